@@ -1,0 +1,43 @@
+"""What is given, what is a solution, what it costs; generators and traces. The lowest floor: it imports no other."""
+
+from schedgap.instances.errors import (
+    BackendError,
+    InstanceError,
+    JournalError,
+    MethodError,
+    SchedgapError,
+    SolutionError,
+    SuiteError,
+    VerifyError,
+)
+from schedgap.instances.family import FAMILIES, Family, find_family, register_family
+from schedgap.instances.method import REGISTRY, Incumbent, Method, Outcome, Status, find_method, method, parse_method
+from schedgap.instances.seeds import derived_seed
+from schedgap.instances.traces import TRACES, Trace, fetch
+
+__all__ = [
+    "FAMILIES",
+    "REGISTRY",
+    "TRACES",
+    "BackendError",
+    "Family",
+    "Incumbent",
+    "InstanceError",
+    "JournalError",
+    "Method",
+    "MethodError",
+    "Outcome",
+    "SchedgapError",
+    "SolutionError",
+    "Status",
+    "SuiteError",
+    "Trace",
+    "VerifyError",
+    "derived_seed",
+    "fetch",
+    "find_family",
+    "find_method",
+    "method",
+    "parse_method",
+    "register_family",
+]

@@ -1,0 +1,45 @@
+"""Locked arrays and content hashes: frozen dataclasses do not freeze the arrays that they hold."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike
+
+IntArray: TypeAlias = NDArray[np.int64]
+FloatArray: TypeAlias = NDArray[np.float64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+
+def locked_ints(values: ArrayLike) -> IntArray:
+    """Return `values` as a read-only C-ordered int64 array; a copy unless it is already one that nobody can write."""
+    source = np.asarray(values)
+    if source.dtype.kind not in "iub" and source.size and not np.array_equal(source, np.rint(source)):
+        raise ValueError(f"expected whole numbers, got {source.dtype} with fractions")
+    if source.dtype == np.int64 and source.flags.c_contiguous and not source.flags.writeable and source.base is None:
+        return source
+    array = np.array(source, dtype=np.int64, order="C", copy=True)
+    array.setflags(write=False)
+    return array
+
+
+def content_hash(parts: Iterable[object]) -> str:
+    """Return the SHA-256 (hex) of a sequence of strings, numbers, None and int64 arrays, the same on every machine."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            little = np.ascontiguousarray(part, dtype="<i8")
+            digest.update(f"array{little.shape}".encode())
+            digest.update(little.data)
+        else:
+            text = repr(part).encode()
+            digest.update(f"{len(text)}:".encode())
+            digest.update(text)
+    return digest.hexdigest()

@@ -1,0 +1,33 @@
+"""What can go wrong, as one small tree: every message says what, where, both values and the way out."""
+
+
+class SchedgapError(Exception):
+    """Root of all errors that a user can cause or mend; the command line prints them without a traceback."""
+
+
+class InstanceError(SchedgapError):
+    """An instance, a generator's parameters or a trace file breaks the documented schema."""
+
+
+class SolutionError(SchedgapError):
+    """A solution file breaks the documented schema (feasibility is `VerifyError`'s matter)."""
+
+
+class VerifyError(SchedgapError):
+    """A solution is infeasible, or a bound contradicts a verified solution; names the first violation."""
+
+
+class MethodError(SchedgapError):
+    """A method is unknown, registered twice, or given parameters that it does not have."""
+
+
+class BackendError(SchedgapError):
+    """A solver is missing, refuses an option, or ends in a state that is no result."""
+
+
+class SuiteError(SchedgapError):
+    """A suite file is malformed."""
+
+
+class JournalError(SchedgapError):
+    """A journal cannot be read, written or locked."""

@@ -1,0 +1,56 @@
+"""A family of problems, as the harness sees it: files, verification and the unit of its objective."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What differs between families; how methods are run, recorded and reported does not.
+
+    verify : returns the exact integer objective of a feasible solution or raises `VerifyError`.
+    objective_scale : integer objective units in one shown unit (1,000,000 micro-dollars in a dollar).
+    generators : name to a function of keyword parameters and `seed` that returns an instance.
+    importers : format name to a function of a path and keyword parameters that returns an instance.
+    """
+
+    name: str
+    verify: Callable[[Any, Any], int]
+    read_instance: Callable[[Path], Any]
+    write_instance: Callable[[Any, Path], None]
+    read_solution: Callable[[Any, Path], Any]
+    write_solution: Callable[[Any, Any, Path], None]
+    objective_scale: int
+    objective_unit: str
+    generators: dict[str, Callable[..., Any]]
+    importers: dict[str, Callable[..., Any]]
+
+
+FAMILIES: dict[str, Family] = {}
+
+
+def register_family(family: Family) -> Family:
+    """Make a family known by its name; the last registration of a name wins only over itself."""
+    FAMILIES[family.name] = family
+    return family
+
+
+def find_family(name: str) -> Family:
+    """Return a family.
+
+    Raises
+    ------
+    InstanceError
+        naming the known families.
+    """
+    if name not in FAMILIES:
+        raise InstanceError(f"there is no family '{name}'; known are {', '.join(sorted(FAMILIES))}.")
+    return FAMILIES[name]

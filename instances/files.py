@@ -1,0 +1,95 @@
+"""Files at the border: strict JSON documents in, one clear sentence out when they are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.errors import SchedgapError
+
+D = TypeVar("D")
+
+
+def read_document(path: Path | str, adapter: TypeAdapter[D], error: type[SchedgapError]) -> D:
+    """Parse and validate a JSON file.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error`, naming file, field, the value found and what was expected.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes()
+    except OSError as problem:
+        raise error(f"{path}: cannot be read ({problem.strerror}); give the path of a JSON file.") from None
+    try:
+        return adapter.validate_json(text)
+    except ValidationError as problem:
+        raise error(f"{path.name}: {first_problem(problem)}") from None
+
+
+def first_problem(problem: ValidationError) -> str:
+    """Return the first validation error as a sentence: the field, what was found, what is expected."""
+    errors = problem.errors(include_url=False)
+    first = errors[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the document"
+    found = first["input"]
+    shown = "" if isinstance(found, dict | list | bytes) or first["type"] == "missing" else f" (found {found!r:.60})"
+    message = first["msg"][0].lower() + first["msg"][1:]
+    if first["type"] == "extra_forbidden":
+        message, shown = "unknown field; remove it or correct its name", ""
+    more = f" ({len(errors) - 1} more like this)" if len(errors) > 1 else ""
+    return f"{where}: {message}{shown}{more}."
+
+
+def write_document(path: Path | str, adapter: TypeAdapter[D], document: D, error: type[SchedgapError]) -> None:
+    """Write a JSON file whole or not at all.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error` if the file cannot be written.
+    """
+    path = Path(path)
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_bytes(adapter.dump_json(document, indent=1, exclude_none=True))
+        partial.replace(path)
+    except OSError as problem:
+        partial.unlink(missing_ok=True)
+        raise error(f"{path}: cannot be written ({problem.strerror}).") from None
+
+
+def to_units(values: Any, scale: int | IntArray, what: str, error: type[SchedgapError]) -> IntArray:
+    """Convert decimal numbers to integer units, exactly for up to 15 significant digits.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error` if a number is not a whole number of units.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    scaled = numbers * scale
+    units = np.rint(scaled)
+    off = np.abs(scaled - units) > 4 * np.spacing(np.maximum(np.abs(scaled), 1))
+    if off.any():
+        index = tuple(np.argwhere(off)[0])
+        per = np.broadcast_to(np.asarray(scale), numbers.shape)[index]
+        raise error(
+            f"{what}: {numbers[index]:.15g} is not a whole number of 1/{per}; round it, since sums are exact integers."
+        )
+    if (np.abs(units) >= 2**53).any():
+        raise error(f"{what}: {np.abs(numbers).max():g} is too large to be exact; use larger units.")
+    return units.astype(np.int64)
+
+
+def from_units(value: int, scale: int) -> float | int:
+    """Return an integer amount as people write it: a whole number where it is one."""
+    whole, rest = divmod(int(value), scale)
+    return whole if rest == 0 else int(value) / scale

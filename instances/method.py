@@ -1,0 +1,253 @@
+"""The method contract: anything that maps an instance to an outcome, registered under a name.
+
+    @method("my-scheduler", family="provisioning")
+    def my_scheduler(instance):
+        ...
+        return solution
+
+A method takes the instance and, by keyword and only if it names them, what the harness offers: `rng` (a seeded
+`numpy.random.Generator`), `time_limit_s`, `threads`. Every other keyword is a parameter of the method and needs a
+default. It returns a solution, an `Outcome`, or None for "found none".
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from schedgap.instances.errors import MethodError
+
+Parameters: TypeAlias = Mapping[str, "bool | int | float | str"]
+OFFERED = ("rng", "time_limit_s", "threads")
+
+
+class Status(StrEnum):
+    """How a run ended. The first five are a method's own word; the rest are the harness's."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    NO_SOLUTION = "no_solution"
+    INFEASIBLE = "infeasible"
+    UNSUPPORTED = "unsupported"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    CRASHED = "crashed"
+    INVALID = "invalid"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Incumbent:
+    """A point of a run's trajectory: what was known after `elapsed_s`, in the family's integer objective units."""
+
+    elapsed_s: float
+    objective: int | None
+    bound: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What a method found. Absence is None, never 0 and never "optimal" by default.
+
+    bound : proven lower bound on the objective, in the family's integer units (micro-dollars per hour).
+    status : the method's own claim; None lets `claimed_status` say FEASIBLE or NO_SOLUTION.
+    build_s, solve_s, extract_s : seconds for building the model, solving it, reading the solution.
+    details : facts worth a look (columns, iterations, nodes), JSON scalars only.
+    """
+
+    solution: Any = None
+    bound: int | None = None
+    status: Status | None = None
+    build_s: float | None = None
+    solve_s: float | None = None
+    extract_s: float | None = None
+    trajectory: tuple[Incumbent, ...] = ()
+    backend: str | None = None
+    details: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+
+    @property
+    def claimed_status(self) -> Status:
+        """Return the status that the method claims, before anybody verified it."""
+        if self.status is not None:
+            return self.status
+        return Status.NO_SOLUTION if self.solution is None else Status.FEASIBLE
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A registered method.
+
+    supports : returns None, or the reason why the method cannot take this instance (recorded, never silent).
+    stochastic : the answer depends on `rng`.
+    bounds : it returns proven bounds.
+    exact : given time enough it proves optimality.
+    """
+
+    name: str
+    family: str
+    version: int
+    func: Callable[..., Any]
+    parameters: Parameters
+    supports: Callable[[Any], str | None]
+    stochastic: bool
+    bounds: bool
+    exact: bool
+    summary: str
+
+    def run(
+        self,
+        instance: Any,
+        *,
+        seed: int = 0,
+        time_limit_s: float | None = None,
+        threads: int = 1,
+        parameters: Parameters | None = None,
+    ) -> Outcome:
+        """Call the method with what it asks for and return its outcome, unverified.
+
+        Raises
+        ------
+        MethodError
+            for a parameter that the method does not have, or one of the wrong type.
+        """
+        chosen = self.checked(parameters or {})
+        reason = self.supports(instance)
+        if reason is not None:
+            return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+        offered: dict[str, Any] = {"time_limit_s": time_limit_s, "threads": threads}
+        wanted = inspect.signature(self.func).parameters
+        keywords = {name: value for name, value in offered.items() if name in wanted}
+        if "rng" in wanted:
+            keywords["rng"] = np.random.default_rng(seed)
+        answer = self.func(instance, **keywords, **chosen)
+        return answer if isinstance(answer, Outcome) else Outcome(solution=answer)
+
+    def checked(self, parameters: Parameters) -> dict[str, bool | int | float | str]:
+        """Return `parameters`, converted to the types of their defaults.
+
+        Raises
+        ------
+        MethodError
+            for an unknown name or a value of another type.
+        """
+        chosen: dict[str, bool | int | float | str] = {}
+        for name, value in parameters.items():
+            if name not in self.parameters:
+                known = ", ".join(self.parameters) or "none"
+                raise MethodError(f"method {self.name} has no parameter '{name}'; it has: {known}.")
+            chosen[name] = _converted(self.name, name, value, self.parameters[name])
+        return chosen
+
+
+REGISTRY: dict[tuple[str, str], Method] = {}
+
+
+def _anything(_: Any) -> str | None:
+    return None
+
+
+def method(
+    name: str,
+    *,
+    family: str,
+    version: int = 1,
+    supports: Callable[[Any], str | None] = _anything,
+    stochastic: bool = False,
+    bounds: bool = False,
+    exact: bool = False,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as a method of a family; the function itself is returned unchanged.
+
+    Raises
+    ------
+    MethodError
+        if the family already has a method of that name from another place, or a parameter lacks a default.
+    """
+
+    def register(func: Callable[..., Any]) -> Callable[..., Any]:
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+            raise MethodError(f"method name '{name}' is not kebab-case; write it like 'best-fit-decreasing'.")
+        names = list(inspect.signature(func).parameters.values())[1:]
+        parameters = {p.name: p.default for p in names if p.name not in OFFERED}
+        missing = [key for key, default in parameters.items() if default is inspect.Parameter.empty]
+        if missing:
+            raise MethodError(f"method {name}: parameter '{missing[0]}' has no default; give it one.")
+        known = REGISTRY.get((family, name))
+        if known is not None and (known.func.__module__, known.func.__qualname__) != (
+            func.__module__,
+            func.__qualname__,
+        ):
+            raise MethodError(f"method {name} of family {family} is registered twice; rename one of them.")
+        summary = (inspect.getdoc(func) or "").strip().split("\n")[0]
+        REGISTRY[family, name] = Method(
+            name, family, version, func, parameters, supports, stochastic, bounds, exact, summary
+        )
+        return func
+
+    return register
+
+
+def find_method(family: str, name: str) -> Method:
+    """Return a registered method.
+
+    Raises
+    ------
+    MethodError
+        naming the nearest known methods.
+    """
+    try:
+        return REGISTRY[family, name]
+    except KeyError:
+        known = sorted(key[1] for key in REGISTRY if key[0] == family)
+        near = get_close_matches(name, known, n=3) or known
+        raise MethodError(
+            f"family {family} has no method '{name}'; did you mean {' or '.join(near)}? "
+            "`schedgap list methods` names them all."
+        ) from None
+
+
+def parse_method(text: str) -> tuple[str, dict[str, bool | int | float | str]]:
+    """Split `name[key=value,key=value]` into the name and its parameters.
+
+    Raises
+    ------
+    MethodError
+        if the text has another form.
+    """
+    match = re.fullmatch(r"([a-z0-9-]+)(?:\[(.*)\])?", text.strip())
+    if match is None:
+        raise MethodError(f"'{text}' is not a method; write NAME or NAME[parameter=value,...].")
+    parameters: dict[str, bool | int | float | str] = {}
+    for item in filter(None, (match[2] or "").split(",")):
+        key, separator, value = item.partition("=")
+        if not separator:
+            raise MethodError(f"'{item}' in '{text}' is not parameter=value.")
+        parameters[key.strip()] = value.strip()
+    return match[1], parameters
+
+
+def method_label(name: str, parameters: Parameters) -> str:
+    """Return the name with its parameters in sorted order: the inverse of `parse_method`."""
+    inner = ",".join(f"{key}={parameters[key]}" for key in sorted(parameters))
+    return f"{name}[{inner}]" if inner else name
+
+
+def _converted(method_name: str, key: str, value: object, default: object) -> bool | int | float | str:
+    try:
+        if isinstance(default, bool):
+            return {"true": True, "false": False}[str(value).lower()]
+        if isinstance(default, int):
+            return int(str(value))
+        if isinstance(default, float):
+            return float(str(value))
+    except (KeyError, ValueError):
+        kind = type(default).__name__
+        raise MethodError(f"method {method_name}: parameter '{key}' takes a {kind}, not '{value}'.") from None
+    return str(value)

@@ -1,0 +1,60 @@
+"""The provisioning family: which machines to rent, which task where (Eva, sections 2.3 and 4)."""
+
+from schedgap.instances.family import Family, register_family
+from schedgap.instances.provisioning.alibaba import alibaba
+from schedgap.instances.provisioning.alibaba_like import alibaba_like, alibaba_like_running
+from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
+from schedgap.instances.provisioning.files import read_instance, write_instance
+from schedgap.instances.provisioning.generate import distinct, table3, table7
+from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
+from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step, proven_bound
+from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.solution_files import read_solution, write_solution
+from schedgap.instances.provisioning.verify import verify
+
+PROVISIONING = register_family(
+    Family(
+        name=FAMILY,
+        verify=verify,
+        read_instance=read_instance,
+        write_instance=write_instance,
+        read_solution=read_solution,
+        write_solution=write_solution,
+        objective_scale=1_000_000,
+        objective_unit="$/h",
+        generators={
+            "table3": table3,
+            "table7": table7,
+            "distinct": distinct,
+            "alibaba-like": alibaba_like,
+            "alibaba-like-running": alibaba_like_running,
+        },
+        importers={"alibaba-gpu-v2023": alibaba},
+    )
+)
+
+__all__ = [
+    "FAMILY",
+    "NOT_ALLOWED",
+    "PROVISIONING",
+    "Merged",
+    "Provisioning",
+    "ProvisioningInstance",
+    "alibaba",
+    "alibaba_like",
+    "alibaba_like_running",
+    "cost",
+    "distinct",
+    "lost_value",
+    "merge_equal_classes",
+    "objective",
+    "price_step",
+    "proven_bound",
+    "read_instance",
+    "read_solution",
+    "table3",
+    "table7",
+    "verify",
+    "write_instance",
+    "write_solution",
+]

@@ -1,0 +1,105 @@
+"""Merging task classes that no objective can tell apart, and spreading a solution out again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.provisioning.solution import Provisioning
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merged:
+    """An instance whose equal classes are one, and the way back.
+
+    class2merged : (C,) int64, the merged class of each class of the source.
+    """
+
+    source: ProvisioningInstance
+    instance: ProvisioningInstance
+    class2merged: IntArray
+
+    def restore(self, solution: Provisioning) -> Provisioning:
+        """Return a solution of the source with the same machines; classes fill the merged places in order.
+
+        Groups are cut where the classes behind a merged class change, so their number grows by at most C.
+        O((N + C) log C), never by the number of tasks.
+        """
+        if self.source is self.instance:
+            return solution
+        members = [np.flatnonzero(self.class2merged == g) for g in range(self.instance.num_classes)]
+        place = [0] * len(members)
+        left = [int(self.source.counts[m[0]]) for m in members]
+        types: list[int] = []
+        times: list[int] = []
+        rows: list[dict[int, int]] = []
+        for p in range(solution.machine_type.shape[0]):
+            span = slice(int(solution.indptr[p]), int(solution.indptr[p + 1]))
+            content = list(zip(solution.task_class[span].tolist(), solution.count[span].tolist(), strict=True))
+            remaining = int(solution.repeat[p])
+            while remaining:
+                whole = min([remaining, *(left[g] // number for g, number in content)])
+                repeat = max(whole, 1)
+                row: dict[int, int] = {}
+                for g, number in content:
+                    need = number * repeat
+                    while need:
+                        taken = min(need, left[g])
+                        c = int(members[g][place[g]])
+                        row[c] = row.get(c, 0) + taken // repeat
+                        need -= taken
+                        left[g] -= taken
+                        if left[g] == 0 and place[g] + 1 < len(members[g]):
+                            place[g] += 1
+                            left[g] = int(self.source.counts[members[g][place[g]]])
+                types.append(int(solution.machine_type[p]))
+                times.append(repeat)
+                rows.append(row)
+                remaining -= repeat
+        indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+        classes = [c for row in rows for c in row]
+        counts = [n for row in rows for n in row.values()]
+        return Provisioning(np.array(types), np.array(times), indptr, np.array(classes, np.int64), np.array(counts))
+
+
+def merge_equal_classes(instance: ProvisioningInstance) -> Merged:
+    """Merge classes of equal demand (and, with interference, of equal workload and job value).
+
+    The merged instance keeps neither task order nor names: its classes are the distinct demands, in order of first
+    appearance. O(C log C).
+    """
+    num_classes = instance.num_classes
+    assert instance.class2workload is not None
+    assert instance.job_value is not None
+    parts = [np.moveaxis(instance.demand, 0, 1).reshape(num_classes, -1)]
+    if instance.throughput is not None:
+        parts += [instance.class2workload[:, None], instance.job_value[:, None]]
+    _, first, inverse = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
+    if first.shape[0] == num_classes:
+        return Merged(instance, instance, np.arange(num_classes))
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.shape[0])
+    class2merged = rank[inverse.reshape(-1)]
+    kept = first[order]
+    counts = np.zeros(kept.shape[0], np.int64)
+    np.add.at(counts, class2merged, instance.counts)
+    merged = instance.replace(
+        demand=instance.demand[:, kept],
+        counts=counts,
+        class_names=None,
+        class2workload=instance.class2workload[kept],
+        job_names=(),
+        class2job=None,
+        tasks_per_job=None,
+        job_value=instance.job_value[kept],
+        task2class=None,
+        task_names=None,
+    )
+    return Merged(instance, merged, class2merged)

@@ -1,0 +1,79 @@
+"""Published tables, shipped as package data: EC2 machine types, Eva's workloads (Table 7), interference (Figure 1)."""
+
+from __future__ import annotations
+
+import csv
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.model import NOT_ALLOWED
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+
+CpuCapacity = Literal["physical", "vcpu"]
+RESOURCES = ("gpu", "cpu", "ram_gib")
+FAMILIES = ("p3", "c7i", "r7i")
+
+
+@cache
+def _rows(name: str) -> tuple[dict[str, str], ...]:
+    text = files("schedgap.instances.provisioning").joinpath(f"data/{name}.csv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))
+
+
+def ec2_types(cpu: CpuCapacity = "physical") -> dict[str, Any]:
+    """Return the 21 EC2 machine types of Eva's section 6.1 as keyword arguments of `ProvisioningInstance`.
+
+    cpu : `physical` cores, which Table 4 uses, or `vcpu` (twice as many), which the paper's simulations use.
+    """
+    if cpu not in ("physical", "vcpu"):
+        raise InstanceError(f"cpu capacities are 'physical' or 'vcpu', not '{cpu}'.")
+    rows = _rows("ec2_machine_types")
+    column = "physical_core" if cpu == "physical" else "vcpu"
+    return {
+        "resources": RESOURCES,
+        "families": FAMILIES,
+        "type_names": tuple(row["instance_type"] for row in rows),
+        "type2family": [FAMILIES.index(row["family"]) for row in rows],
+        "capacity": [[int(row["gpu"]) * 1000, int(row[column]) * 1000, int(row["ram_gib"]) * 1024] for row in rows],
+        "price": [int(Decimal(row["usd_per_hour"]) * 1_000_000) for row in rows],
+    }
+
+
+def eva_workloads() -> dict[str, Any]:
+    """Return Table 7's ten workloads: `names`, `demand` (F, 10, R) in integer units, `tasks_per_job` (10,).
+
+    A workload that asks for GPUs has no demand vector for the families without any (it would not fit there).
+    """
+    rows = _rows("eva_workloads")
+    demand = np.full((len(FAMILIES), len(rows), len(RESOURCES)), NOT_ALLOWED, np.int64)
+    for c, row in enumerate(rows):
+        for f, family in enumerate(FAMILIES):
+            cpu = row["cpu_p3"] if family == "p3" else row["cpu_c7i_r7i"]
+            demand[f, c] = int(row["gpu"]) * 1000, int(cpu) * 1000, int(row["ram_gib"]) * 1024
+    return {
+        "names": tuple(row["workload"] for row in rows),
+        "demand": demand,
+        "tasks_per_job": np.array([int(row["tasks_per_job"]) for row in rows]),
+    }
+
+
+def eva_interference(missing: float = 0.95) -> tuple[tuple[str, ...], IntArray]:
+    """Return Figure 1's workload names and their pairwise normalised throughputs, (W, W) in thousandths.
+
+    missing : for the pairs that the figure leaves out; 0.95 is Eva's default for pairs never observed.
+    """
+    rows = _rows("eva_interference")
+    names = tuple(dict.fromkeys(row["workload_observed"] for row in rows))
+    throughput = np.full((len(names), len(names)), round(missing * 1000), np.int64)
+    for row in rows:
+        if row["normalised_throughput"]:
+            pair = names.index(row["workload_observed"]), names.index(row["co_located_with"])
+            throughput[pair] = int(Decimal(row["normalised_throughput"]) * 1000)
+    return names, throughput

@@ -1,0 +1,303 @@
+"""The snapshot provisioning problem (Eva, sections 2.3 and 4.1): what is given.
+
+Letters used for shapes: K machine types, F machine families, R resources, C task classes, T tasks, W workloads.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.arrays import content_hash, locked_ints
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray, IntArray
+
+FAMILY = "provisioning"
+SCHEMA = "schedgap/provisioning/1"
+NOT_ALLOWED = -1
+MAX_TOTAL = 2**62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProvisioningInstance:
+    """Tasks to place on rented machines at the least price per hour; any number of machines of each type.
+
+    All quantities are integers: resources named `*_gib` or `*_mib` in MiB, every other resource in thousandths
+    (milli-GPU, milli-CPU), prices in micro-dollars per hour, throughputs in thousandths.
+
+    type2family : (K,) int64. capacity : (K, R) int64. price : (K,) int64, positive.
+    demand : (F, C, R) int64; a row of -1 where a class may not run on a family.
+    counts : (C,) int64, tasks of each class, positive.
+    class_names : C names, or None for `task-0`, `task-1`, ...
+    class2workload : (C,) int64 into `workloads`, -1 for none.
+    class2job : (C,) int64 into `job_names`, -1 where the class's tasks belong to jobs of `tasks_per_job` tasks each.
+    tasks_per_job : (C,) int64, at least 1.
+    job_value : (C,) int64, micro-dollars per hour: the summed reservation price of the job that one task of the class
+        belongs to (section 4.4); derived from the jobs unless given.
+    task2class : (T,) int64, the class of each task in the order in which tasks were given; None for class order.
+    task_names : T names, or None.
+    throughput : (W, W) int64 thousandths in [0, 1000], the normalised throughput of workload i beside workload j; None
+        for no interference. With it, the objective also counts the value of lost throughput (see `objective.py`).
+
+    Raises `InstanceError` on anything inconsistent, such as a task class that fits no machine type.
+    """
+
+    name: str
+    resources: tuple[str, ...]
+    families: tuple[str, ...]
+    type_names: tuple[str, ...]
+    type2family: IntArray
+    capacity: IntArray
+    price: IntArray
+    demand: IntArray
+    counts: IntArray
+    class_names: tuple[str, ...] | None = None
+    workloads: tuple[str, ...] = ()
+    class2workload: IntArray | None = None
+    job_names: tuple[str, ...] = ()
+    class2job: IntArray | None = None
+    tasks_per_job: IntArray | None = None
+    task2class: IntArray | None = None
+    task_names: tuple[str, ...] | None = None
+    throughput: IntArray | None = None
+    job_value: IntArray | None = None
+    reservation_type: IntArray | None = None
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        num_classes = int(np.shape(self.counts)[0])
+        defaults = {
+            "class2workload": np.full(num_classes, -1, np.int64),
+            "class2job": np.full(num_classes, -1, np.int64),
+            "tasks_per_job": np.ones(num_classes, np.int64),
+        }
+        for key, default in defaults.items():
+            if getattr(self, key) is None:
+                object.__setattr__(self, key, default)
+        for key in ("type2family", "capacity", "price", "demand", "counts", *defaults, "task2class", "throughput"):
+            if getattr(self, key) is not None:
+                object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        self._check_shapes()
+        self._check_values()
+        object.__setattr__(self, "reservation_type", locked_ints(self._cheapest_fitting_type()))
+        value = self._job_value() if self.job_value is None else self.job_value
+        object.__setattr__(self, "job_value", locked_ints(value))
+        object.__setattr__(self, "digest", self._content_hash())
+
+    @property
+    def num_types(self) -> int:
+        """Number of machine types."""
+        return len(self.type_names)
+
+    @property
+    def num_classes(self) -> int:
+        """Number of task classes."""
+        return int(self.counts.shape[0])
+
+    @property
+    def num_tasks(self) -> int:
+        """Number of tasks."""
+        return int(self.counts.sum())
+
+    @property
+    def reservation_price(self) -> IntArray:
+        """(C,) int64, micro-dollars per hour: the price of the cheapest type that fits one task (Eva, section 4.2)."""
+        assert self.reservation_type is not None
+        prices: IntArray = self.price[self.reservation_type]
+        return prices
+
+    def class_name(self, index: int) -> str:
+        """Return the name of a task class."""
+        return self.class_names[index] if self.class_names is not None else f"task-{index}"
+
+    def task_classes(self) -> IntArray:
+        """(T,) int64: the class of every task, in the order in which the tasks were given."""
+        if self.task2class is not None:
+            return self.task2class
+        return np.repeat(np.arange(self.num_classes, dtype=np.int64), self.counts)
+
+    def fits(self) -> BoolArray:
+        """(K, C) bool: whether one task of the class fits alone on the type."""
+        fits = np.empty((self.num_types, self.num_classes), np.bool_)
+        for k, f in enumerate(self.type2family):
+            demand = self.demand[f]
+            fits[k] = (demand[:, 0] >= 0) & (demand <= self.capacity[k]).all(axis=1)
+        return fits
+
+    def replace(self, **changes: object) -> ProvisioningInstance:
+        """Return a copy with some fields changed, validated anew."""
+        return replace(self, **{"reservation_type": None, "job_value": None, "digest": "", **changes})  # type: ignore[arg-type]
+
+    def _check_shapes(self) -> None:
+        k, f, r, c, w = (
+            len(self.type_names),
+            len(self.families),
+            len(self.resources),
+            self.num_classes,
+            len(self.workloads),
+        )
+        for what, number in (("machine types", k), ("families", f), ("resources", r), ("tasks", c)):
+            if number == 0:
+                raise InstanceError(f"{self.name}: no {what}; an instance needs at least one.")
+        expected = {
+            "type2family": (k,),
+            "capacity": (k, r),
+            "price": (k,),
+            "demand": (f, c, r),
+            "counts": (c,),
+            "class2workload": (c,),
+            "class2job": (c,),
+            "tasks_per_job": (c,),
+            "throughput": (w, w),
+        }
+        for key, shape in expected.items():
+            value = getattr(self, key)
+            if value is not None and value.shape != shape:
+                raise InstanceError(f"{self.name}: {key} has shape {value.shape}, expected {shape}.")
+        for key, number in (("class_names", c), ("task_names", self.num_tasks)):
+            names = getattr(self, key)
+            if names is not None and len(names) != number:
+                raise InstanceError(f"{self.name}: {len(names)} {key} for {number}; give one each or none.")
+        for key in ("resources", "families", "type_names", "class_names", "workloads", "job_names", "task_names"):
+            names = getattr(self, key)
+            if names is not None and len(set(names)) != len(names):
+                twice = Counter(names).most_common(1)[0][0]
+                raise InstanceError(f"{self.name}: {key} names '{twice}' twice; names must be unique.")
+
+    def _check_values(self) -> None:
+        for k, name in enumerate(self.type_names):
+            if self.price[k] <= 0:
+                raise InstanceError(f"{self.name}: machine type {name} has price {self.price[k]}; it must be positive.")
+            if (self.capacity[k] < 0).any() or not self.capacity[k].any():
+                shown = dict(zip(self.resources, self.capacity[k].tolist(), strict=True))
+                raise InstanceError(
+                    f"{self.name}: machine type {name} has capacity {shown}; "
+                    "none may be negative and one must be positive."
+                )
+        used = tuple(dict.fromkeys(self.families[f] for f in self.type2family if 0 <= f < len(self.families)))
+        if used != self.families:
+            raise InstanceError(
+                f"{self.name}: families are {', '.join(self.families)}, but the machine types' families are "
+                f"{', '.join(used)}; name each family once, in the order of its first machine type."
+            )
+        indices = {
+            "type2family": (len(self.families), 0),
+            "class2workload": (len(self.workloads), -1),
+            "class2job": (len(self.job_names), -1),
+            "task2class": (self.num_classes, 0),
+        }
+        for key, (stop, start) in indices.items():
+            value = getattr(self, key)
+            if value is not None and value.size and (value.min() < start or value.max() >= stop):
+                raise InstanceError(f"{self.name}: {key} names an index outside {start}..{stop - 1}.")
+        self._refuse(self.counts < 1, "count", self.counts, "at least 1")
+        assert self.tasks_per_job is not None
+        self._refuse(self.tasks_per_job < 1, "tasks_per_job", self.tasks_per_job, "at least 1")
+        for f, family in enumerate(self.families):
+            allowed = self.demand[f, :, 0] != NOT_ALLOWED
+            expected = np.where(allowed[:, None], self.demand[f] >= 0, self.demand[f] == NOT_ALLOWED)
+            self._refuse(~expected.all(axis=1), f"demand on family {family}", self.demand[f], "not negative")
+        if self.task2class is not None and not np.array_equal(
+            np.bincount(self.task2class, minlength=self.num_classes), self.counts
+        ):
+            raise InstanceError(f"{self.name}: task2class does not hold each class as often as counts says.")
+        if self.throughput is not None and self.throughput.size:
+            bad = np.argwhere((self.throughput < 0) | (self.throughput > 1000))
+            if bad.size:
+                i, j = bad[0]
+                raise InstanceError(
+                    f"{self.name}: throughput of {self.workloads[i]} beside {self.workloads[j]} is "
+                    f"{self.throughput[i, j] / 1000}; it must lie in [0, 1]."
+                )
+        largest = max(int(self.demand.max()), int(self.price.max()), 1)
+        if largest * self.num_tasks > MAX_TOTAL:
+            raise InstanceError(f"{self.name}: {largest} x {self.num_tasks} tasks overflows 62 bits; use larger units.")
+
+    def _refuse(self, bad: BoolArray, what: str, values: IntArray, rule: str) -> None:
+        if bad.any():
+            c = int(np.argmax(bad))
+            raise InstanceError(f"{self.name}: task {self.class_name(c)} has {what} {values[c]}; it must be {rule}.")
+
+    def _cheapest_fitting_type(self) -> IntArray:
+        """(C,) int64: the cheapest type that fits one task, the first in file order on ties."""
+        cheapest = np.full(self.num_classes, -1, np.int64)
+        fits = self.fits()
+        for k in np.argsort(self.price, kind="stable"):
+            cheapest[(cheapest < 0) & fits[k]] = k
+        if (cheapest < 0).any():
+            raise InstanceError(self._fits_nowhere(int(np.argmax(cheapest < 0))))
+        return cheapest
+
+    def _job_value(self) -> IntArray:
+        assert self.tasks_per_job is not None
+        assert self.class2job is not None
+        value: IntArray = self.reservation_price * self.tasks_per_job
+        named = self.class2job >= 0
+        if named.any():
+            totals = np.zeros(len(self.job_names), np.int64)
+            np.add.at(totals, self.class2job[named], (self.reservation_price * self.counts)[named])
+            value[named] = totals[self.class2job[named]]
+        return value
+
+    def _fits_nowhere(self, c: int) -> str:
+        allowed = [f for f in range(len(self.families)) if self.demand[f, c, 0] >= 0]
+        for f in allowed:
+            types = np.flatnonzero(self.type2family == f)
+            if types.size == 0:
+                continue
+            for r, resource in enumerate(self.resources):
+                most = self.capacity[types, r].max()
+                if self.demand[f, c, r] > most:
+                    return (
+                        f"{self.name}: task {self.class_name(c)} needs {shown_amount(self.demand[f, c, r], resource)} "
+                        f"on family {self.families[f]}, the largest type there has {shown_amount(most, resource)}; "
+                        "drop the task or add a type."
+                    )
+        if not allowed:
+            return f"{self.name}: task {self.class_name(c)} may run on no family; give it a demand for one, or 'any'."
+        return (
+            f"{self.name}: task {self.class_name(c)} fits no machine type: each lacks some resource; "
+            "drop the task or add a type."
+        )
+
+    def _content_hash(self) -> str:
+        return content_hash(
+            (
+                SCHEMA,
+                self.resources,
+                self.families,
+                self.type_names,
+                self.type2family,
+                self.capacity,
+                self.price,
+                self.demand,
+                self.counts,
+                self.class_names,
+                self.workloads,
+                self.class2workload,
+                self.job_names,
+                self.class2job,
+                self.tasks_per_job,
+                self.task2class,
+                self.task_names,
+                self.throughput,
+                self.job_value,
+            )
+        )
+
+
+def shown_amount(value: int, resource: str) -> str:
+    """Return an amount as people write it: `12 cpu`, `1.5 ram_gib`."""
+    return f"{value / resource_scale(resource):g} {resource}"
+
+
+def resource_scale(resource: str) -> int:
+    """Return how many integer units one written unit has: 1024 for `*_gib`, 1 for `*_mib`, 1000 otherwise."""
+    if resource.endswith("_gib"):
+        return 1024
+    return 1 if resource.endswith("_mib") else 1000

@@ -1,0 +1,104 @@
+"""Feasibility and objective of a solution, recomputed from nothing but the instance, in exact integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.errors import VerifyError
+from schedgap.instances.provisioning.model import shown_amount
+from schedgap.instances.provisioning.objective import objective
+
+if TYPE_CHECKING:
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.solution import Provisioning
+
+
+def verify(instance: ProvisioningInstance, solution: Provisioning) -> int:
+    """Return the objective of a feasible solution, in micro-dollars per hour.
+
+    Every task is placed exactly once, on a machine of a family that it may use, and no machine is over its capacity in
+    any resource. O(N R) for N entries, plus O(T) where tasks are named.
+
+    Raises
+    ------
+    VerifyError
+        naming the first violation.
+    """
+    _check_ranges(instance, solution)
+    _check_capacity(instance, solution)
+    _check_counts(instance, solution)
+    if solution.task2machine is not None:
+        _check_tasks(instance, solution)
+    return objective(instance, solution)
+
+
+def _check_ranges(instance: ProvisioningInstance, solution: Provisioning) -> None:
+    ranges = (
+        ("machine type", solution.machine_type, 0, instance.num_types),
+        ("task class", solution.task_class, 0, instance.num_classes),
+        ("number of machines", solution.repeat, 1, instance.num_tasks + 1),
+        ("number of tasks", solution.count, 1, instance.num_tasks + 1),
+    )
+    for what, values, start, stop in ranges:
+        bad = (values < start) | (values >= stop)
+        if bad.any():
+            raise VerifyError(f"{what} {values[np.argmax(bad)]} is outside {start}..{stop - 1} ({instance.name}).")
+    keys = solution.entry2group * instance.num_classes + solution.task_class
+    if np.unique(keys).shape[0] != keys.shape[0]:
+        raise VerifyError("a machine names the same task class twice; give one count for each class.")
+
+
+def _check_capacity(instance: ProvisioningInstance, solution: Provisioning) -> None:
+    entry2group = solution.entry2group
+    type_of_entry = solution.machine_type[entry2group]
+    family = instance.type2family[type_of_entry]
+    demand = instance.demand[family, solution.task_class]
+    if (demand < 0).any():
+        i = int(np.argmax((demand < 0).any(axis=1)))
+        raise VerifyError(
+            f"machine group {entry2group[i]} is a {instance.type_names[type_of_entry[i]]}, but task "
+            f"{instance.class_name(int(solution.task_class[i]))} may not run on family "
+            f"{instance.families[family[i]]}."
+        )
+    used = np.zeros((solution.machine_type.shape[0], len(instance.resources)), np.int64)
+    np.add.at(used, entry2group, demand * solution.count[:, None])
+    capacity = instance.capacity[solution.machine_type]
+    over = used > capacity
+    if over.any():
+        p, r = np.argwhere(over)[0]
+        resource = instance.resources[r]
+        raise VerifyError(
+            f"machine group {p}, a {instance.type_names[solution.machine_type[p]]}, is over capacity: its tasks need "
+            f"{shown_amount(int(used[p, r]), resource)}, it has {shown_amount(int(capacity[p, r]), resource)}."
+        )
+
+
+def _check_counts(instance: ProvisioningInstance, solution: Provisioning) -> None:
+    placed = np.zeros(instance.num_classes, np.int64)
+    np.add.at(placed, solution.task_class, solution.count * solution.repeat[solution.entry2group])
+    if not np.array_equal(placed, instance.counts):
+        c = int(np.argmax(placed != instance.counts))
+        raise VerifyError(
+            f"{placed[c]} tasks of {instance.class_name(c)} are placed, the instance has {instance.counts[c]}."
+        )
+
+
+def _check_tasks(instance: ProvisioningInstance, solution: Provisioning) -> None:
+    """Check that the tasks named on each machine are the numbers per class that were checked above."""
+    task2machine = solution.task2machine
+    assert task2machine is not None
+    if task2machine.shape != (instance.num_tasks,) or (task2machine < 0).any():
+        raise VerifyError(f"{(task2machine >= 0).sum()} tasks are placed, the instance has {instance.num_tasks}.")
+    if task2machine.size and task2machine.max() >= solution.num_machines:
+        raise VerifyError(f"a task is placed on machine {task2machine.max()}; there are {solution.num_machines}.")
+    named, count = np.unique(task2machine * instance.num_classes + instance.task_classes(), return_counts=True)
+    lengths = solution.repeat[solution.entry2group]
+    first = np.concatenate(([0], np.cumsum(solution.repeat)[:-1]))[solution.entry2group]
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    machine = np.repeat(first, lengths) + within
+    keys = machine * instance.num_classes + np.repeat(solution.task_class, lengths)
+    order = np.argsort(keys, kind="stable")
+    if not (np.array_equal(keys[order], named) and np.array_equal(np.repeat(solution.count, lengths)[order], count)):
+        raise VerifyError("the tasks named on the machines are not those counted per class.")

@@ -1,0 +1,78 @@
+"""Public traces: where they live, how to know that a copy is whole, and how to download one."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from schedgap.instances.errors import InstanceError
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A public trace file. `importer` names the import format that reads it; `sha256` is of the whole file."""
+
+    name: str
+    file_name: str
+    base_url: str
+    sha256: str
+    family: str
+    importer: str
+    about: str
+
+
+TRACES = {
+    trace.name: trace
+    for trace in (
+        Trace(
+            name="alibaba-gpu-v2023",
+            file_name="openb_pod_list_default.csv",
+            base_url="https://raw.githubusercontent.com/alibaba/clusterdata/master/cluster-trace-gpu-v2023/csv/",
+            sha256="1ee7ed79c27a3b0861cda8ddba86a004c6aba904caafa329a76ae93ca63834a8",
+            family="provisioning",
+            importer="alibaba-gpu-v2023",
+            about="8,152 pods of a production GPU cluster (Weng et al., ATC 2023)",
+        ),
+    )
+}
+
+
+def fetch(name: str, folder: Path | str | None = None, *, base_url: str | None = None) -> Path:
+    """Download a trace, check its SHA-256 and return the file's path; a good copy that is there is kept.
+
+    folder : where to put it; by default the user's cache (`SCHEDGAP_CACHE` overrides).
+    base_url : a mirror, in place of the trace's public home.
+
+    Raises
+    ------
+    InstanceError
+        for an unknown trace, a failed download, or a file whose checksum is another.
+    """
+    import pooch
+
+    if name not in TRACES:
+        raise InstanceError(f"there is no trace '{name}'; known are {', '.join(TRACES)}.")
+    trace = TRACES[name]
+    target = (
+        Path(folder) if folder is not None else Path(os.environ.get("SCHEDGAP_CACHE") or pooch.os_cache("schedgap"))
+    )
+    url = (base_url or trace.base_url).rstrip("/") + "/" + trace.file_name
+    try:
+        path = pooch.retrieve(
+            url,
+            known_hash=f"sha256:{trace.sha256}",
+            fname=trace.file_name,
+            path=target,
+            downloader=pooch.HTTPDownloader(progressbar=False, timeout=60),
+        )
+    except ValueError as problem:
+        raise InstanceError(
+            f"trace {name}: {url} does not have the SHA-256 {trace.sha256[:12]}... expected; "
+            f"nothing was kept. Try again, or give another --base-url ({str(problem).splitlines()[0]:.120})."
+        ) from None
+    except OSError as problem:
+        raise InstanceError(
+            f"trace {name}: {url} could not be downloaded ({problem!s:.160}); check the network, or give --base-url."
+        ) from None
+    return Path(path)
