@@ -1,9 +1,9 @@
 """A synthetic snapshot after published statistics of Alibaba's GPU trace, for users who do not have the trace.
 
 Shares of tasks by GPUs are Eva's Table 8. Durations follow its Table 9 (median 0.2 h, P80 1.0 h, P95 5.2 h, mean
-9.1 h): log-linear between these quantiles, up to the longest duration that gives the mean. The tables say nothing of CPU and RAM:
-cores and GiB per GPU are drawn from short lists of values, weighted by their share among the trace's one-GPU and
-CPU-only pods (Weng et al., ATC 2023), rounded to whole percents.
+9.1 h): log-linear between these quantiles, up to the longest duration that gives the mean. The tables say nothing of
+CPU and RAM: cores and GiB per GPU are drawn from short lists of values, weighted by their share among the trace's
+one-GPU and CPU-only pods (Weng et al., ATC 2023), rounded to whole percents.
 """
 
 from __future__ import annotations

@@ -1,0 +1,192 @@
+"""Pricing: the most value, at given prices for the task classes, that one machine of each type can hold; exactly.
+
+A machine family is prepared once: its classes, its demands divided by their greatest common divisors, and the choice
+between one table for all sizes (`kernels.fill_table`) and a branch and bound for each (`kernels.search_pattern`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.provisioning.kernels import (
+    fill_table,
+    improve_multipliers,
+    read_table,
+    search_pattern,
+    suffix_bounds,
+)
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+UNLIMITED = 2**62
+# Above these a table is slower than the branch and bound, or does not fit: cells, and cells times classes.
+MAX_CELLS = 1_500_000
+MAX_COPIES = 100_000_000
+TABLE_RESOURCES = 3
+ROUNDS = 80
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Priced:
+    """What pricing found, for each machine type.
+
+    value : (K,) int64, the value of `pattern`. upper : (K,) int64, proven: no content of the type is worth more.
+    pattern : (K, C) int64, tasks of each class.
+    """
+
+    value: IntArray
+    upper: IntArray
+    pattern: IntArray
+
+
+class Pricer:
+    """Prices all machine types of an instance (without interference) at changing class prices.
+
+    coarse : divides the resolution of the last table axis by this; demands are rounded up, so patterns stay feasible,
+        but `upper` is then no proven bound. 1 is exact.
+    """
+
+    def __init__(self, instance: ProvisioningInstance, coarse: int = 1) -> None:
+        self.instance = instance
+        self.families = [
+            _Family(instance, f, coarse) for f in range(len(instance.families)) if (instance.type2family == f).any()
+        ]
+
+    def price(self, values: IntArray, target: IntArray, node_limit: int = UNLIMITED) -> Priced:
+        """Find a most valuable content of every machine type.
+
+        values : (C,) int64, not negative, in any unit; their total over all tasks must stay below 2**60.
+        target : (K,) int64; contents worth at most this much are of no interest: `upper` then is the target and the
+            pattern may be empty. node_limit : branch-and-bound nodes a type; where it is hit, `upper` is the
+            Lagrangian bound at the root.
+        """
+        num_types, num_classes = self.instance.num_types, self.instance.num_classes
+        priced = Priced(
+            np.zeros(num_types, np.int64), np.zeros(num_types, np.int64), np.zeros((num_types, num_classes), np.int64)
+        )
+        for family in self.families:
+            family.price(values, np.maximum(target, 0), node_limit, priced)
+        return priced
+
+
+class _Family:
+    """The classes that may run on one machine family, and its types."""
+
+    def __init__(self, instance: ProvisioningInstance, f: int, coarse: int) -> None:
+        self.types = np.flatnonzero(instance.type2family == f)
+        capacity, demand = instance.capacity[self.types], instance.demand[f]
+        fits = (demand[:, 0] >= 0) & (demand[:, None, :] <= capacity).all(axis=2).any(axis=1)
+        free = fits & (demand == 0).all(axis=1)
+        self.free, self.classes = np.flatnonzero(free), np.flatnonzero(fits & ~free)
+        self.counts = instance.counts
+        demand = demand[self.classes]
+        used = demand.any(axis=0)
+        unit = np.maximum(np.gcd.reduce(demand, axis=0), 1) if self.classes.size else np.ones(demand.shape[1], np.int64)
+        self.demand = np.ascontiguousarray((demand // unit)[:, used])
+        most = instance.counts[self.classes] @ self.demand
+        self.capacity = np.minimum((capacity // unit)[:, used], most)
+        largest = np.maximum(self.capacity.max(axis=0), 1)
+        fit = np.where(self.demand > 0, largest // np.maximum(self.demand, 1), UNLIMITED).min(axis=1, initial=UNLIMITED)
+        self.bound = np.minimum(instance.counts[self.classes], fit)
+        cells = float(np.prod(largest + 1.0))
+        self.use_table = (
+            self.demand.shape[1] <= TABLE_RESOURCES
+            and cells <= MAX_CELLS
+            and cells * self.classes.size <= MAX_COPIES
+            and self.bound.max(initial=0) < 2**16
+        )
+        if self.use_table:
+            self._prepare_table(largest, coarse)
+        else:
+            self._prepare_search(largest)
+
+    def _prepare_table(self, largest: IntArray, coarse: int) -> None:
+        """Order the axes by size, the longest last, and pad them to three."""
+        axes = np.argsort(largest, kind="stable")
+        pad = TABLE_RESOURCES - axes.size
+        self.grid_demand = np.pad(self.demand[:, axes], ((0, 0), (pad, 0)))
+        self.grid_capacity = np.pad(self.capacity[:, axes], ((0, 0), (pad, 0)))
+        if coarse > 1 and self.grid_capacity[:, -1].max() >= 8 * coarse:
+            self.grid_demand[:, -1] = -(-self.grid_demand[:, -1] // coarse)
+            self.grid_capacity[:, -1] //= coarse
+        shape = tuple(int(size) + 1 for size in self.grid_capacity.max(axis=0))
+        self.table = np.empty(shape, np.int64)
+        self.copies = np.empty((self.classes.size, *shape), np.uint16)
+
+    def _prepare_search(self, largest: IntArray) -> None:
+        """Choose the remaining capacities for which multipliers are tuned: shares of the largest, and where to start.
+
+        The shares cover balanced and lopsided leftovers.
+        """
+        num_resources = self.demand.shape[1]
+        steps = (0.1, 0.4, 1.0) if num_resources <= 2 else (0.15, 1.0)
+        shares = np.array(list(product(steps, repeat=num_resources)))
+        self.samples = np.maximum(1, (shares * largest).astype(np.int64))
+        self.multipliers = np.zeros((self.samples.shape[0] * 2, num_resources))
+
+    def price(self, values: IntArray, target: IntArray, node_limit: int, priced: Priced) -> None:
+        """Price the family's types into the rows of `priced`."""
+        base = int(values[self.free] @ self.counts[self.free])
+        priced.value[self.types] = priced.upper[self.types] = base
+        priced.pattern[np.ix_(self.types, self.free)] = np.where(values[self.free] > 0, self.counts[self.free], 0)
+        kept = np.flatnonzero(values[self.classes] > 0)
+        if kept.size == 0:
+            return
+        if self.use_table:
+            self._price_by_table(values, kept, priced)
+        else:
+            self._price_by_search(values, kept, target - base, node_limit, priced)
+
+    def _price_by_table(self, values: IntArray, kept: IntArray, priced: Priced) -> None:
+        demand, copies = self.grid_demand[kept], self.copies[: kept.size]
+        fill_table(values[self.classes[kept]], demand, self.bound[kept], self.table, copies)
+        content = np.zeros(kept.size, np.int64)
+        for k, capacity in zip(self.types, self.grid_capacity, strict=True):
+            read_table(demand, copies, capacity, content)
+            priced.pattern[k, self.classes[kept]] = content
+            priced.value[k] += self.table[tuple(capacity)]
+            priced.upper[k] = priced.value[k]
+
+    def _price_by_search(
+        self, values: IntArray, kept: IntArray, target: IntArray, node_limit: int, priced: Priced
+    ) -> None:
+        value, demand, bound = values[self.classes[kept]], self.demand[kept], self.bound[kept]
+        # Multipliers are whole numbers a unit of resource: a finer unit of value keeps them precise.
+        scale = 1 << max(0, min(24, 60 - int(bound @ value).bit_length()))
+        value = value * scale
+        best_price = self.multipliers[-1].copy() * scale
+        improve_multipliers(value, demand, bound, self.samples[-1], 0, ROUNDS, best_price)
+        self.multipliers[-1] = best_price / scale
+        order = np.argsort(-value / np.maximum(demand @ best_price, 1e-9), kind="stable")
+        kept, value, demand, bound = kept[order], value[order], demand[order], bound[order]
+        prices = self.multipliers * scale
+        starts = (0, kept.size // 3)
+        for s, rest in enumerate(self.samples):
+            for j, start in enumerate(starts):
+                improve_multipliers(value, demand, bound, rest, start, ROUNDS, prices[2 * s + j])
+        self.multipliers = prices / scale
+        tuned = np.empty(demand.shape[1])
+        for k, capacity in zip(self.types, self.capacity, strict=True):
+            goal = int(target[k]) * scale
+            tuned[:] = best_price
+            improve_multipliers(value, demand, bound, capacity, 0, ROUNDS, tuned)
+            multiplier = np.rint(np.vstack((tuned, prices))).astype(np.int64)
+            loss = demand @ multiplier[0] - value
+            root = int(multiplier[0] @ capacity) + int(bound @ np.maximum(-loss, 0))
+            near = np.flatnonzero((root - loss > goal) & (demand <= capacity).all(axis=1))
+            suffix = np.empty((near.size + 1, multiplier.shape[0]), np.int64)
+            suffix_bounds(value[near], demand[near], bound[near], multiplier, suffix)
+            content = np.zeros(near.size, np.int64)
+            best, upper, _ = search_pattern(
+                value[near], demand[near], bound[near], capacity, multiplier, suffix, goal, node_limit, content
+            )
+            priced.upper[k] += upper // scale
+            if content.any():
+                priced.value[k] += best // scale
+                priced.pattern[k, self.classes[kept[near]]] = content

@@ -1,0 +1,96 @@
+import pytest
+
+from schedgap.instances import MethodError, Outcome, Status, find_method, method, parse_method
+from schedgap.instances.method import REGISTRY, method_label
+
+
+@pytest.fixture(autouse=True)
+def clean_registry():
+    before = dict(REGISTRY)
+    yield
+    REGISTRY.clear()
+    REGISTRY.update(before)
+
+
+def test_a_plain_function_is_a_method():
+    @method("ten-lines", family="test")
+    def ten_lines(instance, depth=3):
+        """Return the instance times depth."""
+        return instance * depth
+
+    found = find_method("test", "ten-lines")
+    assert found.summary == "Return the instance times depth."
+    assert found.run(7).solution == 21
+    assert found.run(7, parameters={"depth": "2"}).solution == 14
+    assert found.run(7).claimed_status is Status.FEASIBLE
+
+
+def test_offers_reach_only_those_who_ask():
+    @method("asks", family="test", stochastic=True)
+    def asks(instance, *, rng, time_limit_s, threads):
+        return (int(rng.integers(1000)), time_limit_s, threads)
+
+    run = find_method("test", "asks").run
+    assert run(0, seed=5, time_limit_s=2.0, threads=2).solution == run(0, seed=5, time_limit_s=2.0, threads=2).solution
+    assert run(0, seed=5, time_limit_s=2.0).solution[1:] == (2.0, 1)
+
+
+def test_unsupported_says_why_and_none_is_no_solution():
+    @method("never", family="test", supports=lambda instance: "too odd" if instance % 2 else None)
+    def never(instance):
+        return None
+
+    odd = find_method("test", "never").run(3)
+    assert (odd.claimed_status, odd.details["reason"]) == (Status.UNSUPPORTED, "too odd")
+    assert find_method("test", "never").run(2).claimed_status is Status.NO_SOLUTION
+    assert Outcome(bound=3).claimed_status is Status.NO_SOLUTION
+
+
+def test_refusals():
+    with pytest.raises(MethodError, match="'Bad Name' is not kebab-case"):
+        method("Bad Name", family="test")(lambda instance: None)
+
+    with pytest.raises(MethodError, match="parameter 'depth' has no default"):
+
+        @method("no-default", family="test")
+        def no_default(instance, depth):
+            return None
+
+    @method("twice", family="test")
+    def first(instance):
+        return None
+
+    with pytest.raises(MethodError, match="registered twice"):
+
+        @method("twice", family="test")
+        def second(instance):
+            return None
+
+    with pytest.raises(MethodError, match="did you mean twice"):
+        find_method("test", "twise")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"width": 1}, "has no parameter 'width'; it has: depth, fast"),
+        ({"depth": "x"}, "takes a int, not 'x'"),
+        ({"fast": "maybe"}, "takes a bool, not 'maybe'"),
+    ],
+)
+def test_wrong_parameters(parameters, message):
+    @method("typed", family="test")
+    def typed(instance, depth=3, fast=False):
+        return None
+
+    with pytest.raises(MethodError, match=message):
+        find_method("test", "typed").run(1, parameters=parameters)
+
+
+def test_labels_round_trip():
+    assert parse_method("a-b[x=1,y=two]") == ("a-b", {"x": "1", "y": "two"})
+    assert method_label("a-b", {"y": "two", "x": 1}) == "a-b[x=1,y=two]"
+    assert parse_method("plain") == ("plain", {})
+    for bad in ("a b", "a[x", "a[x]"):
+        with pytest.raises(MethodError):
+            parse_method(bad)
