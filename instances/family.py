@@ -20,6 +20,7 @@ class Family:
     objective_scale : integer objective units in one shown unit (1,000,000 micro-dollars in a dollar).
     generators : name to a function of keyword parameters and `seed` that returns an instance.
     importers : format name to a function of a path and keyword parameters that returns an instance.
+    shrink : returns a tiny instance of the same kind, on which the harness warms up compiled methods; None for none.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Family:
     objective_unit: str
     generators: dict[str, Callable[..., Any]]
     importers: dict[str, Callable[..., Any]]
+    shrink: Callable[[Any], Any] | None = None
 
 
 FAMILIES: dict[str, Family] = {}

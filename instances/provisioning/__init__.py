@@ -8,6 +8,7 @@ from schedgap.instances.provisioning.files import read_instance, write_instance
 from schedgap.instances.provisioning.generate import distinct, table3, table7
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step, proven_bound
+from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.solution_files import read_solution, write_solution
 from schedgap.instances.provisioning.verify import verify
@@ -30,6 +31,7 @@ PROVISIONING = register_family(
             "alibaba-like-running": alibaba_like_running,
         },
         importers={"alibaba-gpu-v2023": alibaba},
+        shrink=shrink,
     )
 )
 

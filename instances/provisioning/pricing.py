@@ -46,39 +46,47 @@ class Priced:
 
 
 class Pricer:
-    """Prices all machine types of an instance (without interference) at changing class prices.
+    """Prices all machine types of an instance (without interference) at changing class prices."""
 
-    coarse : divides the resolution of the last table axis by this; demands are rounded up, so patterns stay feasible,
-        but `upper` is then no proven bound. 1 is exact.
-    """
-
-    def __init__(self, instance: ProvisioningInstance, coarse: int = 1) -> None:
+    def __init__(self, instance: ProvisioningInstance) -> None:
         self.instance = instance
         self.families = [
-            _Family(instance, f, coarse) for f in range(len(instance.families)) if (instance.type2family == f).any()
+            _Family(instance, f) for f in range(len(instance.families)) if (instance.type2family == f).any()
         ]
 
-    def price(self, values: IntArray, target: IntArray, node_limit: int = UNLIMITED) -> Priced:
+    def price(
+        self,
+        values: IntArray,
+        target: IntArray,
+        node_limit: int = UNLIMITED,
+        *,
+        use_tables: bool = True,
+        counts: IntArray | None = None,
+    ) -> Priced:
         """Find a most valuable content of every machine type.
+
+        Every type is searched; a family in which a search hits `node_limit` is priced by its table, if it has one.
 
         values : (C,) int64, not negative, in any unit; their total over all tasks must stay below 2**60.
         target : (K,) int64; contents worth at most this much are of no interest: `upper` then is the target and the
             pattern may be empty. node_limit : branch-and-bound nodes a type; where it is hit, `upper` is the
             Lagrangian bound at the root.
+        counts : (C,) int64, at most so many tasks of each class; None for all that there are.
         """
+        counts = self.instance.counts if counts is None else counts
         num_types, num_classes = self.instance.num_types, self.instance.num_classes
         priced = Priced(
             np.zeros(num_types, np.int64), np.zeros(num_types, np.int64), np.zeros((num_types, num_classes), np.int64)
         )
         for family in self.families:
-            family.price(values, np.maximum(target, 0), node_limit, priced)
+            family.price(values, counts, np.maximum(target, 0), node_limit, use_tables, priced)
         return priced
 
 
 class _Family:
     """The classes that may run on one machine family, and its types."""
 
-    def __init__(self, instance: ProvisioningInstance, f: int, coarse: int) -> None:
+    def __init__(self, instance: ProvisioningInstance, f: int) -> None:
         self.types = np.flatnonzero(instance.type2family == f)
         capacity, demand = instance.capacity[self.types], instance.demand[f]
         fits = (demand[:, 0] >= 0) & (demand[:, None, :] <= capacity).all(axis=2).any(axis=1)
@@ -95,26 +103,21 @@ class _Family:
         fit = np.where(self.demand > 0, largest // np.maximum(self.demand, 1), UNLIMITED).min(axis=1, initial=UNLIMITED)
         self.bound = np.minimum(instance.counts[self.classes], fit)
         cells = float(np.prod(largest + 1.0))
-        self.use_table = (
+        self.has_table = (
             self.demand.shape[1] <= TABLE_RESOURCES
             and cells <= MAX_CELLS
             and cells * self.classes.size <= MAX_COPIES
             and self.bound.max(initial=0) < 2**16
         )
-        if self.use_table:
-            self._prepare_table(largest, coarse)
-        else:
-            self._prepare_search(largest)
+        self.table: IntArray | None = None
+        self._prepare_search(largest)
 
-    def _prepare_table(self, largest: IntArray, coarse: int) -> None:
+    def _prepare_table(self) -> None:
         """Order the axes by size, the longest last, and pad them to three."""
-        axes = np.argsort(largest, kind="stable")
+        axes = np.argsort(self.capacity.max(axis=0), kind="stable")
         pad = TABLE_RESOURCES - axes.size
         self.grid_demand = np.pad(self.demand[:, axes], ((0, 0), (pad, 0)))
         self.grid_capacity = np.pad(self.capacity[:, axes], ((0, 0), (pad, 0)))
-        if coarse > 1 and self.grid_capacity[:, -1].max() >= 8 * coarse:
-            self.grid_demand[:, -1] = -(-self.grid_demand[:, -1] // coarse)
-            self.grid_capacity[:, -1] //= coarse
         shape = tuple(int(size) + 1 for size in self.grid_capacity.max(axis=0))
         self.table = np.empty(shape, np.int64)
         self.copies = np.empty((self.classes.size, *shape), np.uint16)
@@ -130,33 +133,46 @@ class _Family:
         self.samples = np.maximum(1, (shares * largest).astype(np.int64))
         self.multipliers = np.zeros((self.samples.shape[0] * 2, num_resources))
 
-    def price(self, values: IntArray, target: IntArray, node_limit: int, priced: Priced) -> None:
+    def price(
+        self,
+        values: IntArray,
+        counts: IntArray,
+        target: IntArray,
+        node_limit: int,
+        use_tables: bool,
+        priced: Priced,
+    ) -> None:
         """Price the family's types into the rows of `priced`."""
-        base = int(values[self.free] @ self.counts[self.free])
+        base = int(values[self.free] @ counts[self.free])
         priced.value[self.types] = priced.upper[self.types] = base
-        priced.pattern[np.ix_(self.types, self.free)] = np.where(values[self.free] > 0, self.counts[self.free], 0)
-        kept = np.flatnonzero(values[self.classes] > 0)
+        priced.pattern[np.ix_(self.types, self.free)] = np.where(values[self.free] > 0, counts[self.free], 0)
+        bound = np.minimum(self.bound, counts[self.classes])
+        kept = np.flatnonzero((values[self.classes] > 0) & (bound > 0))
         if kept.size == 0:
             return
-        if self.use_table:
-            self._price_by_table(values, kept, priced)
-        else:
-            self._price_by_search(values, kept, target - base, node_limit, priced)
+        value, bound = values[self.classes[kept]], bound[kept]
+        is_complete = self._price_by_search(kept, value, bound, target - base, node_limit, priced)
+        if not is_complete and use_tables and self.has_table:
+            self._price_by_table(kept, value, bound, base, priced)
 
-    def _price_by_table(self, values: IntArray, kept: IntArray, priced: Priced) -> None:
+    def _price_by_table(self, kept: IntArray, value: IntArray, bound: IntArray, base: int, priced: Priced) -> None:
+        if self.table is None:
+            self._prepare_table()
+        assert self.table is not None
         demand, copies = self.grid_demand[kept], self.copies[: kept.size]
-        fill_table(values[self.classes[kept]], demand, self.bound[kept], self.table, copies)
+        fill_table(value, demand, bound, self.table, copies)
         content = np.zeros(kept.size, np.int64)
         for k, capacity in zip(self.types, self.grid_capacity, strict=True):
             read_table(demand, copies, capacity, content)
             priced.pattern[k, self.classes[kept]] = content
-            priced.value[k] += self.table[tuple(capacity)]
+            priced.value[k] = base + self.table[tuple(capacity)]
             priced.upper[k] = priced.value[k]
 
     def _price_by_search(
-        self, values: IntArray, kept: IntArray, target: IntArray, node_limit: int, priced: Priced
-    ) -> None:
-        value, demand, bound = values[self.classes[kept]], self.demand[kept], self.bound[kept]
+        self, kept: IntArray, value: IntArray, bound: IntArray, target: IntArray, node_limit: int, priced: Priced
+    ) -> bool:
+        """Search every type; returns whether all searches ended within the limit."""
+        demand = self.demand[kept]
         # Multipliers are whole numbers a unit of resource: a finer unit of value keeps them precise.
         scale = 1 << max(0, min(24, 60 - int(bound @ value).bit_length()))
         value = value * scale
@@ -172,10 +188,11 @@ class _Family:
                 improve_multipliers(value, demand, bound, rest, start, ROUNDS, prices[2 * s + j])
         self.multipliers = prices / scale
         tuned = np.empty(demand.shape[1])
+        is_complete = True
         for k, capacity in zip(self.types, self.capacity, strict=True):
             goal = int(target[k]) * scale
             tuned[:] = best_price
-            improve_multipliers(value, demand, bound, capacity, 0, ROUNDS, tuned)
+            improve_multipliers(value, demand, bound, np.maximum(capacity, 1), 0, ROUNDS, tuned)
             multiplier = np.rint(np.vstack((tuned, prices))).astype(np.int64)
             loss = demand @ multiplier[0] - value
             root = int(multiplier[0] @ capacity) + int(bound @ np.maximum(-loss, 0))
@@ -183,10 +200,12 @@ class _Family:
             suffix = np.empty((near.size + 1, multiplier.shape[0]), np.int64)
             suffix_bounds(value[near], demand[near], bound[near], multiplier, suffix)
             content = np.zeros(near.size, np.int64)
-            best, upper, _ = search_pattern(
+            best, upper, nodes = search_pattern(
                 value[near], demand[near], bound[near], capacity, multiplier, suffix, goal, node_limit, content
             )
             priced.upper[k] += upper // scale
             if content.any():
                 priced.value[k] += best // scale
                 priced.pattern[k, self.classes[kept[near]]] = content
+            is_complete = is_complete and nodes <= node_limit
+        return is_complete

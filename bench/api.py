@@ -1,0 +1,243 @@
+"""Suites and gaps from Python; the command line is a thin layer over these two functions."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from schedgap.bench.check_bounds import contradictions, judged
+from schedgap.bench.discover import load_families, load_methods
+from schedgap.bench.execute import execute, start_pool
+from schedgap.bench.headlines import headline_rows
+from schedgap.bench.host import host_id, write_host
+from schedgap.bench.journal import Journal
+from schedgap.bench.measurement import ERRORS, FAILED
+from schedgap.bench.plan import Plan, chosen_method, make_run, plan_suite, setting
+from schedgap.bench.record import Record
+from schedgap.bench.runs import Limits
+from schedgap.bench.suite import read_suite
+from schedgap.bench.summary import Best, best_of, summarise
+from schedgap.instances.errors import MethodError
+from schedgap.instances.family import find_family
+from schedgap.instances.method import REGISTRY, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from schedgap.bench.measurement import Measurement
+    from schedgap.bench.runs import Run
+    from schedgap.bench.suite import Suite
+
+Retry = Literal["none", "errors", "failed"]
+_RETRIED = {"none": frozenset(), "errors": ERRORS, "failed": FAILED}
+# Tried in this order where no method given proves a bound; the first that supports the instance is run.
+BOUND_METHODS = ("patterns", "column-generation", "interference")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a suite is: `done` of `total` runs of this call, after `record` (None at the start)."""
+
+    done: int
+    total: int
+    record: Record | None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """What a suite gave.
+
+    records : one for each run of the suite, journalled before or now. directory : of the journal.
+    measured_now : runs done by this call.
+    """
+
+    suite: Suite
+    records: tuple[Record, ...]
+    directory: Path
+    measured_now: int
+
+    @property
+    def failed(self) -> int:
+        """Number of runs that failed."""
+        return sum(record.status in FAILED for record in self.records)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `schedgap run --json` prints."""
+        return {
+            "suite": self.suite.name,
+            "instances": len({record.run.digest for record in self.records}),
+            "runs": len(self.records),
+            "failed": self.failed,
+            "methods": [asdict(summary) for summary in summarise(self.records)],
+            "table": headline_rows(self.suite, self.records),
+            "measured_now": self.measured_now,
+            "directory": str(self.directory),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GapResult:
+    """What is known of one instance. best : over all runs."""
+
+    instance: str
+    digest: str
+    family: str
+    best: Best
+    records: tuple[Record, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `schedgap gap --json` prints; objectives and bounds in the family's shown unit."""
+        scale = find_family(self.family).objective_scale
+        results = []
+        for record in self.records:
+            measurement, failed = record.measurement, record.status in FAILED
+            objective = None if failed else measurement.objective
+            results.append(
+                {
+                    "method": record.run.label,
+                    "status": str(record.status),
+                    "objective": _shown(objective, scale),
+                    "bound": None if failed else _shown(measurement.bound, scale),
+                    "gap": self.best.gap(objective),
+                    "wall_s": measurement.wall_s,
+                    "reason": measurement.reason,
+                }
+            )
+        return {
+            "instance": self.instance,
+            "digest": self.digest,
+            "bound": _shown(self.best.bound, scale),
+            "best_objective": _shown(self.best.objective, scale),
+            "results": results,
+        }
+
+
+def run_suite(
+    suite: str | Path,
+    *,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    plugins: Sequence[str | Path] = (),
+    trace: str | Path | None = None,
+    retry: Retry = "errors",
+    on_progress: Callable[[Progress], None] | None = None,
+) -> SuiteResult:
+    """Do the runs of a suite that its journal does not hold yet, and return all of them.
+
+    suite : name of a shipped suite or path of a TOML file. out : directory of the journal, `runs/SUITE` by default.
+    jobs : runs at a time, None for one a processor. plugins : Python files with methods. trace : file for the
+    instances that can come from one. retry : recorded runs to do again: `errors` (crashed, error), `failed` (also
+    timeout, memory, invalid) or `none`.
+
+    Raises
+    ------
+    SchedgapError
+        for anything wrong with the suite, its methods or the journal; never for a run that fails.
+    """
+    chosen, folder = read_suite(suite)
+    files = tuple(str(Path(plugin).resolve()) for plugin in plugins)
+    load_families()
+    find_family(chosen.family)
+    start_pool(setting(chosen.family, files, chosen.limits.threads or 1))
+    plan = plan_suite(chosen, folder, plugins=files, trace=None if trace is None else Path(trace))
+    directory = Path(out) if out is not None else Path("runs") / chosen.name
+    with Journal(directory) as journal:
+        host = write_host(directory)
+        known = {key: journal.records[key] for key in plan.runs if key in journal.records}
+        known = judged(known, contradictions(known.values()))
+        missing = [key for key in plan.runs if key not in known or known[key].status in _RETRIED[retry]]
+        if on_progress is not None:
+            on_progress(Progress(0, len(missing), None))
+        for done, (run, measurement) in enumerate(execute((plan.task(key) for key in missing), jobs), start=1):
+            record = _recorded(run, measurement, host)
+            journal.append(record)
+            if on_progress is not None:
+                on_progress(Progress(done, len(missing), record))
+        known = {key: journal.records[key] for key in plan.runs}
+        found = contradictions(known.values())
+        for contradiction in found:
+            journal.append_verdict(contradiction)
+    records = tuple(_as_planned(record, plan.runs[key]) for key, record in judged(known, found).items())
+    return SuiteResult(chosen, records, directory, len(missing))
+
+
+def gap(
+    instance: Any,
+    methods: Iterable[str],
+    *,
+    family: str = "provisioning",
+    bound: str | None = None,
+    time_limit_s: float = 60.0,
+    seed: int = 0,
+    jobs: int | None = None,
+    plugins: Sequence[str | Path] = (),
+    memory_mib: int | None = None,
+    solutions: Path | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> GapResult:
+    """Run methods on one instance and return their objectives against the best proven bound.
+
+    methods : `NAME` or `NAME[parameter=value,...]`. bound : a method to prove the bound with; by default one is chosen
+    when none of the methods proves bounds. solutions : directory for the verified solutions, one file a method.
+
+    Raises
+    ------
+    MethodError
+        for an unknown method or parameter.
+    """
+    files = tuple(str(Path(plugin).resolve()) for plugin in plugins)
+    load_methods([family], files)
+    limits = Limits.from_time_limit(time_limit_s, memory_mib=memory_mib)
+    plan = Plan(setting(family, files, limits.threads))
+    chosen = [chosen_method(family, text) for text in methods]
+    if bound is not None:
+        chosen.append(chosen_method(family, bound))
+    elif not any(method.bounds for method, _ in chosen):
+        chosen.append(chosen_method(family, _default_bound(family, instance)))
+    for method, given in chosen:
+        plan.add(instance, make_run(instance, method, given, limits, base_seed=seed))
+    host = host_id()
+    if on_progress is not None:
+        on_progress(Progress(0, len(plan.runs), None))
+    records: dict[str, Record] = {}
+    tasks = (
+        plan.task(key, None if solutions is None else solutions / f"{run.label}.json") for key, run in plan.runs.items()
+    )
+    for done, (run, measurement) in enumerate(execute(tasks, jobs), start=1):
+        records[run.key] = record = _recorded(run, measurement, host)
+        if on_progress is not None:
+            on_progress(Progress(done, len(plan.runs), record))
+    records = judged(records, contradictions(records.values()))
+    best = best_of(records.values())[instance.digest]
+    return GapResult(instance.name, instance.digest, family, best, tuple(records[key] for key in plan.runs))
+
+
+def is_measured(records: Iterable[Record]) -> bool:
+    """Whether any run gave a verified objective, a proven bound or a finding that counts."""
+    useless = FAILED | {Status.UNSUPPORTED}
+    return any(record.status not in useless for record in records)
+
+
+def _default_bound(family: str, instance: Any) -> str:
+    for name in BOUND_METHODS:
+        method = REGISTRY.get((family, name))
+        if method is not None and method.supports(instance) is None:
+            return name
+    raise MethodError(
+        f"no method of family {family} is known to prove a bound on {instance.name}; name one with --bound."
+    )
+
+
+def _recorded(run: Run, measurement: Measurement, host: str) -> Record:
+    return Record(run.key, run, measurement, host, datetime.now(UTC).isoformat(timespec="milliseconds"))
+
+
+def _as_planned(record: Record, run: Run) -> Record:
+    """Return the record with the names and groups of the suite as it is now; the key says that it is the same run."""
+    return Record(record.key, run, record.measurement, record.host, record.ended_at, record.isolation)
+
+
+def _shown(value: int | None, scale: int) -> float | None:
+    return None if value is None else value / scale

@@ -1,0 +1,194 @@
+"""What happens in a run's own process: limits, warm-up, the timed call, the answer; it never returns."""
+
+from __future__ import annotations
+
+import faulthandler
+import hashlib
+import math
+import os
+import pickle
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schedgap.bench.compilation import CompileClock
+from schedgap.bench.supervise import FRAME, MIB
+from schedgap.bench.tree import die_with_parent
+from schedgap.instances.family import find_family
+from schedgap.instances.method import find_method
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from schedgap.bench.request import Request
+    from schedgap.instances.method import Method, Outcome
+
+# Address space beyond the resident limit: thread stacks and arenas that nobody touches.
+ADDRESS_SLACK_MIB = 2048
+# A timed call with more compilation in it than this share is timed again, if it was short.
+COMPILE_SHARE = 0.01
+REPEAT_BELOW_S = 10.0
+MAX_TRAJECTORY = 1000
+
+
+def run_child(request: Request, instance: Any, answers: int, output: int, scratch: Path) -> None:
+    """Turn this freshly forked process into the run, answer on the pipe `answers` and exit."""
+    try:
+        _isolate(request, answers, output, scratch)
+        body = _measured(request, instance, answers)
+    except MemoryError:
+        body = pickle.dumps({"failed": "memory", "reason": "MemoryError"})
+    except BaseException as error:
+        traceback.print_exc()
+        body = pickle.dumps({"failed": "error", "reason": _one_line(error)})
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        _send(answers, b"D", body)
+    finally:
+        os._exit(0)
+
+
+def warm_up(method: Method, instance: Any, request: Request) -> float:
+    """Call the method on the small version of the instance, so that its kernels are compiled; returns the seconds."""
+    shrink = find_family(request.family).shrink
+    assert shrink is not None
+    start = time.perf_counter()
+    method.run(
+        shrink(instance),
+        seed=request.seed,
+        time_limit_s=request.limits.time_limit_s,
+        threads=request.limits.threads,
+        parameters=request.given,
+    )
+    return time.perf_counter() - start
+
+
+def fingerprint(instance: Any) -> bytes:
+    """Return a hash of everything that the instance holds, whatever its family."""
+    return hashlib.sha256(pickle.dumps(instance, pickle.HIGHEST_PROTOCOL)).digest()
+
+
+def _isolate(request: Request, answers: int, output: int, scratch: Path) -> None:
+    os.setsid()
+    die_with_parent()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.closerange(3, answers)
+    os.closerange(answers + 1, 1024)
+    faulthandler.enable(file=2)
+    os.environ["TMPDIR"] = str(scratch)
+    tempfile.tempdir = None
+    with open("/proc/self/statm", encoding="ascii") as file:
+        mapped = int(file.read().split()[0]) * resource.getpagesize()
+    limits = request.limits
+    _limit(resource.RLIMIT_AS, mapped + (limits.memory_mib + ADDRESS_SLACK_MIB) * MIB)
+    _limit(resource.RLIMIT_CORE, 0)
+    if limits.cpu_s is not None:
+        _limit(resource.RLIMIT_CPU, math.ceil(limits.cpu_s) + 1)
+
+
+def _limit(kind: int, most: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (most, most))
+
+
+def _measured(request: Request, instance: Any, answers: int) -> bytes:
+    method = find_method(request.family, request.method)
+    if request.shrunk:
+        shrink = find_family(request.family).shrink
+        assert shrink is not None
+        instance = shrink(instance)
+    facts: dict[str, Any] = {"warm": None, "warm_s": None}
+
+    def tell(compiling: bool) -> None:
+        _send(answers, b"C" if compiling else b"c", b"")
+
+    if request.warm:
+        with CompileClock(tell):
+            facts |= {"warm": "child", "warm_s": warm_up(method, instance, request)}
+        _send(answers, b"W", b"")
+    before = fingerprint(instance)
+    outcome, times = _timed(method, instance, request, tell)
+    computing_s = times["wall_s"] - times["compile_s"]
+    if times["compile_s"] > COMPILE_SHARE * times["wall_s"] and computing_s < REPEAT_BELOW_S:
+        facts |= {"warm": "repeat", "warm_s": times["wall_s"]}
+        _send(answers, b"W", b"")
+        outcome, times = _timed(method, instance, request, tell)
+    facts |= times
+    facts["mutated"] = fingerprint(instance) != before
+    facts |= _plain(outcome)
+    return pickle.dumps(facts, pickle.HIGHEST_PROTOCOL)
+
+
+def _timed(
+    method: Method, instance: Any, request: Request, tell: Callable[[bool], None]
+) -> tuple[Outcome, dict[str, float]]:
+    before_s = _processor_s()
+    with CompileClock(tell) as clock:
+        start = time.perf_counter()
+        outcome = method.run(
+            instance,
+            seed=request.seed,
+            time_limit_s=request.limits.time_limit_s,
+            threads=request.limits.threads,
+            parameters=request.given,
+        )
+        wall_s = time.perf_counter() - start
+    return outcome, {"wall_s": wall_s, "cpu_s": _processor_s() - before_s, "compile_s": clock.seconds}
+
+
+def _processor_s() -> float:
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def _plain(outcome: Outcome) -> dict[str, Any]:
+    """Return the outcome as plain values; what has the wrong type is passed on as text for the judge to refuse."""
+    step = max(1, -(-len(outcome.trajectory) // MAX_TRAJECTORY))
+    kept = outcome.trajectory[::-1][::step][::-1]
+    return {
+        "status": str(outcome.claimed_status),
+        "solution": outcome.solution,
+        "bound": _number(outcome.bound),
+        "build_s": _number(outcome.build_s),
+        "solve_s": _number(outcome.solve_s),
+        "extract_s": _number(outcome.extract_s),
+        "solver": None if outcome.backend is None else str(outcome.backend),
+        "trajectory": tuple((float(p.elapsed_s), _number(p.objective), _number(p.bound)) for p in kept),
+        "details": _scalars(outcome.details),
+    }
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if value is None or isinstance(value, int | float) else str(value)
+
+
+def _scalars(details: Mapping[str, Any]) -> dict[str, Any]:
+    scalars = {str(key): _number(value) for key, value in details.items()}
+    return {k: str(v) if isinstance(v, float) and not math.isfinite(v) else v for k, v in scalars.items()}
+
+
+def _one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:500]
+
+
+def _send(answers: int, kind: bytes, body: bytes) -> None:
+    view = memoryview(FRAME.pack(kind, len(body)) + body)
+    while view:
+        view = view[os.write(answers, view) :]

@@ -1,0 +1,99 @@
+"""Finding families and methods: the modules of this package, installed plug-ins, and plug-in files."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from contextlib import redirect_stdout
+from hashlib import sha256
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schedgap.instances.errors import MethodError, SchedgapError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+GROUP = "schedgap.methods"
+_FLOORS = ("schedgap.formulations", "schedgap.heuristics")
+
+
+def load_families() -> None:
+    """Import every family of problems, so that `FAMILIES` holds them all."""
+    package = importlib.import_module("schedgap.instances")
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.ispkg:
+            importlib.import_module(f"schedgap.instances.{module.name}")
+
+
+def load_methods(families: Iterable[str], plugins: Iterable[str] = ()) -> None:
+    """Import every module that may register a method of the families, then the plug-ins.
+
+    plugins : paths of Python files. What plug-ins print on import goes to stderr.
+
+    Raises
+    ------
+    MethodError
+        if a plug-in cannot be imported.
+    """
+    load_families()
+    for family in families:
+        for floor in _FLOORS:
+            _import_all(f"{floor}.{family}")
+    with redirect_stdout(sys.stderr):
+        for point in entry_points(group=GROUP):
+            try:
+                point.load()
+            except SchedgapError:
+                raise
+            except Exception as error:
+                raise MethodError(
+                    f"plug-in {point.name} ({point.value}) cannot be loaded: {error!r}; mend or uninstall it."
+                ) from error
+        for plugin in plugins:
+            _load_file(Path(plugin))
+
+
+def _import_all(name: str) -> None:
+    if importlib.util.find_spec(name) is None:
+        return
+    package = importlib.import_module(name)
+    for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+        importlib.import_module(module.name)
+
+
+def _load_file(path: Path) -> None:
+    path = path.resolve()
+    if not path.is_file():
+        raise MethodError(f"plug-in {path} is no file; give the path of a Python file.")
+    name = f"schedgap_plugin_{path.stem}_{sha256(str(path).encode()).hexdigest()[:8]}"
+    if name in sys.modules:
+        return
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise MethodError(f"plug-in {path} is no Python file; its name must end in .py.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    # A plug-in may import the files beside it.
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, SchedgapError):
+            raise
+        line = error.lineno if isinstance(error, SyntaxError) else _line(error, path)
+        raise MethodError(f"plug-in {path} line {line}: {type(error).__name__}: {error}.") from error
+
+
+def _line(error: BaseException, path: Path) -> int | None:
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line

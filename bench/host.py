@@ -1,0 +1,99 @@
+"""Facts about the machine and the software that a measured time depends on, captured once a host."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from schedgap.instances.errors import JournalError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HOST_SCHEMA = "schedgap/host/1"
+PACKAGES = ("schedgap", "numpy", "scipy", "numba", "highspy", "ortools", "pulp", "joblib")
+
+
+@cache
+def package_version(name: str) -> str | None:
+    """Return the installed version of a package, None without it."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+@cache
+def host_facts() -> Mapping[str, Any]:
+    """Return what is known of this host; nothing that changes from run to run."""
+    return {
+        "schema": HOST_SCHEMA,
+        "name": platform.node(),
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "processors": os.cpu_count(),
+        "processors_usable": len(os.sched_getaffinity(0)),
+        "cores": psutil.cpu_count(logical=False),
+        "memory_mib": psutil.virtual_memory().total // 2**20,
+        "python": platform.python_version(),
+        "packages": {name: package_version(name) for name in PACKAGES},
+        "commit": _commit(),
+    }
+
+
+def host_id() -> str:
+    """Return a short hash of the facts."""
+    return hashlib.sha256(json.dumps(host_facts(), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def write_host(directory: Path) -> str:
+    """Write `hosts/ID.json` unless it is there, and return the ID.
+
+    Raises
+    ------
+    JournalError
+        if it cannot be written.
+    """
+    identity = host_id()
+    path = directory / "hosts" / f"{identity}.json"
+    if not path.exists():
+        try:
+            path.parent.mkdir(exist_ok=True)
+            partial = path.with_suffix(f".{os.getpid()}.partial")
+            partial.write_text(json.dumps(host_facts(), indent=1) + "\n", encoding="utf-8")
+            partial.replace(path)
+        except OSError as error:
+            raise JournalError(f"{path}: cannot be written ({error.strerror}); choose another --out.") from None
+    return identity
+
+
+def _processor() -> str:
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout that this package runs from, None when it runs from elsewhere."""
+    folder = Path(__file__).resolve().parent
+    command = ["git", "-C", str(folder), "ls-files", "--error-unmatch", Path(__file__).name]
+    try:
+        subprocess.run(command, capture_output=True, check=True, timeout=5)
+        done = subprocess.run(
+            ["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, check=True, timeout=5, text=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,167 @@
+"""The append-only record of a suite's runs: one fsynced JSON line a run, so that a kill loses nothing recorded."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+from typing import TYPE_CHECKING, Any, Self
+
+from schedgap.bench.check_bounds import Contradiction
+from schedgap.bench.record import RUN_SCHEMA, Record
+from schedgap.instances.errors import JournalError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+VERDICT_SCHEMA = "schedgap/verdict/1"
+FILE_NAME = "journal.jsonl"
+
+
+class Journal:
+    """A directory with `journal.jsonl`, held by one harness at a time; a context manager.
+
+    A later row of the same key replaces an earlier one. Verdict rows tell of runs that contradict each other; they
+    change nothing by themselves, since whoever reads the runs finds the same (see `check_bounds.judged`), and since a
+    contradiction ends when the method that lied is mended.
+
+    Raises
+    ------
+    JournalError
+        if the directory cannot be written, another harness holds it, or a line is not what this version writes.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.path = directory / FILE_NAME
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise JournalError(
+                f"{self.path}: cannot be written ({error.strerror}); choose another directory with --out."
+            ) from None
+        try:
+            self._lock()
+            self._mend()
+            self._verdicts: set[Contradiction] = set()
+            self.records = read_journal(directory, self._verdicts)
+            _sync_directory(directory)
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._fd)
+
+    def append(self, record: Record) -> None:
+        """Write a run down; when this returns, it survives a kill and a power failure.
+
+        Raises
+        ------
+        JournalError
+            if the disk is full or fails; what was written before stays whole.
+        """
+        self._write(record.to_row())
+        self.records[record.key] = record
+
+    def append_verdict(self, contradiction: Contradiction) -> None:
+        """Write down that runs contradict each other, once."""
+        if contradiction not in self._verdicts:
+            self._verdicts.add(contradiction)
+            self._write({"schema": VERDICT_SCHEMA, "keys": contradiction.keys, "reason": contradiction.reason})
+
+    def _write(self, row: dict[str, Any]) -> None:
+        line = memoryview(json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n")
+        start = os.fstat(self._fd).st_size
+        try:
+            while line:
+                line = line[os.write(self._fd, line) :]
+            os.fsync(self._fd)
+        except OSError as error:
+            os.ftruncate(self._fd, start)
+            raise JournalError(
+                f"{self.path}: cannot be written ({error.strerror}); {len(self.records)} runs are recorded. "
+                "Make room, then give the same command again to finish the rest."
+            ) from None
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                raise JournalError(f"{self.path}: cannot be locked ({error.strerror}); choose a local disk.") from None
+            raise JournalError(
+                f"{self.path}: another schedgap writes here; wait until it has finished, or choose another --out."
+            ) from None
+
+    def _mend(self) -> None:
+        """Drop a torn last line: the run that it was of is not recorded and will be done again."""
+        size = os.fstat(self._fd).st_size
+        keep = size
+        while keep:
+            start = max(0, keep - 65536)
+            cut = os.pread(self._fd, keep - start, start).rfind(b"\n")
+            if cut >= 0:
+                keep = start + cut + 1
+                break
+            keep = start
+        if keep < size:
+            os.ftruncate(self._fd, keep)
+            os.fsync(self._fd)
+
+
+def read_journal(directory: Path, verdicts: set[Contradiction] | None = None) -> dict[str, Record]:
+    """Return the recorded runs by key, in the order in which they were first recorded; a torn last line is left out.
+
+    verdicts : is filled with those recorded.
+
+    Raises
+    ------
+    JournalError
+        naming the line that is not what this version writes.
+    """
+    path = directory / FILE_NAME
+    records: dict[str, Record] = {}
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise JournalError(
+            f"{path}: cannot be read ({error.strerror}); give the directory of a suite's runs."
+        ) from None
+    # What follows the last newline is torn, or empty.
+    for number, line in enumerate(lines[:-1], start=1):
+        try:
+            row = json.loads(line)
+            schema = row["schema"]
+            if schema == RUN_SCHEMA:
+                records[row["key"]] = Record.from_row(row)
+                continue
+            if schema == VERDICT_SCHEMA:
+                if verdicts is not None:
+                    verdicts.add(Contradiction(tuple(row["keys"]), row["reason"]))
+                continue
+        except (ValueError, KeyError, TypeError) as error:
+            raise JournalError(
+                f"{path} line {number}: no record of a run ({error!r}); restore the file or choose another --out."
+            ) from None
+        raise JournalError(
+            f"{path} line {number}: schema '{schema}', this version reads '{RUN_SCHEMA}'; "
+            "use the version that wrote it, or choose another --out."
+        )
+    return records
+
+
+def _sync_directory(directory: Path) -> None:
+    fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,53 @@
+"""What a warm server is asked to do, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from schedgap.bench.runs import Limits, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One run for a server.
+
+    given : the parameters that were given. instance_path : a pickle of the instance. solution_path : where to write
+    the verified solution, or None. warm : the child warms up by itself before the timed call.
+    shrunk : run on the family's small version of the instance instead, for its effects on compiled code only.
+    """
+
+    family: str
+    method: str
+    given: Mapping[str, Scalar]
+    seed: int
+    limits: Limits
+    digest: str
+    instance_path: Path
+    solution_path: Path | None = None
+    warm: bool = False
+    shrunk: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WarmUp:
+    """Ask a server to warm itself up for a method, so that the children that it forks are warm from the start."""
+
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class WarmedUp:
+    """Answer to `WarmUp`.
+
+    warm_s : how long it took. again_s : how long the same call took once more. threads : of the server now; with one
+    it may fork safely.
+    """
+
+    warm_s: float
+    again_s: float
+    threads: int

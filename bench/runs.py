@@ -1,0 +1,81 @@
+"""A run: one method on one instance with one seed under given limits, and the key under which it is recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Scalar = bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may use; the hard limits hold for the child process and everything that it starts.
+
+    time_limit_s : what the method is told, seconds. wall_s : when the run is killed, seconds of wall-clock time without
+    those that Numba compiles; warming up has the same limit for itself. cpu_s : processor seconds of the whole tree,
+    None for no limit. memory_mib : resident memory of the whole tree, MiB, Python and libraries (about 150 MiB)
+    included. threads : what the method is told.
+    """
+
+    time_limit_s: float = 60.0
+    wall_s: float = 130.0
+    cpu_s: float | None = None
+    memory_mib: int = 4096
+    threads: int = 1
+
+    @classmethod
+    def from_time_limit(cls, time_limit_s: float, **changes: float | None) -> Limits:
+        """Return limits whose hard wall is twice the method's own limit and 10 s, so that only the stuck are killed."""
+        chosen: dict[str, int | float | None] = {"wall_s": 2 * time_limit_s + 10}
+        chosen.update({key: value for key, value in changes.items() if value is not None})
+        return cls(time_limit_s=time_limit_s, **chosen)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is measured once.
+
+    instance : its name, for people. digest : its content hash. group : the suite's name for instances of one kind.
+    source : where the instance came from (generator, importer or file, with parameters). label : the method with the
+    parameters that were given. parameters : all of the method's parameters, defaults included. backend,
+    backend_version : the solver chosen by the parameter `backend`, and its package's version; None without one.
+    seed : what `rng` is made of; it depends on base seed, instance and repetition, never on the method.
+    """
+
+    family: str
+    instance: str
+    digest: str
+    group: str
+    source: Mapping[str, Scalar]
+    method: str
+    label: str
+    version: int
+    parameters: Mapping[str, Scalar]
+    given: Mapping[str, Scalar]
+    backend: str | None
+    backend_version: str | None
+    seed: int
+    repetition: int
+    limits: Limits
+
+    @property
+    def key(self) -> str:
+        """Return the hash of all that can change the answer; names, groups and order do not."""
+        parts = {
+            "family": self.family,
+            "digest": self.digest,
+            "method": self.method,
+            "version": self.version,
+            "parameters": dict(self.parameters),
+            "backend": self.backend,
+            "backend_version": self.backend_version,
+            "seed": self.seed,
+            "limits": asdict(self.limits),
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]

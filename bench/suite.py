@@ -1,0 +1,163 @@
+"""A suite: a TOML file that declares instances x methods x seeds x limits, and the question that they answer."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from schedgap.bench.runs import Limits
+from schedgap.bench.source import Source
+from schedgap.instances.errors import SuiteError
+from schedgap.instances.files import first_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
+
+SCHEMA = "schedgap/suite/1"
+Value = bool | int | float | str
+Positive = Annotated[float, Field(gt=0)]
+Headline = Literal["gap", "normalised-cost", "runtime", "objective"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LimitsBlock(_Strict):
+    """See `runs.Limits`; without `wall_s` the hard wall is twice `time_limit_s` and 10 s."""
+
+    time_limit_s: Annotated[float, Field(ge=0)] | None = None
+    wall_s: Positive | None = None
+    cpu_s: Positive | None = None
+    memory_mib: Annotated[int, Field(gt=0)] | None = None
+    threads: Annotated[int, Field(gt=0)] | None = None
+
+
+class TraceBlock(_Strict):
+    """What to do with the file of `--trace`: the import format that reads it, and its parameters."""
+
+    importer: str
+    parameters: dict[str, Value | list[Value]] = {}
+
+
+class InstanceBlock(_Strict):
+    """Instances of one kind. A list as a parameter's value means one instance for each of its entries.
+
+    Exactly one of `generator`, `importer` (with `file`) and `file` says how they are made; `trace` replaces it
+    when `--trace FILE` is given. seeds : how many (0, 1, ...), or which; without it, the maker's default.
+    methods, limits : instead of the suite's own.
+    """
+
+    group: str = ""
+    generator: str | None = None
+    importer: str | None = None
+    file: str | None = None
+    parameters: dict[str, Value | list[Value]] = {}
+    seeds: Annotated[int, Field(gt=0)] | list[int] | None = None
+    trace: TraceBlock | None = None
+    methods: list[str] | None = None
+    limits: LimitsBlock = LimitsBlock()
+
+    @model_validator(mode="after")
+    def _one_maker(self) -> InstanceBlock:
+        if (self.generator is None) == (self.file is None) or (self.importer is not None and self.file is None):
+            raise ValueError("give 'generator', or 'file', or 'importer' with 'file'")
+        return self
+
+
+class Reference(_Strict):
+    """A published figure to show beside ours, for a method and, if given, one group or one number of tasks."""
+
+    method: str
+    name: str
+    group: str | None = None
+    tasks: int | None = None
+    mean: float | None = None
+    std: float | None = None
+    time_s: float | None = None
+    note: str = ""
+
+
+class Suite(_Strict):
+    """A whole suite. headline : which table answers the question (see `headlines`)."""
+
+    schema_: Literal["schedgap/suite/1"] = Field(alias="schema")
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    title: str
+    question: str
+    family: str
+    headline: Headline = "gap"
+    source: str = ""
+    seed: int = 0
+    repetitions: Annotated[int, Field(gt=0)] = 1
+    methods: Annotated[list[str], Field(min_length=1)]
+    limits: LimitsBlock = LimitsBlock()
+    instances: Annotated[list[InstanceBlock], Field(min_length=1)]
+    reference: list[Reference] = []
+
+    def limits_of(self, block: InstanceBlock) -> Limits:
+        """Return the limits of a block's runs."""
+        given: dict[str, Any] = {
+            **self.limits.model_dump(exclude_none=True),
+            **block.limits.model_dump(exclude_none=True),
+        }
+        return Limits.from_time_limit(given.pop("time_limit_s", 60.0), **given)
+
+    def sources(self, block: InstanceBlock, trace: Path | None, folder: Path) -> Iterator[Source]:
+        """Yield a block's instances, unbuilt; paths are relative to `folder`, that of the suite's file."""
+        kind, name, path = "generator", block.generator, None
+        parameters = block.parameters
+        if trace is not None and block.trace is not None:
+            kind, name, path, parameters = "importer", block.trace.importer, trace, block.trace.parameters
+        elif block.file is not None:
+            kind, name, path = ("file" if block.importer is None else "importer"), block.importer, folder / block.file
+        seeds = list(range(block.seeds)) if isinstance(block.seeds, int) else block.seeds
+        axes = {key: value if isinstance(value, list) else [value] for key, value in parameters.items()}
+        if seeds is not None:
+            axes["seed"] = list(seeds)
+        for values in product(*axes.values()):
+            yield Source(self.family, kind, name or "", path, dict(zip(axes, values, strict=True)))
+
+
+def shipped_suites() -> dict[str, Traversable]:
+    """Return the suites that come with the package, by name."""
+    folder = files("schedgap.bench").joinpath("suites")
+    return {
+        entry.name.removesuffix(".toml"): entry
+        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
+        if entry.name.endswith(".toml")
+    }
+
+
+def read_suite(name: str | Path) -> tuple[Suite, Path]:
+    """Return a suite by the name of a shipped one or the path of a TOML file, and the folder of that file.
+
+    Raises
+    ------
+    SuiteError
+        naming file, line or field, and the way out.
+    """
+    shipped = shipped_suites()
+    file: Path | Traversable = Path(name)
+    if str(name) in shipped:
+        file = shipped[str(name)]
+    elif not file.is_file():
+        raise SuiteError(
+            f"there is no suite '{name}'; known are {', '.join(shipped)}, or give the path of a TOML file."
+        )
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SuiteError(f"{name}: cannot be read ({error}).") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SuiteError(f"{name}: not TOML: {error}.") from None
+    try:
+        return Suite.model_validate(document), Path(str(file)).parent
+    except ValidationError as error:
+        raise SuiteError(f"{name}: {first_problem(error)}") from None

@@ -1,0 +1,125 @@
+"""CP-SAT: integer programs in exact arithmetic.
+
+CP-SAT takes integers only, so every row and the objective are multiplied by the least factor that makes all their
+coefficients whole, each read as the shortest decimal that denotes it. What does not scale into 62 bits is refused.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from fractions import Fraction
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schedgap.formulations.backends.contract import Limits, objective_of, whole
+from schedgap.formulations.linear_model import ModelResult
+from schedgap.instances.errors import BackendError
+from schedgap.instances.method import Incumbent, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.instances.arrays import FloatArray
+
+# CP-SAT itself refuses sums beyond 2^63; one bit is kept for its own slack variables.
+MAX_ACTIVITY = 2**62
+
+
+def version() -> str:
+    """Return the version of OR-tools, which CP-SAT shares."""
+    return metadata.version("ortools")
+
+
+def solve(model: LinearModel, limits: Limits) -> ModelResult:
+    """Minimise an integer program whose variables all have finite bounds."""
+    from ortools.sat.python import cp_model
+
+    start = time.perf_counter()
+    if not model.integral.all():
+        raise BackendError(f"{model.name}: cp-sat takes whole variables only; use highs, scip or cbc.")
+    if not (np.isfinite(model.lower).all() and np.isfinite(model.upper).all()):
+        raise BackendError(f"{model.name}: cp-sat needs finite bounds on every variable; give them or use highs.")
+    program = cp_model.CpModel()
+    lower = [math.ceil(v) for v in model.lower]
+    upper = [math.floor(v) for v in model.upper]
+    if any(low > high for low, high in zip(lower, upper, strict=True)):
+        return ModelResult(Status.INFEASIBLE, None, None, None, time.perf_counter() - start, "cp-sat", version())
+    variables = [program.new_int_var(low, high, "") for low, high in zip(lower, upper, strict=True)]
+    reach = np.maximum(np.abs(model.lower), np.abs(model.upper))
+    _add_rows(program, cp_model, model, variables, reach)
+    used = np.flatnonzero(model.cost)
+    factor, costs = _scaled(model.cost[used], reach[used], f"{model.name}: the objective")
+    program.minimize(cp_model.LinearExpr.weighted_sum([variables[j] for j in used], costs))
+    if limits.warm_start is not None:
+        for variable, value in zip(variables, limits.warm_start.tolist(), strict=True):
+            program.add_hint(variable, round(value))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = limits.threads
+    if limits.time_limit_s is not None:
+        solver.parameters.max_time_in_seconds = float(limits.time_limit_s)
+    unit = model.objective_scale / factor
+    points: list[Incumbent] = []
+    offset = round(model.offset * model.objective_scale)
+
+    class Recorder(cp_model.CpSolverSolutionCallback):
+        def on_solution_callback(self) -> None:
+            objective, bound = self.objective_value * unit, self.best_objective_bound * unit
+            points.append(Incumbent(self.wall_time, round(objective) + offset, math.floor(bound) + offset))
+
+    status = _status(solver.solve(program, Recorder()), cp_model, model)
+    x = None
+    if status in (Status.OPTIMAL, Status.FEASIBLE):
+        x = whole(model, np.array([solver.value(v) for v in variables], dtype=np.float64), "cp-sat")
+    has_bound = status in (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION)
+    return ModelResult(
+        status,
+        x,
+        None if x is None else objective_of(model, x),
+        solver.best_objective_bound / factor + model.offset if has_bound else None,
+        time.perf_counter() - start,
+        "cp-sat",
+        version(),
+        None,
+        tuple(points),
+        {"branches": float(solver.num_branches), "conflicts": float(solver.num_conflicts)},
+    )
+
+
+def _add_rows(program: Any, cp_model: Any, model: LinearModel, variables: Sequence[Any], reach: FloatArray) -> None:
+    by_row = model.matrix.tocsr()
+    for i in range(by_row.shape[0]):
+        span = slice(by_row.indptr[i], by_row.indptr[i + 1])
+        columns = by_row.indices[span]
+        factor, coefficients = _scaled(by_row.data[span], reach[columns], f"{model.name}: row {i}")
+        low, high = model.row_lower[i], model.row_upper[i]
+        program.add_linear_constraint(
+            cp_model.LinearExpr.weighted_sum([variables[j] for j in columns], coefficients),
+            math.ceil(Fraction(repr(float(low))) * factor) if math.isfinite(low) else -MAX_ACTIVITY,
+            math.floor(Fraction(repr(float(high))) * factor) if math.isfinite(high) else MAX_ACTIVITY,
+        )
+
+
+def _scaled(values: FloatArray, reach: FloatArray, what: str) -> tuple[int, list[int]]:
+    """Return the least factor that makes all values whole, and the whole values."""
+    exact = [Fraction(repr(float(value))) for value in values]
+    factor = math.lcm(*(value.denominator for value in exact))
+    coefficients = [int(value * factor) for value in exact]
+    if sum(abs(a) * int(r) for a, r in zip(coefficients, reach, strict=True)) >= MAX_ACTIVITY:
+        raise BackendError(f"{what} times {factor} exceeds cp-sat's 62 bits; use rounder coefficients or highs.")
+    return factor, coefficients
+
+
+def _status(ended: Any, cp_model: Any, model: LinearModel) -> Status:
+    known = {
+        cp_model.OPTIMAL: Status.OPTIMAL,
+        cp_model.FEASIBLE: Status.FEASIBLE,
+        cp_model.INFEASIBLE: Status.INFEASIBLE,
+        cp_model.UNKNOWN: Status.NO_SOLUTION,
+    }
+    if ended not in known:
+        raise BackendError(f"{model.name}: cp-sat finds the model invalid: {model.matrix.shape} rows and columns.")
+    return known[ended]

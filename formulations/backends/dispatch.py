@@ -1,0 +1,148 @@
+"""One call for every solver: check what it can do, solve, and give LPs a bound that does not rest on its word."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends import cbc, cp_sat, highs, ortools_linear
+from schedgap.formulations.backends.certificate import lp_bound
+from schedgap.formulations.backends.contract import Backend, Limits
+from schedgap.formulations.linear_model import ModelResult
+from schedgap.instances.errors import BackendError
+from schedgap.instances.method import Status
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from schedgap.formulations.linear_model import LinearModel
+
+BACKENDS: dict[str, Backend] = {
+    backend.name: backend
+    for backend in (
+        Backend(
+            "highs",
+            "HiGHS",
+            "highspy",
+            highs.solve,
+            highs.version,
+            lp=True,
+            mip=True,
+            duals=True,
+            warm_start=True,
+            mip_bound=True,
+            parallel=True,
+        ),
+        Backend(
+            "cp-sat",
+            "CP-SAT",
+            "ortools",
+            cp_sat.solve,
+            cp_sat.version,
+            mip=True,
+            warm_start=True,
+            mip_bound=True,
+            parallel=True,
+        ),
+        *(
+            Backend(
+                name,
+                solver,
+                "ortools",
+                partial(ortools_linear.solve, solver=name),
+                partial(ortools_linear.version, solver=name),
+                lp=True,
+                mip=name == "scip",
+                duals=name != "scip",
+                warm_start=name == "scip",
+                mip_bound=name == "scip",
+                parallel=name == "pdlp",
+            )
+            for name, solver in (("scip", "SCIP"), ("glop", "GLOP"), ("pdlp", "PDLP"))
+        ),
+        Backend(
+            "cbc",
+            "COIN-OR CBC",
+            "pulp",
+            cbc.solve,
+            cbc.version,
+            lp=True,
+            mip=True,
+            duals=True,
+            warm_start=True,
+            mip_bound=True,
+            parallel=True,
+        ),
+    )
+}
+
+
+def find_backend(name: str) -> Backend:
+    """Return a back end.
+
+    Raises
+    ------
+    BackendError
+        naming the nearest known ones.
+    """
+    if name not in BACKENDS:
+        near = get_close_matches(name, BACKENDS, n=2) or list(BACKENDS)
+        raise BackendError(f"there is no back end '{name}'; did you mean {' or '.join(near)}?")
+    return BACKENDS[name]
+
+
+def backend_versions() -> dict[str, str]:
+    """Return the version of every back end, or why it cannot be used; imports all solver packages."""
+    versions: dict[str, str] = {}
+    for name, backend in BACKENDS.items():
+        try:
+            versions[name] = backend.version()
+        except (ImportError, OSError) as error:
+            versions[name] = f"unavailable: {error}"
+    return versions
+
+
+def solve(
+    model: LinearModel,
+    backend: str = "highs",
+    *,
+    time_limit_s: float | None = None,
+    threads: int = 1,
+    warm_start: ArrayLike | None = None,
+    relax: bool = False,
+) -> ModelResult:
+    """Minimise a model.
+
+    warm_start : (n,) values of the variables; a back end that uses none ignores it. relax : solve the LP relaxation.
+    A MIP is OPTIMAL when the solver closed the gap (to 0, not to its default of 0.01 %). The bound of an LP is
+    recomputed from its duals (see `certificate.lp_bound`), so that it holds whatever the solver's tolerances were.
+
+    Raises
+    ------
+    BackendError
+        if the back end cannot take such a model, is not installed, or ends in a state that is no result.
+    """
+    chosen = find_backend(backend)
+    if relax:
+        model = replace(model, integral=np.zeros(model.cost.shape[0], np.bool_))
+    reason = chosen.refusal(model)
+    if reason is not None:
+        raise BackendError(f"{model.name}: {reason}.")
+    start = None if warm_start is None else np.asarray(warm_start, dtype=np.float64)
+    if start is not None and start.shape != model.cost.shape:
+        raise BackendError(f"{model.name}: warm start has shape {start.shape}, expected {model.cost.shape}.")
+    if time_limit_s is not None and time_limit_s <= 0:
+        return ModelResult(Status.NO_SOLUTION, None, None, None, 0.0, backend, chosen.version())
+    if threads < 1:
+        raise BackendError(f"{model.name}: {threads} threads; give at least 1.")
+    try:
+        result = chosen.run(model, Limits(time_limit_s, threads, start))
+    except ImportError as error:
+        raise BackendError(f"back end {backend} needs the package {chosen.package}: {error}; install it.") from error
+    if not model.integral.any() and result.row_duals is not None:
+        return replace(result, bound=lp_bound(model, result.row_duals))
+    return result

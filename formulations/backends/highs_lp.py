@@ -1,0 +1,141 @@
+"""A linear program that grows: HiGHS kept warm between solves, for column generation and dives.
+
+Primal simplex, since added columns keep the last basis primal feasible (measured on 200 distinct tasks: 3.9 s of LP
+time against 20.8 s with the default dual simplex).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import highspy
+import numpy as np
+
+from schedgap.instances.errors import BackendError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from schedgap.instances.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LpSolution:
+    """An optimal basic solution, as claimed in floating point. x : (n,). row_duals : (m,)."""
+
+    objective: float
+    x: FloatArray
+    row_duals: FloatArray
+
+
+class GrowingLp:
+    """Minimise cost @ x over rows with bounds, x >= 0, with columns added as they are found."""
+
+    def __init__(self, row_lower: ArrayLike, row_upper: ArrayLike, *, threads: int = 1) -> None:
+        self._highs = highspy.Highs()
+        for key, value in (
+            ("output_flag", False),
+            ("threads", threads),
+            ("random_seed", 0),
+            ("presolve", "off"),
+            ("solver", "simplex"),
+            ("simplex_strategy", 4),
+        ):
+            self._set(key, value)
+        lower, upper = np.asarray(row_lower, np.float64), np.asarray(row_upper, np.float64)
+        none = np.zeros(0)
+        starts = np.zeros(lower.shape[0], np.int32)
+        self._check(self._highs.addRows(lower.shape[0], lower, upper, 0, starts, none.astype(np.int32), none), "rows")
+        self.num_columns = 0
+
+    def add_columns(self, cost: ArrayLike, columns: FloatArray, upper: ArrayLike | None = None) -> None:
+        """Add n columns: cost (n,), dense `columns` (n, m), upper (n,) or None for no upper bounds."""
+        dense = np.asarray(columns, np.float64)
+        number = dense.shape[0]
+        if number == 0:
+            return
+        rows, index = np.nonzero(dense)
+        starts = np.searchsorted(rows, np.arange(number)).astype(np.int32)
+        top = np.full(number, highspy.kHighsInf) if upper is None else np.asarray(upper, np.float64)
+        status = self._highs.addCols(
+            number,
+            np.asarray(cost, np.float64),
+            np.zeros(number),
+            top,
+            index.shape[0],
+            starts,
+            index.astype(np.int32),
+            dense[rows, index],
+        )
+        self._check(status, "columns")
+        self.num_columns += number
+
+    def set_row_bounds(self, row: int, lower: float, upper: float) -> None:
+        """Change the bounds of a row."""
+        self._check(self._highs.changeRowBounds(row, lower, upper), "row bounds")
+
+    def set_column_upper(self, columns: IntArray, upper: FloatArray) -> None:
+        """Change the upper bounds of some columns."""
+        index = columns.astype(np.int32)
+        status = self._highs.changeColsBounds(index.shape[0], index, np.zeros(index.shape[0]), upper)
+        self._check(status, "column bounds")
+
+    def solve(self, time_limit_s: float = math.inf) -> LpSolution | None:
+        """Solve from the last basis; None if the limit was hit or the rows admit no solution."""
+        self._set_limit(time_limit_s)
+        self._highs.run()
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        solution = self._highs.getSolution()
+        return LpSolution(
+            self._highs.getInfo().objective_function_value,
+            np.array(solution.col_value),
+            np.array(solution.row_dual),
+        )
+
+    def solve_integer(
+        self, time_limit_s: float, *, cutoff: float = math.inf, start: FloatArray | None = None, threads: int = 1
+    ) -> FloatArray | None:
+        """Return the best whole x found within the limit with an objective below `cutoff`, or None.
+
+        The linear program itself stays as it is. start : (n,) a feasible whole x to begin from.
+        """
+        mip = highspy.Highs()
+        for key, value in (
+            ("output_flag", False),
+            ("threads", threads),
+            ("random_seed", 0),
+            ("time_limit", max(0.0, time_limit_s)),
+            ("mip_rel_gap", 0.0),
+            ("mip_abs_gap", 0.0),
+        ):
+            self._check(mip.setOptionValue(key, value), f"option {key}")
+        if math.isfinite(cutoff):
+            self._check(mip.setOptionValue("objective_bound", cutoff), "option objective_bound")
+        model = self._highs.getLp()
+        model.integrality_ = [highspy.HighsVarType.kInteger] * self.num_columns
+        self._check(mip.passModel(model), "the integer model")
+        if start is not None:
+            whole = highspy.HighsSolution()
+            whole.col_value = start.tolist()
+            self._check(mip.setSolution(whole), "the starting solution")
+        mip.run()
+        info = mip.getInfo()
+        if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+            return None
+        if info.objective_function_value >= cutoff:
+            return None
+        return np.array(mip.getSolution().col_value)
+
+    def _set_limit(self, time_limit_s: float) -> None:
+        # HiGHS counts the time of all runs of one object together.
+        self._set("time_limit", self._highs.getRunTime() + max(0.0, time_limit_s))
+
+    def _set(self, key: str, value: Any) -> None:
+        self._check(self._highs.setOptionValue(key, value), f"option {key}={value}")
+
+    def _check(self, status: highspy.HighsStatus, what: str) -> None:
+        if status == highspy.HighsStatus.kError:
+            raise BackendError(f"HiGHS refuses {what}; see its log with output_flag on.")

@@ -1,0 +1,103 @@
+"""Arc-flow: contents of machines as paths of a compressed graph, given whole to a solver (see `flow_model`)."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+from schedgap.formulations.backends import solve
+from schedgap.formulations.export import model_builder
+from schedgap.formulations.provisioning.flow_graph import build_flow_graphs
+from schedgap.formulations.provisioning.flow_model import build_flow_model
+from schedgap.formulations.provisioning.interchangeable import merge_interchangeable
+from schedgap.formulations.provisioning.patterns import without_interference
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
+from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.objective import objective, price_step, proven_bound
+
+if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.formulations.provisioning.flow_graph import FlowGraph
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+
+@model_builder("arc-flow", family=FAMILY)
+def build(instance: ProvisioningInstance) -> LinearModel:
+    """Build the model that the method `arc-flow` solves.
+
+    Raises
+    ------
+    MethodError
+        if the instance has interference or its graph is too large.
+    """
+    merged = merge_equal_classes(instance).instance
+    graphs = without_interference(instance) or build_flow_graphs(merged)
+    if isinstance(graphs, str):
+        raise MethodError(f"{instance.name}: {graphs}.")
+    return build_flow_model(merged, graphs).model
+
+
+@method("arc-flow", family=FAMILY, supports=without_interference, bounds=True, exact=True)
+def arc_flow(
+    instance: ProvisioningInstance,
+    *,
+    time_limit_s: float | None = None,
+    threads: int = 1,
+    backend: str = "highs",
+    interchangeable: bool = True,
+) -> Outcome:
+    """Solve the compressed arc-flow formulation (Brandao and Pedroso, 2016) whole.
+
+    interchangeable : first merge classes whose difference in one resource decides nothing (exact).
+    """
+    start = time.perf_counter()
+    deadline = start + (math.inf if time_limit_s is None else time_limit_s)
+    merged = merge_equal_classes(instance)
+    prepared = prepare(merged.instance, interchangeable, deadline)
+    if isinstance(prepared, str):
+        return Outcome(status=Status.NO_SOLUTION, build_s=time.perf_counter() - start, details={"reason": prepared})
+    small, graphs = prepared
+    flow = build_flow_model(small.instance, graphs)
+    build_s = time.perf_counter() - start
+    left = None if time_limit_s is None else max(0.0, deadline - time.perf_counter())
+    result = solve(flow.model, backend, time_limit_s=left, threads=threads)
+    start = time.perf_counter()
+    step = price_step(instance)
+    bound = None if result.bound is None else proven_bound(instance, result.bound * step)
+    solution, status = None, Status.NO_SOLUTION
+    if result.x is not None:
+        solution = merged.restore(small.restore(flow.solution(result.x)))
+        status = Status.OPTIMAL if bound == objective(instance, solution) else Status.FEASIBLE
+    details = {
+        "classes": small.instance.num_classes,
+        "vertices": sum(graph.num_nodes for graph in graphs),
+        "arcs": sum(graph.num_arcs for graph in graphs),
+        "states": sum(graph.num_states for graph in graphs),
+        **result.details,
+    }
+    return Outcome(
+        solution,
+        bound,
+        status,
+        build_s,
+        result.solve_s,
+        time.perf_counter() - start,
+        result.trajectory,
+        backend,
+        details,
+    )
+
+
+def prepare(
+    instance: ProvisioningInstance, interchangeable: bool, deadline: float
+) -> tuple[Merged, tuple[FlowGraph, ...]] | str:
+    """Return the instance to solve, as merged classes, with its graphs; or the reason why there are none."""
+    if interchangeable:
+        return merge_interchangeable(instance, deadline=deadline)
+    graphs = build_flow_graphs(instance, deadline=deadline)
+    if isinstance(graphs, str):
+        return graphs
+    return merge_equal_classes(instance), graphs

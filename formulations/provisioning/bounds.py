@@ -1,0 +1,156 @@
+"""Cheap proven bounds on the price of a snapshot, as methods without a solution. All are certified in integers.
+
+From weak to strong, each at least the one before (`bound-resource` aside, which needs no linear program):
+
+bound-resource          one resource at a time: what each task takes, at the cheapest price of a unit in any family
+bound-assignment-lp     prices of the resources for each group of families with equal demands: the LP relaxation of
+                        Eva's ILP. Its machines are alike, so averaging a solution over them changes nothing, and the
+                        relaxation is the program over classes and types in `resource_bound.py` (tasks without any
+                        demand aside), with at most as many machines as tasks
+bound-resource-prices   prices of the resources for each family
+bound-type-prices       prices of the resources for each machine type, whose classes are those that fit it alone
+bound-dual-feasible     also on what a task blocks: copies of a class that fit one machine, dual-feasible functions
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.export import model_builder
+from schedgap.formulations.provisioning.assignment import demand_groups
+from schedgap.formulations.provisioning.dual_feasible import resource_rows
+from schedgap.formulations.provisioning.resource_bound import Block, block_bound, block_model
+from schedgap.instances.method import Outcome, method
+from schedgap.instances.provisioning.classes import merge_equal_classes
+from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.objective import price_step
+
+if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+MAX_ENTRIES = 20_000_000
+
+
+@method("bound-resource", family=FAMILY, bounds=True)
+def bound_resource(instance: ProvisioningInstance) -> Outcome:
+    """Bound the price by one resource at a time, each task at the cheapest price of what it takes; no solver."""
+    fits = instance.fits()
+    best = Fraction(int(instance.reservation_price.max()))
+    for r in range(len(instance.resources)):
+        rates = [_cheapest_rate(instance, f, r) for f in range(len(instance.families))]
+        common = math.lcm(*(rate.denominator for rate in rates if rate is not None))
+        worth = np.full(instance.num_classes, -1, dtype=object)
+        for f, rate in enumerate(rates):
+            usable = np.flatnonzero(fits[instance.type2family == f].any(axis=0))
+            # Without any of the resource in the family, classes that fit there take none of it.
+            price = 0 if rate is None else int(rate * common)
+            value = instance.demand[f, usable].astype(object)[:, r] * price
+            known = worth[usable]
+            worth[usable] = np.where(known < 0, value, np.minimum(known, value))
+        best = max(best, Fraction(int(worth @ instance.counts.astype(object)), common))
+    step = price_step(instance)
+    return Outcome(bound=math.ceil(best / step) * step)
+
+
+def _cheapest_rate(instance: ProvisioningInstance, f: int, r: int) -> Fraction | None:
+    """Return the least price of one unit of a resource on a family, in micro-dollars, or None where it has none."""
+    types = np.flatnonzero((instance.type2family == f) & (instance.capacity[:, r] > 0))
+    return min((Fraction(int(instance.price[k]), int(instance.capacity[k, r])) for k in types), default=None)
+
+
+@method("bound-assignment-lp", family=FAMILY, bounds=True)
+def bound_assignment_lp(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
+    """Bound the price by the LP relaxation of Eva's ILP, over classes and types instead of tasks and machines."""
+    blocks = family_blocks(instance, demand_groups(instance))
+    return Outcome(bound=block_bound(instance, blocks, machines=instance.num_tasks, time_limit_s=time_limit_s))
+
+
+@method("bound-resource-prices", family=FAMILY, bounds=True)
+def bound_resource_prices(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
+    """Bound the price by the best prices of the resources, for each machine family."""
+    blocks = family_blocks(instance, np.arange(len(instance.families)))
+    return Outcome(bound=block_bound(instance, blocks, time_limit_s=time_limit_s))
+
+
+@method("bound-type-prices", family=FAMILY, bounds=True)
+def bound_type_prices(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
+    """Bound the price by the best prices of the resources, for each machine type."""
+    merged = merge_equal_classes(instance).instance
+    return Outcome(bound=block_bound(merged, type_blocks(merged, blocking=False), time_limit_s=time_limit_s))
+
+
+def _small_enough(instance: ProvisioningInstance) -> str | None:
+    entries = instance.num_types * instance.num_classes * len(instance.resources) * 24
+    if entries > MAX_ENTRIES:
+        return f"dual-feasible rows of {instance.num_classes} classes have some {entries} entries, over {MAX_ENTRIES}"
+    return None
+
+
+@method("bound-dual-feasible", family=FAMILY, supports=_small_enough, bounds=True)
+def bound_dual_feasible(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
+    """Bound the price by the best prices on what a task blocks: dual-feasible functions, and copies a machine."""
+    merged = merge_equal_classes(instance).instance
+    return Outcome(bound=block_bound(merged, type_blocks(merged, blocking=True), time_limit_s=time_limit_s))
+
+
+@model_builder("bound-assignment-lp", family=FAMILY)
+def build_assignment_lp(instance: ProvisioningInstance) -> LinearModel:
+    """Build the linear program of `bound-assignment-lp`."""
+    return block_model(instance, family_blocks(instance, demand_groups(instance)), instance.num_tasks)
+
+
+@model_builder("bound-dual-feasible", family=FAMILY)
+def build_dual_feasible(instance: ProvisioningInstance) -> LinearModel:
+    """Build the linear program of `bound-dual-feasible`; its rows are the merged classes."""
+    merged = merge_equal_classes(instance).instance
+    return block_model(merged, type_blocks(merged, blocking=True))
+
+
+def family_blocks(instance: ProvisioningInstance, group: IntArray) -> list[Block]:
+    """Return one block for each group of families with equal demands; its rows are the resources.
+
+    group : (F,) int64, the group of each family.
+    """
+    blocks = []
+    for g in np.unique(group[instance.type2family]):
+        types = np.flatnonzero(group[instance.type2family] == g)
+        demand = instance.demand[instance.type2family[types[0]]]
+        allowed = demand[:, 0] >= 0
+        blocks.append(Block(types, allowed, np.maximum(demand, 0).T, instance.capacity[types].T))
+    return blocks
+
+
+def type_blocks(instance: ProvisioningInstance, *, blocking: bool) -> list[Block]:
+    """Return one block for each machine type. blocking : also rows for copies and dual-feasible functions."""
+    fits = instance.fits()
+    blocks = []
+    for k in range(instance.num_types):
+        allowed = fits[k]
+        demand = np.where(allowed[:, None], instance.demand[instance.type2family[k]], 0)
+        rows = [(demand[:, r], int(instance.capacity[k, r])) for r in range(len(instance.resources))]
+        core = len(rows)
+        if blocking:
+            rows += [row for size, room in rows for row in resource_rows(size, room)[1:]]
+            rows += _copy_rows(instance, k, demand)
+        size = np.array([row[0] for row in rows], np.int64).reshape(-1, instance.num_classes)
+        capacity = np.array([row[1] for row in rows], np.int64).reshape(-1, 1)
+        blocks.append(Block(np.array([k]), allowed, size, capacity, core))
+    return blocks
+
+
+def _copy_rows(instance: ProvisioningInstance, k: int, demand: IntArray) -> list[tuple[IntArray, int]]:
+    """Return, for each class that fits the type, the row that says how many of it fit at most."""
+    rows = []
+    for c in np.flatnonzero(instance.fits()[k]):
+        needed = demand[c] > 0
+        copies = min([int(instance.counts[c]), *(instance.capacity[k, needed] // demand[c, needed]).tolist()])
+        size = np.zeros(instance.num_classes, np.int64)
+        size[c] = 1
+        rows.append((size, copies))
+    return rows

@@ -1,0 +1,207 @@
+"""Arc-flow solved window by window: is there a solution that costs at most W? W grows until the answer is yes.
+
+The linear relaxation over paths is cheap (`flow_relaxation`), its bound is near, and its reduced costs tell which arcs a
+solution of cost at most W can use. So the model of each window is small, and each infeasible window raises the proven
+bound to just above W. Within a window
+
+1. the units of each machine family (its price in the smallest, a whole number) are limited to the range in which the
+   relaxation still allows a cost of at most W; one unit of the dearest family often costs more than the whole window, so
+   its range is a single number, and the bound with that number fixed is far better;
+2. the dearest family's range is cut into single numbers, each with its own duals, arcs and model.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends import solve
+from schedgap.formulations.provisioning.arc_flow import prepare
+from schedgap.formulations.provisioning.flow_model import Limits, build_flow_model
+from schedgap.formulations.provisioning.flow_relaxation import FlowRelaxation
+from schedgap.formulations.provisioning.patterns import without_interference
+from schedgap.instances.method import Incumbent, Outcome, Status, method
+from schedgap.instances.provisioning.classes import merge_equal_classes
+from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.objective import objective, price_step, proven_bound
+
+if TYPE_CHECKING:
+    from schedgap.formulations.provisioning.flow_graph import FlowGraph
+    from schedgap.formulations.provisioning.flow_relaxation import FlowBound
+    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.solution import Provisioning
+
+# The first window in shares of the bound, and how windows grow.
+FIRST_WINDOW = 2e-5
+GROWTH = 2
+MAX_SPLIT = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """Limits on the groups of machine types, (G,) float64 each, and what the relaxation proves within."""
+
+    low: FloatArray
+    high: FloatArray
+    found: FlowBound
+
+
+@dataclass(slots=True, eq=False)
+class Search:
+    """The search over windows: the best solution, the proven bound, and how they came."""
+
+    instance: ProvisioningInstance
+    graphs: tuple[FlowGraph, ...]
+    backend: str
+    threads: int
+    start: float
+    deadline: float
+    best: Provisioning | None = None
+    best_cost: int | None = None
+    bound: int = 0
+    windows: int = 0
+    models: int = 0
+    kept_arcs: int = 0
+    trajectory: list[Incumbent] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Search until the bound meets the best solution or time is up."""
+        step = price_step(self.instance)
+        relaxation = FlowRelaxation(self.instance, self.graphs, threads=self.threads)
+        num_groups = relaxation.weights.shape[0]
+        root = relaxation.solve(np.full(num_groups, -np.inf), np.full(num_groups, np.inf), self.deadline)
+        self._prove(root.bound)
+        if root.units is None:
+            return
+        width = max(step, round(FIRST_WINDOW * self.bound))
+        while self.best_cost is None or self.bound < self.best_cost:
+            most = self.bound + width
+            if self.best_cost is not None:
+                most = min(most, self.best_cost - step)
+            self.windows += 1
+            if not self._solve_window(relaxation, most - most % step):
+                return
+            width *= GROWTH
+
+    def _solve_window(self, relaxation: FlowRelaxation, most: int) -> bool:
+        """Look for the best solution of cost at most `most`; returns whether the search was complete."""
+        step = price_step(self.instance)
+        boxes = self._boxes(relaxation, most)
+        if boxes is None:
+            return False
+        reached = most + step
+        for i, box in enumerate(boxes):
+            if box.found.bound > most:
+                continue
+            kept = relaxation.useful(box.found, most)
+            limits = Limits(relaxation.weights, box.low, box.high, most)
+            flow = build_flow_model(self.instance, self.graphs, kept, limits)
+            self.models += 1
+            self.kept_arcs = sum(int(keep.sum()) for keep in kept)
+            left = max(0.0, self.deadline - time.perf_counter()) if math.isfinite(self.deadline) else None
+            result = solve(flow.model, self.backend, time_limit_s=left, threads=self.threads)
+            if result.x is not None:
+                self._keep(flow.solution(result.x))
+                assert self.best_cost is not None
+                most = min(most, self.best_cost - step)
+                reached = min(reached, self.best_cost)
+            if result.status in (Status.FEASIBLE, Status.NO_SOLUTION):
+                rest = [other.found.bound for other in boxes[i + 1 :]]
+                here = box.found.bound
+                if result.bound is not None:
+                    here = max(here, proven_bound(self.instance, result.bound * step) or 0)
+                self._prove(min([reached, here, *rest]))
+                return False
+        self._prove(reached)
+        return True
+
+    def _boxes(self, relaxation: FlowRelaxation, most: int) -> list[Box] | None:
+        """Limit the families' units, and split the dearest family's range; None when time is up."""
+        families = [f for f in range(relaxation.weights.shape[0]) if (relaxation.weights[f] > 0).sum() > 0]
+        unit = np.array([self.instance.price[relaxation.weights[f] > 0].min() for f in families])
+        num_groups = relaxation.weights.shape[0]
+        low, high = np.full(num_groups, -np.inf), np.full(num_groups, np.inf)
+        found = relaxation.solve(low, high, self.deadline)
+        dearest = int(np.argmax(unit[: len(set(self.instance.type2family.tolist()))]))
+        if found.units is None or not found.is_converged:
+            return None
+        u = float(found.units[dearest])
+        boxes = []
+        for units, direction in ((math.floor(u + 1e-6), -1), (math.floor(u + 1e-6) + 1, 1)):
+            for number in range(units, units + direction * MAX_SPLIT, direction):
+                if number < 0:
+                    break
+                low[dearest] = high[dearest] = number
+                found = relaxation.solve(low, high, self.deadline)
+                if not found.is_converged:
+                    return None
+                boxes.append(Box(low.copy(), high.copy(), found))
+                if found.bound > most:
+                    # The bound is convex in the number of units: further out it only grows.
+                    low[dearest], high[dearest] = (number, np.inf) if direction > 0 else (-np.inf, number)
+                    break
+        return sorted(boxes, key=lambda box: box.found.bound)
+
+    def _keep(self, solution: Provisioning) -> None:
+        cost = objective(self.instance, solution)
+        if self.best_cost is None or cost < self.best_cost:
+            self.best, self.best_cost = solution, cost
+            self._note()
+
+    def _prove(self, bound: int) -> None:
+        if bound > self.bound:
+            self.bound = bound
+            self._note()
+
+    def _note(self) -> None:
+        self.trajectory.append(Incumbent(time.perf_counter() - self.start, self.best_cost, self.bound))
+
+
+@method("filtered-arc-flow", family=FAMILY, supports=without_interference, bounds=True, exact=True)
+def filtered_arc_flow(
+    instance: ProvisioningInstance,
+    *,
+    time_limit_s: float | None = None,
+    threads: int = 1,
+    backend: str = "highs",
+) -> Outcome:
+    """Solve arc-flow models of growing cost windows, over the arcs that the window's reduced costs leave."""
+    start = time.perf_counter()
+    deadline = start + (math.inf if time_limit_s is None else time_limit_s)
+    merged = merge_equal_classes(instance)
+    prepared = prepare(merged.instance, True, deadline)
+    build_s = time.perf_counter() - start
+    if isinstance(prepared, str):
+        return Outcome(status=Status.NO_SOLUTION, build_s=build_s, details={"reason": prepared})
+    small, graphs = prepared
+    search = Search(small.instance, graphs, backend, threads, start, deadline)
+    search.run()
+    solve_s = time.perf_counter() - start - build_s
+    solution, status = None, Status.NO_SOLUTION
+    if search.best is not None:
+        solution = merged.restore(small.restore(search.best))
+        status = Status.OPTIMAL if search.bound == objective(instance, solution) else Status.FEASIBLE
+    details = {
+        "classes": small.instance.num_classes,
+        "vertices": sum(graph.num_nodes for graph in graphs),
+        "arcs": sum(graph.num_arcs for graph in graphs),
+        "kept_arcs": search.kept_arcs,
+        "windows": search.windows,
+        "models": search.models,
+    }
+    return Outcome(
+        solution,
+        search.bound,
+        status,
+        build_s,
+        solve_s,
+        time.perf_counter() - start - build_s - solve_s,
+        tuple(search.trajectory),
+        backend,
+        details,
+    )

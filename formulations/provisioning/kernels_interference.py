@@ -1,0 +1,164 @@
+"""Enumeration of machine contents whose cost depends on who shares the machine.
+
+Letters: C classes, R resources, K machine types, F families, W workloads, P contents.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.provisioning.kernels_patterns import most_copies
+from schedgap.instances.jit import kernel
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+
+OVER_CONTENTS = -1
+OVER_NODES = -2
+# A product of n factors is off by less than n 2^-53 of its size: enough for a hundred thousand tasks on a machine.
+ROUNDING = 1e-10
+
+
+@kernel
+def cheapest_type(
+    content: IntArray, demand: IntArray, type2family: IntArray, capacity: IntArray, by_price: IntArray
+) -> int:
+    """Return the first type in the order `by_price` (K,) that holds the content, or -1. O(K R C)."""
+    for k in by_price:
+        family = type2family[k]
+        fits = True
+        for r in range(capacity.shape[1]):
+            used = 0
+            for c in range(content.shape[0]):
+                if content[c] > 0:
+                    fits = fits and demand[family, c, r] >= 0
+                    used += content[c] * demand[family, c, r]
+            if not fits or used > capacity[k, r]:
+                fits = False
+                break
+        if fits:
+            return int(k)
+    return -1
+
+
+@kernel
+def loss_bounds(content: IntArray, workload: IntArray, value: IntArray, throughput: FloatArray) -> tuple[int, int]:
+    """Return whole numbers below and above the rounded-up loss of one machine; equal only where nothing is lost.
+
+    content, workload (-1 for none), value : (C,). throughput : (W, W) in [0, 1]. O(C^2) plus the tasks.
+    """
+    total, at_stake = 0.0, 0.0
+    for c in range(content.shape[0]):
+        if content[c] == 0 or workload[c] < 0:
+            continue
+        product = 1.0
+        for d in range(content.shape[0]):
+            if content[d] > 0 and workload[d] >= 0:
+                for _ in range(content[d] - (1 if c == d else 0)):
+                    product *= throughput[workload[c], workload[d]]
+        total += content[c] * value[c] * (1.0 - product)
+        at_stake += content[c] * value[c]
+    if total == 0.0:
+        return 0, 0
+    margin = ROUNDING * at_stake
+    return int(np.ceil(total - margin)), int(np.ceil(total + margin))
+
+
+@kernel
+def all_contents(
+    demand: IntArray,
+    counts: IntArray,
+    type2family: IntArray,
+    capacity: IntArray,
+    by_price: IntArray,
+    k: int,
+    max_nodes: int,
+    out: IntArray,
+    filled: int,
+) -> int:
+    """Write every content whose cheapest type is k, from row `filled` on; returns the next row.
+
+    demand : (F, C, R), -1 where not allowed. counts : (C,), no content holds more. out : (max_contents, C).
+    Returns OVER_CONTENTS when `out` is full, OVER_NODES after `max_nodes` contents that the type holds.
+    """
+    num_classes, num_resources = demand.shape[1], demand.shape[2]
+    mine = demand[type2family[k]]
+    residual = np.empty((num_classes + 1, num_resources), np.int64)
+    residual[0] = capacity[k]
+    chosen = np.zeros(num_classes, np.int64)
+    c = nodes = 0
+    while c >= 0:
+        if c < num_classes:
+            chosen[c] = most_copies(mine[c], residual[c], counts[c])
+            for r in range(num_resources):
+                residual[c + 1, r] = residual[c, r] - chosen[c] * max(mine[c, r], 0)
+            c += 1
+            continue
+        nodes += 1
+        if nodes > max_nodes:
+            return OVER_NODES
+        if chosen.sum() > 0 and cheapest_type(chosen, demand, type2family, capacity, by_price) == k:
+            if filled == out.shape[0]:
+                return OVER_CONTENTS
+            out[filled] = chosen
+            filled += 1
+        c = num_classes - 1
+        while c >= 0 and chosen[c] == 0:
+            c -= 1
+        if c >= 0:
+            chosen[c] -= 1
+            for r in range(num_resources):
+                residual[c + 1, r] = residual[c, r] - chosen[c] * max(mine[c, r], 0)
+            c += 1
+    return filled
+
+
+@kernel
+def keep_contents(
+    contents: IntArray,
+    content_type: IntArray,
+    demand: IntArray,
+    counts: IntArray,
+    type2family: IntArray,
+    capacity: IntArray,
+    price: IntArray,
+    by_price: IntArray,
+    workload: IntArray,
+    value: IntArray,
+    throughput: FloatArray,
+    alone: IntArray,
+    keep: BoolArray,
+) -> int:
+    """Mark the contents that may be needed; returns how many.
+
+    A content goes if it costs at least as much as its tasks alone, as itself without one task and that task alone, or
+    as itself with one task more. alone : (C,), the price of one task alone. keep : (P,), out. A content's cost is taken
+    from below and what replaces it from above, so that rounding never drops one that is needed.
+    """
+    num_classes = contents.shape[1]
+    cand = np.empty(num_classes, np.int64)
+    kept = 0
+    for p in range(contents.shape[0]):
+        content = contents[p]
+        low = price[content_type[p]] + loss_bounds(content, workload, value, throughput)[0]
+        number = content.sum()
+        keep[p] = number == 1 or low < (content * alone).sum()
+        for c in range(num_classes):
+            if not keep[p]:
+                break
+            for change in (-1, 1):
+                if not 0 <= content[c] + change <= counts[c] or number + change == 0:
+                    continue
+                cand[:] = content
+                cand[c] += change
+                k = cheapest_type(cand, demand, type2family, capacity, by_price)
+                if k < 0:
+                    continue
+                high = price[k] + loss_bounds(cand, workload, value, throughput)[1]
+                if low >= high + (alone[c] if change == -1 else 0):
+                    keep[p] = False
+                    break
+        kept += keep[p]
+    return kept

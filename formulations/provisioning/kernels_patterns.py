@@ -1,0 +1,194 @@
+"""Enumeration and filtering of patterns: how many tasks of each class one machine holds. All arithmetic is int64.
+
+Letters: C classes, R resources, K machine types, F families, P patterns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.jit import kernel
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray, IntArray
+
+OVER_PATTERNS = -1
+OVER_NODES = -2
+
+
+@kernel
+def most_copies(demand: IntArray, residual: IntArray, limit: int) -> int:
+    """Return how many tasks of one class fit the residual capacity, at most `limit`; 0 where not allowed (-1). O(R)."""
+    if demand[0] < 0:
+        return 0
+    most = limit
+    for r in range(residual.shape[0]):
+        if demand[r] > 0:
+            most = min(most, residual[r] // demand[r])
+    return most
+
+
+@kernel
+def maximal_patterns(
+    demand: IntArray, counts: IntArray, capacity: IntArray, max_nodes: int, out: IntArray, filled: int
+) -> int:
+    """Write every pattern of one type to which no task can be added, from row `filled` on; returns the next row.
+
+    demand : (C, R), -1 where not allowed. counts : (C,), no pattern holds more. capacity : (R,).
+    out : (max_patterns, C). Returns OVER_PATTERNS when `out` is full, OVER_NODES after `max_nodes` search nodes.
+    Depth first over the classes, each from its most copies down to none; O(R C) a leaf.
+    """
+    num_classes, num_resources = demand.shape
+    residual = np.empty((num_classes + 1, num_resources), np.int64)
+    residual[0] = capacity
+    chosen = np.zeros(num_classes, np.int64)
+    c = 0
+    nodes = 0
+    while c >= 0:
+        if c < num_classes:
+            # Enter class c with as many copies as fit.
+            chosen[c] = most_copies(demand[c], residual[c], counts[c])
+            for r in range(num_resources):
+                residual[c + 1, r] = residual[c, r] - chosen[c] * max(demand[c, r], 0)
+            c += 1
+            nodes += 1
+            if nodes > max_nodes:
+                return OVER_NODES
+            continue
+        maximal = True
+        for d in range(num_classes):
+            if chosen[d] < counts[d] and most_copies(demand[d], residual[num_classes], 1) > 0:
+                maximal = False
+                break
+        if maximal and chosen.sum() > 0:
+            if filled == out.shape[0]:
+                return OVER_PATTERNS
+            out[filled] = chosen
+            filled += 1
+        # The last class keeps its most copies (fewer are never maximal); the deepest other class gives one up.
+        c = num_classes - 2
+        while c >= 0 and chosen[c] == 0:
+            c -= 1
+        if c >= 0:
+            chosen[c] -= 1
+            for r in range(num_resources):
+                residual[c + 1, r] = residual[c, r] - chosen[c] * max(demand[c, r], 0)
+            c += 1
+    return filled
+
+
+@kernel
+def fits_cheaper(
+    pattern: IntArray, k: int, demand: IntArray, type2family: IntArray, capacity: IntArray, price: IntArray
+) -> bool:
+    """Whether a pattern of type k also fits a cheaper type, or one of the same price that comes first. O(K R C)."""
+    for other in range(price.shape[0]):
+        if price[other] > price[k] or (price[other] == price[k] and other >= k):
+            continue
+        fits = True
+        family = type2family[other]
+        for r in range(capacity.shape[1]):
+            used = 0
+            for c in range(pattern.shape[0]):
+                if pattern[c] > 0:
+                    if demand[family, c, r] < 0:
+                        fits = False
+                        break
+                    used += pattern[c] * demand[family, c, r]
+            if not fits or used > capacity[other, r]:
+                fits = False
+                break
+        if fits:
+            return True
+    return False
+
+
+@kernel
+def splits_in_two(
+    pattern: IntArray,
+    demand_a: IntArray,
+    demand_b: IntArray,
+    capacity_a: IntArray,
+    capacity_b: IntArray,
+    max_nodes: int,
+) -> int:
+    """Return the search nodes it took to fit the tasks of a pattern on two machines, or minus those it took in vain.
+
+    pattern : (C,). demand_a, demand_b : (C, R). capacity_a, capacity_b : (R,). Depth first over the classes: x of a
+    class go to machine a, the rest to machine b; gives up after `max_nodes`.
+    """
+    num_classes, num_resources = demand_a.shape
+    used = np.zeros((num_classes + 1, 2, num_resources), np.int64)
+    share = np.zeros(num_classes, np.int64)
+    c = 0
+    share[0] = most_copies(demand_a[0], capacity_a, pattern[0])
+    nodes = 0
+    while c >= 0:
+        nodes += 1
+        if nodes > max_nodes:
+            return -nodes
+        if share[c] < 0 or (pattern[c] - share[c] > 0 and demand_b[c, 0] < 0):
+            # Ever fewer on a means ever more on b: nothing left to try for this class.
+            c -= 1
+            if c >= 0:
+                share[c] -= 1
+            continue
+        fits_b = True
+        for r in range(num_resources):
+            used[c + 1, 0, r] = used[c, 0, r] + share[c] * max(demand_a[c, r], 0)
+            used[c + 1, 1, r] = used[c, 1, r] + (pattern[c] - share[c]) * max(demand_b[c, r], 0)
+            if used[c + 1, 1, r] > capacity_b[r]:
+                fits_b = False
+        if not fits_b:
+            c -= 1
+            if c >= 0:
+                share[c] -= 1
+            continue
+        c += 1
+        if c == num_classes:
+            return nodes
+        share[c] = most_copies(demand_a[c], capacity_a - used[c, 0], pattern[c])
+    return -nodes
+
+
+@kernel
+def keep_patterns(
+    patterns: IntArray,
+    pattern_type: IntArray,
+    demand: IntArray,
+    type2family: IntArray,
+    capacity: IntArray,
+    price: IntArray,
+    pairs: IntArray,
+    pair_indptr: IntArray,
+    max_nodes: int,
+    total_nodes: int,
+    keep: BoolArray,
+) -> int:
+    """Mark the patterns that neither a cheaper machine nor two machines of at most its price replace; returns how many.
+
+    patterns : (P, C). pattern_type : (P,). demand : (F, C, R). pairs : (Q, 2), those of type k from pair_indptr[k] to
+    pair_indptr[k + 1]: pairs of types of at most its price together. max_nodes : of one search; total_nodes : of all,
+    beyond which patterns stay unsplit. keep : (P,), out.
+    """
+    kept = 0
+    for p in range(patterns.shape[0]):
+        k = pattern_type[p]
+        keep[p] = not fits_cheaper(patterns[p], k, demand, type2family, capacity, price)
+        if not keep[p]:
+            continue
+        for q in range(pair_indptr[k], pair_indptr[k + 1]):
+            if total_nodes <= 0:
+                break
+            a, b = pairs[q, 0], pairs[q, 1]
+            nodes = splits_in_two(
+                patterns[p], demand[type2family[a]], demand[type2family[b]], capacity[a], capacity[b], max_nodes
+            )
+            total_nodes -= abs(nodes)
+            if nodes > 0:
+                keep[p] = False
+                break
+        kept += keep[p]
+    return kept

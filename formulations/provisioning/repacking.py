@@ -1,0 +1,173 @@
+"""Iterated local search: batches of the pairwise kernel, machines taken apart, machines joined into larger ones."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.provisioning.kernels_repack import EMPTY, repack
+from schedgap.instances.provisioning.solution import Provisioning
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+NANO = 1000
+NODE_LIMIT = 500
+BATCH = 20_000
+
+
+class Repacking:
+    """A solution under pairwise local search; `cost` in micro-dollars.
+
+    duals : (C,) int64 nano-dollars, what a task of each class is worth.
+    """
+
+    def __init__(
+        self, instance: ProvisioningInstance, solution: Provisioning, duals: IntArray, *, seed: int = 1
+    ) -> None:
+        self.instance, self.duals = instance, duals
+        self.by_price = np.argsort(instance.price, kind="stable")
+        self.state = np.array([seed], np.int64)
+        self.rng = np.random.default_rng(seed)
+        # Tasks in class order, whatever the instance's own order is.
+        self.task_class = np.repeat(np.arange(instance.num_classes), instance.counts)
+        self.merges = _merges(instance)
+        self._take(solution)
+
+    @property
+    def cost(self) -> int:
+        """Micro-dollars per hour."""
+        return int(self.instance.price[self.machine_type[self.machine_type >= 0]].sum())
+
+    def solution(self) -> Provisioning:
+        """Return the current solution as patterns, equal machines grouped."""
+        instance = self.instance
+        content = np.zeros((self.machine_type.shape[0], instance.num_classes), np.int64)
+        np.add.at(content, (self._task2machine(), self.task_class), 1)
+        rented = self.machine_type >= 0
+        rows = np.column_stack((self.machine_type[rented], content[rented]))
+        unique, repeat = np.unique(rows, axis=0, return_counts=True)
+        return Provisioning.from_patterns(unique[:, 0], repeat, unique[:, 1:])
+
+    def run(self, deadline: float, *, is_merging: bool = True) -> None:
+        """Search until a batch saves nothing, or the deadline."""
+        instance = self.instance
+        saved = 1
+        while saved and time.perf_counter() < deadline:
+            self._tidy(is_merging)
+            saved = repack(
+                self.task_class,
+                self.machine_type,
+                self.head,
+                self.following,
+                instance.demand,
+                instance.capacity,
+                instance.type2family,
+                instance.price * NANO,
+                self.by_price,
+                self.duals,
+                BATCH,
+                NODE_LIMIT,
+                self.state,
+            )
+
+    def search(self, deadline: float, patience: int) -> None:
+        """Iterated local search: take some machines apart, search again, go back if that became dearer.
+
+        Ends after `patience` rounds in a row without gain. Every other round joins machines into larger ones first,
+        which leaves the local search more freedom, but costs it the machines of odd sizes.
+        """
+        idle = 0
+        while idle < patience and time.perf_counter() < deadline:
+            before = self.cost
+            state = (self.machine_type.copy(), self.head.copy(), self.following.copy())
+            self._take_apart()
+            self.run(deadline, is_merging=bool(self.rng.integers(2)))
+            idle = 0 if self.cost < before else idle + 1
+            if self.cost > before:
+                self.machine_type, self.head, self.following = state
+
+    def _take_apart(self) -> None:
+        """Put every task of some machines alone on its cheapest type."""
+        instance = self.instance
+        assert instance.reservation_type is not None
+        rented = np.flatnonzero(self.machine_type >= 0)
+        number = int(self.rng.integers(2, 4 + min(30, rented.size // 6)))
+        chosen = self.rng.choice(rented, min(number, rented.size), replace=False)
+        task2machine = self._task2machine()
+        tasks = np.flatnonzero(np.isin(task2machine, chosen))
+        kept = np.setdiff1d(rented, chosen)
+        number_of = np.zeros(self.machine_type.shape[0], np.int64)
+        number_of[kept] = np.arange(kept.size)
+        task2machine = number_of[task2machine]
+        task2machine[tasks] = kept.size + np.arange(tasks.size)
+        alone = instance.reservation_type[self.task_class[tasks]]
+        self._link(np.concatenate((self.machine_type[kept], alone)), task2machine)
+
+    def _take(self, solution: Provisioning) -> None:
+        instance = self.instance
+        order = solution.with_tasks(instance.replace(task2class=None, task_names=None))
+        assert order.task2machine is not None
+        self._link(np.repeat(solution.machine_type, solution.repeat), order.task2machine)
+
+    def _link(self, machine_type: IntArray, task2machine: IntArray) -> None:
+        """Build the linked lists, with a few slots that rent nothing."""
+        num_machines = machine_type.shape[0]
+        spare = max(2, num_machines // 20)
+        self.machine_type = np.concatenate((machine_type, np.full(spare, EMPTY, np.int64)))
+        self.head = np.full(num_machines + spare, EMPTY, np.int64)
+        self.following = np.full(task2machine.shape[0], EMPTY, np.int64)
+        order = np.argsort(task2machine, kind="stable")
+        machine = task2machine[order]
+        last = np.append(machine[1:] != machine[:-1], True)
+        self.following[order[:-1]] = np.where(last[:-1], EMPTY, order[1:])
+        first = np.append(True, machine[1:] != machine[:-1])
+        self.head[machine[first]] = order[first]
+
+    def _task2machine(self) -> IntArray:
+        """(T,) int64: follow all lists at once, one task of each a round."""
+        task2machine = np.full(self.task_class.shape[0], EMPTY, np.int64)
+        machine = np.flatnonzero(self.head >= 0)
+        task = self.head[machine]
+        while task.size:
+            task2machine[task] = machine
+            task = self.following[task]
+            machine, task = machine[task >= 0], task[task >= 0]
+        return task2machine
+
+    def _tidy(self, is_merging: bool) -> None:
+        """Drop slots that rent nothing and, if asked, join machines into larger ones that cost and hold as much."""
+        target = np.arange(self.machine_type.shape[0])
+        types = self.machine_type.copy()
+        for small, large, number in self.merges if is_merging else ():
+            members = np.flatnonzero((types == small) & (target == np.arange(target.shape[0])))
+            groups = members[: members.size // number * number].reshape(-1, number)
+            types[groups[:, 0]] = large
+            types[groups[:, 1:]] = EMPTY
+            for column in range(1, number):
+                target[groups[:, column]] = groups[:, 0]
+        root = target
+        while not np.array_equal(root, root[root]):
+            root = root[root]
+        rented = types >= 0
+        number_of = np.cumsum(rented) - 1
+        self._link(types[rented], number_of[root[self._task2machine()]])
+
+
+def _merges(instance: ProvisioningInstance) -> list[tuple[int, int, int]]:
+    """Return (small, large, number): `number` machines of the small type cost and hold as much as one large; by size."""
+    merges = []
+    for small in range(instance.num_types):
+        for large in range(instance.num_types):
+            number, rest = divmod(int(instance.price[large]), int(instance.price[small]))
+            if (
+                number >= 2
+                and rest == 0
+                and instance.type2family[small] == instance.type2family[large]
+                and (instance.capacity[large] >= number * instance.capacity[small]).all()
+            ):
+                merges.append((small, large, number))
+    return sorted(merges, key=lambda merge: (int(instance.price[merge[0]]), merge[2]))

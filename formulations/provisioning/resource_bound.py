@@ -1,0 +1,194 @@
+"""Bounds from prices on what a machine's content uses: a small linear program, and a certificate in integers.
+
+Sets        b blocks of machine types; m rows of a block: every content x of a machine of type k in b satisfies
+            sum_c size[b, m, c] x[c] <= capacity[b, m, k]
+Variables   X[b, c] tasks of class c on machines of block b;  Y[k] machines of type k; shares allowed
+Minimise    sum_k price[k] Y[k]
+Rows        sum_b X[b, c] >= counts[c]                                     for each class c
+            sum_k capacity[b, m, k] Y[k] - sum_c size[b, m, c] X[b, c] >= 0        for each b, m
+            sum_k Y[k] <= machines                                         where machines are limited
+
+The duals of the second rows are prices w on what contents use. Rounded down to integers and scaled so that no machine's
+capacity is worth more than its price (plus the dual u of the last row), they prove
+
+    price >= sum_c counts[c] min_b (w[b] @ size[b, :, c]) - machines u
+
+for every solution, by exact arithmetic alone. Interference only adds to the price, so the bound holds with it too.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends import solve
+from schedgap.formulations.provisioning.rows import Rows
+from schedgap.instances.provisioning.objective import price_step
+
+if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+# Prices are whole multiples of 2^-40 micro-dollars for one unit of a row.
+PRICE_SCALE = 2**40
+# Rounds of adding violated rows, new rows a block and round, and machines by which a row must be violated.
+MAX_ROUNDS, MAX_NEW, VIOLATED = 30, 8, 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Machine types with common rows.
+
+    types : (n,) int64. allowed : (C,) bool. size : (m, C) int64. capacity : (m, n) int64.
+    core : rows that the linear program has from the start; None for all. The others come in where they are violated.
+    """
+
+    types: IntArray
+    allowed: BoolArray
+    size: IntArray
+    capacity: IntArray
+    core: int | None = None
+
+    def part(self, rows: IntArray) -> Block:
+        """Return the block with some of its rows, all of them in the program."""
+        return Block(self.types, self.allowed, self.size[rows], self.capacity[rows])
+
+
+def block_model(instance: ProvisioningInstance, blocks: list[Block], machines: int | None = None) -> LinearModel:
+    """Build the linear program; prices in dollars, every block row divided by its largest capacity."""
+    num_x = sum(int(block.allowed.sum()) for block in blocks)
+    rows = Rows(num_x + instance.num_types)
+    classes = np.concatenate([np.flatnonzero(block.allowed) for block in blocks])
+    rows.add(
+        "cover",
+        classes,
+        np.arange(num_x),
+        1.0,
+        instance.counts.astype(np.float64),
+        np.full(instance.num_classes, np.inf),
+    )
+    first = 0
+    for b, block in enumerate(blocks):
+        inside = np.flatnonzero(block.allowed)
+        num_rows, num_types = block.capacity.shape
+        unit = _units(block)[:, None]
+        rows.add(
+            f"use_{b}",
+            np.repeat(np.arange(num_rows), inside.size + num_types),
+            np.tile(np.concatenate((first + np.arange(inside.size), num_x + block.types)), num_rows),
+            np.hstack((-block.size[:, inside] / unit, block.capacity / unit)).ravel(),
+            np.zeros(num_rows),
+            np.full(num_rows, np.inf),
+        )
+        first += inside.size
+    if machines is not None:
+        types = np.arange(instance.num_types)
+        rows.add("machines", np.zeros_like(types), num_x + types, 1.0, np.array([-np.inf]), np.array([float(machines)]))
+    cost = np.concatenate((np.zeros(num_x), instance.price / 1e6))
+    columns = num_x + instance.num_types
+    return rows.model(
+        f"prices-{instance.name}",
+        cost,
+        np.zeros(columns),
+        np.full(columns, np.inf),
+        np.zeros(columns, np.bool_),
+        1_000_000,
+    )
+
+
+def block_bound(
+    instance: ProvisioningInstance,
+    blocks: list[Block],
+    *,
+    machines: int | None = None,
+    time_limit_s: float | None = None,
+) -> int | None:
+    """Return a proven lower bound in micro-dollars per hour, or None where the linear program met the limit.
+
+    blocks : every machine type in exactly one of them.
+    """
+    solved = _solved_prices(instance, blocks, machines, time_limit_s)
+    if solved is None:
+        return None
+    parts, duals = solved
+    first, prices = instance.num_classes, []
+    for part in parts:
+        prices.append(duals[first : first + len(part.size)] / _units(part) * 1e6)
+        first += len(part.size)
+    rent = 0.0 if machines is None else max(0.0, -float(duals[-1]) * 1e6)
+    return certified(instance, parts, prices, machines or 0, rent)
+
+
+def _solved_prices(
+    instance: ProvisioningInstance, blocks: list[Block], machines: int | None, time_limit_s: float | None
+) -> tuple[list[Block], FloatArray] | None:
+    """Return the blocks' rows in the last program and its duals, or None where the limit came first."""
+    start = time.perf_counter()
+    chosen = [np.arange(len(block.size) if block.core is None else block.core) for block in blocks]
+    last = None
+    for _ in range(MAX_ROUNDS):
+        parts = [block.part(rows) for block, rows in zip(blocks, chosen, strict=True)]
+        left = None if time_limit_s is None else max(0.0, time_limit_s - (time.perf_counter() - start))
+        result = solve(block_model(instance, parts, machines), time_limit_s=left)
+        if result.row_duals is None or result.x is None:
+            return last
+        last = parts, result.row_duals
+        violated = _violated(instance, blocks, result.x)
+        grown = [np.union1d(rows, new) for rows, new in zip(chosen, violated, strict=True)]
+        if all(map(np.array_equal, grown, chosen)):
+            break
+        chosen = grown
+    return last
+
+
+def _violated(instance: ProvisioningInstance, blocks: list[Block], x: FloatArray) -> list[IntArray]:
+    """Return the rows of each block that a solution of the linear program breaks, at most MAX_NEW of them."""
+    machines, first, rows = x[-instance.num_types :], 0, []
+    for block in blocks:
+        inside = np.flatnonzero(block.allowed)
+        share = x[first : first + inside.size]
+        over = (block.size[:, inside] @ share - block.capacity @ machines[block.types]) / _units(block)
+        worst = np.argsort(-over, kind="stable")[:MAX_NEW]
+        rows.append(worst[over[worst] > VIOLATED])
+        first += inside.size
+    return rows
+
+
+def certified(
+    instance: ProvisioningInstance, blocks: list[Block], prices: list[FloatArray], machines: int = 0, rent: float = 0.0
+) -> int:
+    """Return the bound that given prices prove, in exact arithmetic; any non-negative prices do.
+
+    prices : (m,) float64 a block, micro-dollars for one unit of the row. rent : micro-dollars a machine, the dual of
+    their number.
+    """
+    whole_rent = int(rent * PRICE_SCALE) + 1 if rent > 0 else 0
+    worth: list[int | None] = [None] * instance.num_classes
+    for block, price in zip(blocks, prices, strict=True):
+        weights = np.array([int(max(p, 0.0) * PRICE_SCALE) for p in price], dtype=object)
+        room = [int(instance.price[k]) * PRICE_SCALE + whole_rent for k in block.types]
+        used = weights @ block.capacity.astype(object) if weights.size else [0] * block.types.size
+        tight = [(has, needs) for has, needs in zip(room, used, strict=True) if needs > has]
+        if tight:
+            has, needs = min(tight, key=lambda pair: pair[0] / pair[1])
+            # One part in 2^40 covers the choice of the least ratio by floating point.
+            weights = weights * (has - (has >> 40)) // needs
+            assert all(u <= h for u, h in zip(weights @ block.capacity.astype(object), room, strict=True))
+        inside = np.flatnonzero(block.allowed)
+        values = weights @ block.size[:, inside].astype(object) if weights.size else [0] * inside.size
+        for c, value in zip(inside, values, strict=True):
+            known = worth[c]
+            worth[c] = value if known is None else min(known, value)
+    total = sum(int(n) * (v or 0) for n, v in zip(instance.counts, worth, strict=True)) - machines * whole_rent
+    step = price_step(instance) * PRICE_SCALE
+    return max(0, -(-total // step)) * price_step(instance)
+
+
+def _units(block: Block) -> FloatArray:
+    """(m,) float64: the largest capacity of each row, 1 where there is none."""
+    units: FloatArray = np.maximum(block.capacity.max(axis=1), 1).astype(np.float64)
+    return units

@@ -1,0 +1,127 @@
+"""First-fit and best-fit decreasing for vectors (Panigrahy et al., Heuristics for Vector Bin Packing, 2011)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.heuristics.provisioning.kernels_fit import place_in_turn
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import method
+from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.solution import Provisioning
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+ORDERS = ("dot-product", "l2", "sum")
+OPENS = ("dense", "reservation")
+
+
+@method("first-fit-decreasing", family=FAMILY)
+def first_fit_decreasing(
+    instance: ProvisioningInstance, order: str = "dot-product", opens: str = "dense"
+) -> Provisioning:
+    """Place tasks, large ones first, on the first machine with room; then rent the cheapest type for each content.
+
+    A task is measured on the family of its reservation-price type, in shares x of the largest capacity there.
+
+    order : size of a task. `sum`: sum of x. `l2`: its Euclidean length. `dot-product`: sum of x times the mean of x over
+        all tasks, so that scarce resources count more (FFDAvgSum). Ties keep list order.
+    opens : the type to rent where no machine has room. `reservation`: the cheapest that fits the task. `dense`: the
+        one whose price per sum over resources of capacity / (largest capacity of any type) is the least among those
+        that fit, weighted with how much of each resource the task asks (the dot product of both), first in file order
+        on ties; when all tasks are placed, each machine is exchanged for the cheapest type that takes its tasks.
+
+    O(T M R) for M machines: for thousands of tasks, not for a million.
+    """
+    return _decreasing(instance, order, opens, best=False)
+
+
+@method("best-fit-decreasing", family=FAMILY)
+def best_fit_decreasing(
+    instance: ProvisioningInstance, order: str = "dot-product", opens: str = "dense"
+) -> Provisioning:
+    """Place tasks, large ones first, on the machine that they leave the fullest; then as `first-fit-decreasing`.
+
+    The fullest: the least sum over resources of the share of capacity left free, the first machine on ties.
+    """
+    return _decreasing(instance, order, opens, best=True)
+
+
+def _decreasing(instance: ProvisioningInstance, order: str, opens: str, *, best: bool) -> Provisioning:
+    for name, value, known in (("order", order, ORDERS), ("opens", opens, OPENS)):
+        if value not in known:
+            raise MethodError(f"{name} is one of {', '.join(known)}, not '{value}'.")
+    assert instance.reservation_type is not None
+    task2class = instance.task_classes()
+    turn = np.argsort(-_sizes(instance, order)[task2class], kind="stable")
+    opened = instance.reservation_type if opens == "reservation" else _densest_type(instance)
+    num_tasks = instance.num_tasks
+    machine_type, task2machine = np.empty(num_tasks, np.int64), np.empty(num_tasks, np.int64)
+    left = np.empty((num_tasks, len(instance.resources)), np.int64)
+    number = place_in_turn(
+        turn, instance.demand, task2class, instance.type2family, instance.capacity, opened, best,
+        machine_type, left, task2machine,
+    )  # fmt: skip
+    chosen = machine_type[:number]
+    if opens == "dense":
+        chosen = _downsized(instance, chosen, task2class, task2machine)
+    return Provisioning.from_tasks(instance, chosen, task2machine)
+
+
+def _sizes(instance: ProvisioningInstance, order: str) -> FloatArray:
+    """(C,) float64."""
+    family = instance.type2family[instance.reservation_type]
+    shares = instance.demand[family, np.arange(instance.num_classes)] / _largest(instance)[family]
+    if order == "sum":
+        sizes: FloatArray = shares.sum(axis=1)
+    elif order == "l2":
+        sizes = np.sqrt((shares * shares).sum(axis=1))
+    else:
+        mean = (shares * instance.counts[:, None]).sum(axis=0) / instance.num_tasks
+        sizes = (shares * mean).sum(axis=1)
+    return sizes
+
+
+def _largest(instance: ProvisioningInstance) -> IntArray:
+    """(F, R) int64, largest capacity on each family, at least 1."""
+    largest = np.ones((len(instance.families), len(instance.resources)), np.int64)
+    np.maximum.at(largest, instance.type2family, instance.capacity)
+    return largest
+
+
+def _densest_type(instance: ProvisioningInstance) -> IntArray:
+    """(C,) int64, the type that gives each class the most of what it asks for a dollar."""
+    overall = np.maximum(instance.capacity.max(axis=0), 1)
+    best = np.full(instance.num_classes, -1.0)
+    chosen = np.zeros(instance.num_classes, np.int64)
+    fits = instance.fits()
+    for k in range(instance.num_types):
+        asked = np.maximum(instance.demand[instance.type2family[k]], 0) / overall
+        asked /= np.maximum(asked.sum(axis=1, keepdims=True), 1e-300)
+        given = (asked * (instance.capacity[k] / overall)).sum(axis=1) / instance.price[k]
+        better = fits[k] & (given > best)
+        best[better] = given[better]
+        chosen[better] = k
+    return chosen
+
+
+def _downsized(
+    instance: ProvisioningInstance, machine_type: IntArray, task2class: IntArray, task2machine: IntArray
+) -> IntArray:
+    """(M,) int64, the cheapest type that takes the tasks of each machine, the given one where none is cheaper."""
+    chosen, paid = machine_type.copy(), instance.price[machine_type]
+    for f in range(len(instance.families)):
+        demand = instance.demand[f, task2class]
+        need = np.zeros((machine_type.shape[0], demand.shape[1]), np.int64)
+        np.add.at(need, task2machine, np.maximum(demand, 0))
+        allowed = np.ones(machine_type.shape[0], np.bool_)
+        allowed[task2machine[demand[:, 0] < 0]] = False
+        for k in np.flatnonzero(instance.type2family == f):
+            better = allowed & (need <= instance.capacity[k]).all(axis=1) & (instance.price[k] < paid)
+            chosen[better] = k
+            paid[better] = instance.price[k]
+    return chosen

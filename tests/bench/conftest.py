@@ -1,0 +1,104 @@
+"""What the bench's tests share: the hostile plug-in, suites made of text, records made of nothing."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from schedgap.bench.cli import main
+from schedgap.bench.measurement import Measurement
+from schedgap.bench.record import Record
+from schedgap.bench.runs import Limits, Run
+from schedgap.instances.method import Status
+
+SUITE = """
+schema = "schedgap/suite/1"
+name = "little"
+title = "A little suite"
+question = "Does it work?"
+family = "provisioning"
+methods = {methods}
+
+[limits]
+time_limit_s = 1
+wall_s = {wall_s}
+memory_mib = {memory_mib}
+
+[[instances]]
+group = "tiny"
+generator = "table7"
+parameters = {{ tasks = {tasks} }}
+seeds = {seeds}
+"""
+
+
+@pytest.fixture(scope="session")
+def hostile() -> Path:
+    """The plug-in file with methods that misbehave."""
+    return Path(__file__).parent / "plugins" / "hostile.py"
+
+
+@pytest.fixture
+def write_suite(tmp_path):
+    """Write a suite file: `write_suite(methods=[...])`."""
+
+    def write(methods, *, tasks=6, seeds=1, wall_s=20, memory_mib=512, name="little.toml"):
+        path = tmp_path / name
+        text = SUITE.format(methods=list(methods), tasks=tasks, seeds=seeds, wall_s=wall_s, memory_mib=memory_mib)
+        path.write_text(text.replace("'", '"'))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def schedgap(monkeypatch, capsys):
+    """Call the command line in this process: `code, out, err = schedgap("list", "suites")`."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["schedgap", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        printed = capsys.readouterr()
+        return end.value.code or 0, printed.out, printed.err
+
+    yield call
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture(scope="session")
+def make_record():
+    """Make a record: `make_record("method", "instance", objective=5, bound=3, wall_s=0.1, ...)`."""
+    blank = Run(
+        family="provisioning",
+        instance="",
+        digest="",
+        group="",
+        source={},
+        method="",
+        label="",
+        version=1,
+        parameters={},
+        given={},
+        backend=None,
+        backend_version=None,
+        seed=0,
+        repetition=0,
+        limits=Limits(wall_s=100.0),
+    )
+
+    def make(label, instance="i", *, status=None, group="", source=None, **figures):
+        if status is None:
+            status = Status.FEASIBLE if figures.get("objective") is not None else Status.NO_SOLUTION
+        run = replace(
+            blank, label=label, method=label, instance=instance, digest=instance, group=group, source=source or {}
+        )
+        return Record(run.key, run, Measurement(status, **figures), "host", "2030-01-01T00:00:00+00:00")
+
+    return make

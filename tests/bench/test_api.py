@@ -1,0 +1,97 @@
+"""`run_suite` and `gap` as library functions."""
+
+import pytest
+
+from schedgap.bench import gap, run_suite
+from schedgap.bench.journal import read_journal
+from schedgap.instances.errors import JournalError, MethodError, SuiteError
+from schedgap.instances.provisioning import read_solution, table7, verify
+
+
+def test_resume_does_exactly_what_is_missing(tmp_path, write_suite, hostile):
+    """Two of four instances first; then all four: two are measured now, and the order of the file does not matter."""
+    out = tmp_path / "out"
+    first = run_suite(write_suite(["x-honest"], seeds=2), out=out, plugins=[hostile])
+    assert (first.measured_now, len(first.records)) == (2, 2)
+    both = run_suite(write_suite(["x-random", "x-honest"], seeds=4), out=out, plugins=[hostile])
+    assert (both.measured_now, len(both.records)) == (6, 8)
+    turned = run_suite(write_suite(["x-honest", "x-random"], seeds=4), out=out, plugins=[hostile])
+    assert turned.measured_now == 0
+    assert {r.key: r.measurement for r in turned.records} == {r.key: r.measurement for r in both.records}
+
+
+def test_changed_limits_are_new_runs(tmp_path, write_suite, hostile):
+    out = tmp_path / "out"
+    run_suite(write_suite(["x-honest"]), out=out, plugins=[hostile])
+    assert run_suite(write_suite(["x-honest"], wall_s=21), out=out, plugins=[hostile]).measured_now == 1
+    assert len(read_journal(out)) == 2
+
+
+def test_same_seed_same_answer(tmp_path, write_suite, hostile):
+    """The seed comes from instance and repetition: two directories, two processes, the same draws."""
+    drawn = [
+        [
+            record.measurement.details["drawn"]
+            for record in run_suite(
+                write_suite(["x-random", "x-random[pause_s=0.001]"], seeds=2), out=tmp_path / name, plugins=[hostile]
+            ).records
+        ]
+        for name in ("a", "b")
+    ]
+    assert drawn[0] == drawn[1]
+    assert drawn[0][0] == drawn[0][1]
+    assert drawn[0][0] != drawn[0][2]
+
+
+def test_quiet_liar_is_found_out_by_others(tmp_path, write_suite, hostile):
+    """No single run contradicts itself; together they do, both are named, and mending the liar heals the other."""
+    out = tmp_path / "out"
+    result = run_suite(write_suite(["x-honest", "x-quiet-liar"]), out=out, plugins=[hostile])
+    assert [str(record.status) for record in result.records] == ["invalid", "invalid"]
+    assert "bound 1000000000000000 of x-quiet-liar is above a verified solution" in result.records[0].measurement.reason
+    assert result.failed == 2
+    assert result.to_json()["methods"][0]["gap_mean"] is None
+    alone = run_suite(write_suite(["x-honest"]), out=out, plugins=[hostile])
+    assert [str(record.status) for record in alone.records] == ["feasible"]
+
+
+def test_gap_chooses_a_bound(hostile):
+    """`patterns` proves the optimum, against which the honest method is measured."""
+    result = gap(table7(6), ["x-honest"], plugins=[hostile])
+    honest, exact = result.records
+    assert (honest.run.label, exact.run.label) == ("x-honest", "patterns")
+    assert result.best.is_proven
+    assert result.best.bound == exact.measurement.objective
+    content = result.to_json()
+    assert content["bound"] == result.best.bound / 1e6
+    assert content["results"][0]["gap"] == result.best.gap(honest.measurement.objective) > 0
+
+
+def test_gap_keeps_solutions(tmp_path, hostile):
+    instance = table7(6)
+    result = gap(instance, ["x-honest"], plugins=[hostile], bound="x-honest", solutions=tmp_path)
+    solution = read_solution(instance, tmp_path / "x-honest.json")
+    assert verify(instance, solution) == result.best.objective
+
+
+def test_unknown_method_is_known_before_anything_runs(tmp_path, write_suite, hostile):
+    with pytest.raises(SuiteError, match=r"no method 'x-onest'; did you mean x-honest"):
+        run_suite(write_suite(["x-onest"]), out=tmp_path / "out", plugins=[hostile])
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(MethodError, match="no parameter 'speed'"):
+        gap(table7(6), ["x-random[speed=1]"], plugins=[hostile])
+
+
+def test_held_directory(tmp_path, write_suite, hostile):
+    from schedgap.bench.journal import Journal
+
+    with Journal(tmp_path / "out"), pytest.raises(JournalError, match="another schedgap writes here"):
+        run_suite(write_suite(["x-honest"]), out=tmp_path / "out", plugins=[hostile])
+
+
+def test_progress_is_told(tmp_path, write_suite, hostile):
+    seen = []
+    run_suite(write_suite(["x-honest"], seeds=3), out=tmp_path / "out", plugins=[hostile], on_progress=seen.append)
+    assert [(progress.done, progress.total) for progress in seen] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert seen[0].record is None
+    assert seen[1].record.run.label == "x-honest"

@@ -1,0 +1,131 @@
+"""What may be believed of an answer: a family of numbers, whose solutions are what they cost."""
+
+import pickle
+import signal
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+
+from schedgap.bench.judge import judge
+from schedgap.bench.runs import Limits
+from schedgap.bench.supervise import Cause, Ending
+from schedgap.instances.errors import VerifyError
+from schedgap.instances.provisioning import Provisioning
+
+LIMITS = Limits(wall_s=9.0, memory_mib=77, cpu_s=3.0)
+
+
+@dataclass(frozen=True)
+class FakeFamily:
+    cost: int = 10
+
+    def verify(self, instance, solution):
+        if not isinstance(solution, Provisioning):
+            raise TypeError("no solution")
+        if self.cost < 0:
+            raise VerifyError("machine 3 is over capacity")
+        return self.cost
+
+
+@pytest.fixture
+def weigh():
+    """Judge an answer: `weigh(status="feasible", solution=True, bound=3)`."""
+
+    def call(status="feasible", *, solution=True, bound=None, cost=10, mutated=False, details=None):
+        empty = Provisioning([], [], [0], [], [])
+        facts = {
+            "status": status,
+            "solution": empty if solution is True else solution,
+            "bound": bound,
+            "mutated": mutated,
+            "details": details or {},
+            "solver": None,
+            "trajectory": (),
+            "wall_s": 0.5,
+            "build_s": 0.1,
+            "solve_s": None,
+            "extract_s": None,
+        }
+        return judge(FakeFamily(cost), SimpleNamespace(), Ending(answer=pickle.dumps(facts)), LIMITS)
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "objective", "bound"),
+    [
+        ({}, "feasible", 10, None),
+        ({"bound": 9}, "feasible", 10, 9),
+        ({"bound": 10}, "optimal", 10, 10),
+        ({"status": "optimal", "bound": 10}, "optimal", 10, 10),
+        ({"status": "optimal", "bound": 9}, "feasible", 10, 9),
+        ({"status": "optimal"}, "feasible", 10, None),
+        ({"bound": 11}, "invalid", None, None),
+        ({"bound": 9.5}, "invalid", None, None),
+        ({"bound": True}, "invalid", None, None),
+        ({"cost": -1}, "invalid", None, None),
+        ({"mutated": True}, "invalid", None, None),
+        ({"solution": 10}, "invalid", None, None),
+        ({"status": "timeout"}, "invalid", None, None),
+        ({"status": "no_solution"}, "invalid", None, None),
+        ({"status": "infeasible"}, "invalid", None, None),
+        ({"solution": None}, "invalid", None, None),
+        ({"status": "optimal", "solution": None, "bound": 3}, "invalid", None, None),
+        ({"status": "no_solution", "solution": None, "bound": 3}, "no_solution", None, 3),
+        ({"status": "infeasible", "solution": None}, "infeasible", None, None),
+    ],
+    ids=str,
+)
+def test_claims_and_figures(weigh, answer, status, objective, bound):
+    end, solution = weigh(**answer)
+    assert (str(end.status), end.objective, end.bound) == (status, objective, bound)
+    assert (solution is not None) == (objective is not None)
+    assert (end.wall_s, end.build_s) == (0.5, 0.1)
+
+
+def test_reasons(weigh):
+    assert weigh(cost=-1)[0].reason == "machine 3 is over capacity"
+    assert weigh(bound=11)[0].reason == "its bound 11 is above the objective 10 of its own verified solution"
+    assert weigh("optimal", bound=9)[0].reason == "it claims to be optimal, its bound 9 does not prove that"
+    assert weigh("unsupported", solution=None, details={"reason": "too odd"})[0].reason == "too odd"
+
+
+def test_smuggled_fields_are_checked_by_the_constructor(weigh):
+    """Pickling passes by the constructor; the judge does not."""
+    crooked = Provisioning([], [], [0], [], [])
+    object.__setattr__(crooked, "repeat", [1, 2])
+    end, solution = weigh(solution=crooked)
+    assert str(end.status) == "invalid"
+    assert "do not fit together" in end.reason
+    assert solution is None
+
+
+@pytest.mark.parametrize(
+    ("ending", "status", "reason"),
+    [
+        (Ending(cause=Cause.WALL), "timeout", "killed after 9 s of wall-clock time"),
+        (Ending(cause=Cause.CPU), "timeout", "killed after 3.0 s of processor time"),
+        (Ending(cause=Cause.MEMORY), "memory", "killed over 77 MiB of memory"),
+        (Ending(cause=Cause.PROCESSES), "crashed", "killed for starting processes without end"),
+        (Ending(cause=Cause.WALL, answer=b"late"), "timeout", "killed after 9 s of wall-clock time"),
+        (Ending(exit_code=-signal.SIGXCPU), "timeout", "killed after 3.0 s of processor time"),
+        (Ending(exit_code=-signal.SIGSEGV), "crashed", "its process was ended by SIGSEGV"),
+        (Ending(exit_code=-signal.SIGABRT, output=b"std::bad_alloc"), "memory", "an allocation failed (SIGABRT)"),
+        (Ending(exit_code=7), "crashed", "its process exited with code 7 and without an answer"),
+        (Ending(answer=b"garbage"), "invalid", "its answer cannot be read"),
+        (Ending(answer=pickle.dumps(Ending())), "invalid", "its answer holds a schedgap.bench.supervise.Ending"),
+    ],
+    ids=str,
+)
+def test_ends_without_an_answer(ending, status, reason):
+    end, solution = judge(FakeFamily(), None, ending, LIMITS)
+    assert str(end.status) == status
+    assert end.reason.startswith(reason)
+    assert solution is None
+
+
+def test_output_is_kept_of_failures_only(weigh):
+    loud = Ending(exit_code=1, output=b"why \xff")
+    assert judge(FakeFamily(), None, loud, LIMITS)[0].output == "why \ufffd"
+    assert weigh()[0].output == ""
