@@ -112,9 +112,7 @@ def _families_of_equal_demand(instance: ProvisioningInstance) -> list[list[int]]
     return groups
 
 
-def _build(
-    instance: ProvisioningInstance, families: list[int], deadline: float, max_states: int
-) -> FlowGraph | str:
+def _build(instance: ProvisioningInstance, families: list[int], deadline: float, max_states: int) -> FlowGraph | str:
     types = np.flatnonzero(np.isin(instance.type2family, families))
     demand = instance.demand[families[0]]
     fits = instance.fits()[types].any(axis=0)

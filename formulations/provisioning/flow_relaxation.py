@@ -51,9 +51,7 @@ class FlowBound:
 class FlowRelaxation:
     """Column generation over flow graphs, continued warm under changing limits. machines : of all columns so far."""
 
-    def __init__(
-        self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...], *, threads: int = 1
-    ) -> None:
+    def __init__(self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...], *, threads: int = 1) -> None:
         self.instance, self.graphs = instance, graphs
         self.master = Master(instance, threads=threads)
         self.weights = self.master.weights
@@ -72,7 +70,9 @@ class FlowRelaxation:
         low, high : (G,) float64, whole numbers or infinite.
         """
         self.master.limit(low, high)
-        found = FlowBound(0, 0, np.zeros(self.instance.num_classes, np.int64), np.zeros_like(self.instance.price), None, False)
+        found = FlowBound(
+            0, 0, np.zeros(self.instance.num_classes, np.int64), np.zeros_like(self.instance.price), None, False
+        )
         while True:
             left = deadline - time.perf_counter()
             solution = self.master.solve(left) if left > 0 else None

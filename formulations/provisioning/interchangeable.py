@@ -21,7 +21,6 @@ from schedgap.formulations.provisioning.kernels_flow import follow, longest_path
 from schedgap.instances.provisioning.classes import Merged
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 Clusters: TypeAlias = "list[list[int]]"
@@ -65,9 +64,10 @@ def _clustered(instance: ProvisioningInstance, clusters: Clusters, r: int) -> Cl
     for cluster in clusters:
         others = np.delete(instance.demand[:, cluster], r, axis=2)
         allowed = instance.demand[:, cluster, r] >= 0
-        key = b"".join(np.ascontiguousarray(part).tobytes() for part in (
-            others.min(axis=1), others.max(axis=1), allowed[:, 0], fits[:, cluster].min(axis=1)
-        ))
+        key = b"".join(
+            np.ascontiguousarray(part).tobytes()
+            for part in (others.min(axis=1), others.max(axis=1), allowed[:, 0], fits[:, cluster].min(axis=1))
+        )
         joined.setdefault(key, []).extend(cluster)
     return list(joined.values())
 

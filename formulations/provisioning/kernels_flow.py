@@ -193,7 +193,12 @@ def merge_states(
 
 @kernel
 def node_arcs(
-    arc_ptr: IntArray, head: NDArray[np.int32], state2node: NDArray[np.int32], node2state: NDArray[np.int32], node_ptr: IntArray, out: NDArray[np.int32]
+    arc_ptr: IntArray,
+    head: NDArray[np.int32],
+    state2node: NDArray[np.int32],
+    node2state: NDArray[np.int32],
+    node_ptr: IntArray,
+    out: NDArray[np.int32],
 ) -> None:
     """Write the arcs of the nodes, those of each node's first state. node_ptr : (N + 1,). out : (A,) nodes. O(A)."""
     filled = 0
@@ -207,7 +212,12 @@ def node_arcs(
 
 @kernel
 def longest_paths(
-    value: IntArray, node_layer: NDArray[np.int32], node_ptr: IntArray, head: NDArray[np.int32], best: IntArray, choice: IntArray
+    value: IntArray,
+    node_layer: NDArray[np.int32],
+    node_ptr: IntArray,
+    head: NDArray[np.int32],
+    best: IntArray,
+    choice: IntArray,
 ) -> None:
     """Write the largest value of a path from each node to the end, and the arc it starts with. value : (L,). O(A)."""
     best[0], choice[0] = 0, 0
@@ -221,7 +231,14 @@ def longest_paths(
 
 
 @kernel
-def follow(node: int, node_layer: NDArray[np.int32], node_ptr: IntArray, head: NDArray[np.int32], choice: IntArray, out: IntArray) -> None:
+def follow(
+    node: int,
+    node_layer: NDArray[np.int32],
+    node_ptr: IntArray,
+    head: NDArray[np.int32],
+    choice: IntArray,
+    out: IntArray,
+) -> None:
     """Write the tasks of each class on the path that `choice` gives from a node to the end. out : (L,), zeros. O(L)."""
     while node > 0:
         out[node_layer[node]] = choice[node] - node_ptr[node]

@@ -119,7 +119,9 @@ def pack(types: Types, classes: Classes, forest: Tree, search: Search, plan: Pla
             if total < types.price[k] or stop == start:
                 _undo(tree, classes, g, plan, stop, by_list)
                 break
-            chosen = cheapest(types, classes.demand, plan.task_class, plan.count, start, stop, k, need) if downsizing else k
+            chosen = (
+                cheapest(types, classes.demand, plan.task_class, plan.count, start, stop, k, need) if downsizing else k
+            )
             repeat = 1 if tied else repeats(classes.counts, plan.task_class, plan.count, start, stop)
             live[g] -= _accept(tree, classes, g, plan, stop, repeat)
             plan.machine_type[plan.size[0] - 1] = chosen

@@ -165,9 +165,7 @@ def first_listed(
 
 
 @inner_kernel
-def _list_ranks(
-    points: Any, boxes: Any, ranks: Any, box_ranks: Any, row: int, h: int, left: Any, keys: Any
-) -> None:
+def _list_ranks(points: Any, boxes: Any, ranks: Any, box_ranks: Any, row: int, h: int, left: Any, keys: Any) -> None:
     """Set keys[h] to the largest rank below each child of a node, -1 where nothing can fit. O(16 R)."""
     lanes = keys.shape[1]
     none = np.int32(-1)

@@ -34,7 +34,9 @@ def pack_tnrp(types: Types, classes: Classes, jobs: Any, plan: Plan, work: Any, 
                 left[r] = capacities[k, r]
                 capacity[r] = capacities[k, r]
             start = size[1]
-            stop, total, tied = _fill(demand, counts, head, jobs, left, capacity, factor, plan, by_list, members, cursor)
+            stop, total, tied = _fill(
+                demand, counts, head, jobs, left, capacity, factor, plan, by_list, members, cursor
+            )
             if stop == start or total < prices[k]:
                 for i in range(start, stop):
                     c = task_class[i]
