@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.method import Incumbent, Status
-
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
     from schedgap.instances.arrays import BoolArray, FloatArray
+    from schedgap.instances.method import Incumbent, Status
 
 
 @dataclass(frozen=True, slots=True, eq=False)

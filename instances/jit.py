@@ -17,9 +17,7 @@ def kernel(func: F) -> F:
     `NUMBA_BOUNDSCHECK=1` turns bounds checks on; give such a run its own `NUMBA_CACHE_DIR`, since Numba's cache does
     not record the choice.
     """
-    boundscheck = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
-    decorate: Any = numba.njit(nogil=True, cache=True, boundscheck=boundscheck, fastmath=False)
-    return cast("F", decorate(func))
+    return _compiled(func, cache=True)
 
 
 def lean_kernel(func: F) -> F:
@@ -28,15 +26,21 @@ def lean_kernel(func: F) -> F:
     For loops that run a million times a second: counting costs two atomic instructions an array and call, and took a
     third of the time of the packing loop.
     """
-    boundscheck = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
-    decorate: Any = numba.njit(nogil=True, cache=True, boundscheck=boundscheck, fastmath=False, _nrt=False)
-    return cast("F", decorate(func))
+    return _compiled(func, cache=True, _nrt=False)
 
 
 def inner_kernel(func: F) -> F:
-    """Like `lean_kernel`, and copied into its callers: for short parts of inner loops, since copies take compile time."""
+    """Compile `func` for lean kernels only: Python cannot call it, which halves the time to compile it."""
+    return _compiled(func, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def inlined_kernel(func: F) -> F:
+    """Like `inner_kernel`, and always copied into its callers: for short parts of inner loops."""
+    return _compiled(func, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+
+
+def _compiled(func: F, **options: Any) -> F:
     boundscheck = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
-    decorate: Any = numba.njit(
-        nogil=True, cache=True, boundscheck=boundscheck, fastmath=False, forceinline=True, _nrt=False
-    )
+    njit: Any = numba.njit
+    decorate = njit(nogil=True, boundscheck=boundscheck, fastmath=False, **options)
     return cast("F", decorate(func))

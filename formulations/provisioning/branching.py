@@ -8,7 +8,6 @@ has but one cost: what is left is whether a packing of that size exists.
 from __future__ import annotations
 
 import heapq
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,11 +33,12 @@ class Node:
 class Branching:
     """Best-bound search over the limits; `bound` holds for the whole instance at any time."""
 
-    def __init__(self, relaxation: Relaxation, num_families: int) -> None:
+    def __init__(self, relaxation: Relaxation) -> None:
         self.relaxation = relaxation
-        self.num_families = num_families
+        self.num_families = relaxation.num_groups - relaxation.instance.num_types
         self.nodes = 0
         self.is_stuck = False
+        self._pushed = 0
         self._open: list[tuple[int, int, Node]] = []
         master = relaxation.master
         self._push(Node(relaxation.bound, master.low, master.high, self._amounts()))
@@ -57,19 +57,25 @@ class Branching:
         if not self._open:
             return None
         _, _, node = self._open[0]
+        if node.amounts is None:
+            # Cut off by an earlier deadline before its relaxation had a solution.
+            node = self._solve(node, deadline, cutoff)
+            heapq.heappop(self._open)
+            if node.bound < cutoff:
+                self._push(node)
+            return None
         group = self._group(node)
         if group is None:
             self.is_stuck = True
             return None
         heapq.heappop(self._open)
-        assert node.amounts is not None
         whole: Node | None = None
         for side in (0, 1):
             low, high = node.low.copy(), node.high.copy()
             if side == 0:
-                high[group] = np.floor(node.amounts[group] + WHOLE)
+                high[group] = min(high[group], np.floor(node.amounts[group] + WHOLE))
             else:
-                low[group] = np.ceil(node.amounts[group] - WHOLE)
+                low[group] = max(low[group], np.ceil(node.amounts[group] - WHOLE))
             child = self._solve(Node(node.bound, low, high, None), deadline, cutoff)
             if child.bound < cutoff:
                 self._push(child)
@@ -80,11 +86,6 @@ class Branching:
     def enter(self, node: Node) -> None:
         """Put the relaxation under a node's limits."""
         self.relaxation.limit(node.low, node.high)
-
-    def leave(self) -> None:
-        """Take all limits off the relaxation again."""
-        none = np.full(self.relaxation.num_groups, np.inf)
-        self.relaxation.limit(-none, none)
 
     def _solve(self, node: Node, deadline: float, cutoff: int) -> Node:
         self.nodes += 1
@@ -100,13 +101,11 @@ class Branching:
             return None
         types = relaxation.master.machine_type[: x.shape[0]]
         used = np.bincount(types, weights=x, minlength=relaxation.instance.num_types)
-        amounts: FloatArray = relaxation.master.weights @ used
-        return amounts
+        return np.asarray(relaxation.master.weights @ used, np.float64)
 
     def _group(self, node: Node) -> int | None:
-        """Return the group to branch on: the least whole family, or else the least whole type; None if all are whole."""
-        if node.amounts is None:
-            return None
+        """Return the group to branch on: the least whole family, or else the least whole type; None for none."""
+        assert node.amounts is not None
         distance = np.abs(node.amounts - np.rint(node.amounts))
         for span in (slice(0, self.num_families), slice(self.num_families, None)):
             if distance[span].max() > WHOLE:
@@ -120,9 +119,5 @@ class Branching:
         return bool((np.abs(families - np.rint(families)) <= WHOLE).all())
 
     def _push(self, node: Node) -> None:
-        heapq.heappush(self._open, (node.bound, self.nodes * 2 + len(self._open), node))
-
-
-def node_deadline(deadline: float, share_s: float) -> float:
-    """Return when one node has to end."""
-    return min(deadline, time.perf_counter() + share_s)
+        self._pushed += 1
+        heapq.heappush(self._open, (node.bound, self._pushed, node))

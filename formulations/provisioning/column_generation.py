@@ -6,8 +6,9 @@
 over all patterns: a machine type k and tasks per class that fit it. The relaxation is solved by pricing (the exact integer
 knapsacks of `instances.provisioning.pricing`), after Gilmore and Gomory (1961); its bound is Farley's (1990), in exact integers,
 and can be checked without a solver by `instances.provisioning.dual_bound`. Solutions come from dives, from an integer
-program over the generated patterns and from a large neighbourhood search that solves parts of the instance in the
-same way.
+program over the generated patterns, from a pairwise local search (`repacking`) and from a large neighbourhood search
+that solves parts of the instance in the same way. The bound rises further by branching on how many machines are rented
+(`branching`).
 
 Parts for other formulations: `solve_lp_relaxation` in `formulations.provisioning.relaxation` (see there how to use it).
 """
@@ -19,9 +20,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.provisioning.branching import Branching
 from schedgap.formulations.provisioning.diving import dive
 from schedgap.formulations.provisioning.neighbourhood import Neighbourhood
 from schedgap.formulations.provisioning.relaxation import Relaxation
+from schedgap.formulations.provisioning.repacking import Repacking
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Incumbent, Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
@@ -33,32 +36,41 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 BACKENDS = ("highs",)
-# Shares of the time limit: for the relaxation, and for the integer program over its patterns.
-RELAXATION_SHARE = 0.25
-MIP_SHARE = 0.1
+# The master's columns are built as dense rows.
+MAX_CLASSES = 3_000
+# With few classes, the relaxation converges and integer programs over its patterns are worth their time.
+FEW_CLASSES = 150
+# Shares of the time limit: for the first local search, for the relaxation, and for the program over its patterns.
+REPACKING_SHARE, RELAXATION_SHARE, MIP_SHARE = 0.05, 0.2, 0.1
+# Longest turn of each part in the loop, and of one node or whole-node heuristic in it.
+TURN_S, NODE_S = 2.0, 1.0
 UNLIMITED_S = 1e9
+# Rounds of a local search in one turn, or without gain in it.
+IDLE_ROUNDS = 60
 
 
-def without_interference(instance: ProvisioningInstance) -> str | None:
-    """Return None, or why the pattern model cannot price the instance."""
+def supported(instance: ProvisioningInstance) -> str | None:
+    """Return None, or why the pattern model cannot price the instance, or not in reasonable memory."""
     if instance.throughput is not None:
         return "interference: a machine's cost then depends on which tasks share it, which pricing does not model"
+    if instance.num_classes > MAX_CLASSES and merge_equal_classes(instance).instance.num_classes > MAX_CLASSES:
+        return f"more than {MAX_CLASSES} distinct demands: the master's dense columns would not fit"
     return None
 
 
-@method("column-generation", family=FAMILY, supports=without_interference, bounds=True)
+@method("column-generation", family=FAMILY, supports=supported, bounds=True)
 def column_generation(
     instance: ProvisioningInstance,
     *,
     time_limit_s: float | None = None,
     threads: int = 1,
     backend: str = "highs",
-    patience: int = 200,
+    patience: int = 10,
 ) -> Outcome:
-    """Column generation with exact pricing, dives and a large neighbourhood search.
+    """Column generation with exact pricing, branching on machine counts, dives and two local searches.
 
-    backend : what solves the linear programs; `highs`. patience : neighbourhoods without gain after which the search
-    ends; it is what ends a run without a time limit.
+    backend : what solves the linear programs; `highs`. patience : turns of all parts in a row without gain after which a
+    run without a time limit ends.
 
     Raises
     ------
@@ -73,10 +85,11 @@ def column_generation(
 
 
 class _Search:
-    """One run: the incumbent, the bound and the clock."""
+    """One run: the incumbent, the bound and the clock. All in the instance whose equal classes are merged."""
 
     def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None, threads: int) -> None:
         self.started = time.perf_counter()
+        self.is_limited = time_limit_s is not None
         self.limit_s = UNLIMITED_S if time_limit_s is None else time_limit_s
         self.deadline = self.started + self.limit_s
         self.merged = merge_equal_classes(instance)
@@ -85,11 +98,13 @@ class _Search:
         alone = np.eye(self.instance.num_classes, dtype=np.int64)
         self.solution = Provisioning.from_patterns(self.instance.reservation_type, self.instance.counts, alone)
         self.objective = cost(self.instance, self.solution)
-        self.bound = 0
         self.trajectory: list[Incumbent] = []
         self.relaxation = Relaxation(self.instance, threads=threads)
         self.build_s = time.perf_counter() - self.started
-        self.neighbourhoods = 0
+        self.relaxation.start(self.deadline)
+        self.bound = self.relaxation.bound
+        self.is_small = self.instance.num_classes <= FEW_CLASSES
+        self.details: dict[str, int] = {"nodes": 0, "neighbourhoods": 0}
         self.record()
 
     @property
@@ -108,36 +123,80 @@ class _Search:
             self.solution, self.objective = solution, paid
             self.record()
 
-    def run(self, patience: int) -> None:
-        """Relaxation, dives, the integer program over the patterns, then neighbourhoods until time is up."""
-        relaxation = self.relaxation
-        relaxation.solve(min(self.deadline, self.started + RELAXATION_SHARE * self.limit_s))
-        self.bound = relaxation.bound
-        self.record()
-        while not self.is_over:
-            before = self.objective
-            self.improve(dive(relaxation, self.deadline, self.objective))
-            if self.objective == before:
-                break
-        if not self.is_over:
-            master = relaxation.master
-            left = min(self.deadline - time.perf_counter(), MIP_SHARE * self.limit_s)
-            repeat = master.solve_integer(left, self.objective / 1e6 - 1e-7)
-            if repeat is not None:
-                cover = Provisioning.from_cover(self.instance, master.machine_type, repeat, master.patterns)
-                self.improve(cover)
-        self.search_neighbourhoods(patience)
+    def raise_bound(self, bound: int) -> None:
+        """Take a proven bound if it is better."""
+        if bound > self.bound:
+            self.bound = bound
+            self.record()
 
-    def search_neighbourhoods(self, patience: int) -> None:
-        """Improve the incumbent part by part."""
-        neighbourhood = Neighbourhood(self.instance, self.solution, self.relaxation.feasible_duals)
+    def run(self, patience: int) -> None:
+        """Local search, relaxation, dives and the program over the patterns once; then all parts in turns."""
+        if self.is_over:
+            return
+        repacking = self.repack(None, min(REPACKING_SHARE * self.limit_s, TURN_S))
+        self.relaxation.solve(self.soon(RELAXATION_SHARE * self.limit_s), cutoff=self.objective)
+        self.raise_bound(self.relaxation.bound)
+        duals = self.relaxation.feasible_duals.copy()
+        if self.is_small:
+            self.round(self.soon(MIP_SHARE * self.limit_s))
+        repacking.duals = duals
+        neighbourhood = Neighbourhood(self.instance, self.solution, duals)
+        branching = Branching(self.relaxation)
         idle = 0
-        while not self.is_over and idle < patience:
-            idle += 1
+        while not self.is_over and (self.is_limited or idle < patience):
+            before = self.objective, self.bound
+            self.branch(branching)
+            self.repack(repacking, TURN_S)
+            self.search_neighbourhoods(neighbourhood)
+            idle = idle + 1 if before == (self.objective, self.bound) else 0
+
+    def soon(self, seconds: float) -> float:
+        """Return the time in `seconds`, or the deadline if that is earlier."""
+        return min(self.deadline, time.perf_counter() + seconds)
+
+    def round(self, deadline: float) -> None:
+        """Look for a solution near the relaxation: dives while they gain, then the program over the patterns."""
+        before = self.objective + 1
+        while not self.is_over and self.objective < before:
+            before = self.objective
+            self.improve(dive(self.relaxation, deadline, self.objective))
+        left_s = deadline - time.perf_counter()
+        if not self.is_over and left_s > 0:
+            self.improve(self.relaxation.master.solve_integer(left_s, self.objective))
+
+    def branch(self, branching: Branching) -> None:
+        """Raise the bound, and look for solutions where all families' amounts are whole."""
+        end = self.soon(TURN_S)
+        while not self.is_over and not branching.is_stuck and time.perf_counter() < end:
+            node = branching.step(self.soon(NODE_S), self.objective)
+            if node is not None and self.is_small:
+                branching.enter(node)
+                self.round(self.soon(NODE_S))
+            least = branching.bound
+            self.raise_bound(self.objective if least is None else min(least, self.objective))
+        self.details["nodes"] = branching.nodes
+
+    def repack(self, repacking: Repacking | None, seconds: float) -> Repacking:
+        """Run the pairwise local search from its own solution, or from the incumbent if that is cheaper."""
+        if repacking is None:
+            repacking = Repacking(self.instance, self.solution, self.relaxation.feasible_duals)
+        elif repacking.cost > self.objective:
+            repacking.take(self.solution)
+        repacking.search(self.soon(seconds), IDLE_ROUNDS)
+        if repacking.cost < self.objective:
+            self.improve(repacking.solution())
+        return repacking
+
+    def search_neighbourhoods(self, neighbourhood: Neighbourhood) -> None:
+        """Improve the incumbent part by part, by column generation."""
+        end = self.soon(TURN_S)
+        neighbourhood.take(self.solution)
+        tries = 0
+        while not self.is_over and tries < IDLE_ROUNDS and time.perf_counter() < end:
+            tries += 1
             if neighbourhood.step(self.deadline):
                 self.improve(neighbourhood.solution())
-                idle = 0
-        self.neighbourhoods = neighbourhood.tries
+        self.details["neighbourhoods"] = neighbourhood.tries
 
     def outcome(self) -> Outcome:
         """Return the outcome for the instance as it was given."""
@@ -156,7 +215,6 @@ class _Search:
             details={
                 "iterations": relaxation.iterations,
                 "columns": relaxation.master.num_patterns,
-                "is_relaxation_solved": relaxation.is_converged,
-                "neighbourhoods": self.neighbourhoods,
+                **self.details,
             },
         )

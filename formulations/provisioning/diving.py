@@ -33,12 +33,14 @@ def dive(relaxation: Relaxation, deadline: float, cutoff: int | None) -> Provisi
     repeats: list[int] = []
     patterns: list[IntArray] = []
     spent = 0
+    low, high = master.low, master.high
     try:
         while left.any():
             master.restrict(left)
             solution = _solve(relaxation, left, deadline)
             if solution is None or (cutoff is not None and spent + solution.objective * MICRO >= cutoff):
                 return None
+            before = len(types)
             for p, number in _chosen(relaxation, solution, left):
                 pattern = master.pattern(p)
                 types.append(master.type_of(p))
@@ -46,10 +48,13 @@ def dive(relaxation: Relaxation, deadline: float, cutoff: int | None) -> Provisi
                 patterns.append(pattern)
                 spent += number * int(instance.price[types[-1]])
                 left -= number * pattern
-            if not types:
+            used = master.weights[:, types] @ repeats if types else np.zeros(low.shape[0])
+            master.limit(low - used, high - used)
+            if len(types) == before:
                 return None
     finally:
         master.restrict(instance.counts)
+        master.limit(low, high)
     if cutoff is not None and spent >= cutoff:
         return None
     return Provisioning.from_patterns(types, repeats, np.array(patterns))

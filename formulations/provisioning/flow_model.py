@@ -89,7 +89,10 @@ def build_flow_model(
 ) -> FlowModel:
     """Build the model over the kept arcs, (A,) bool for each graph, or over all."""
     num_classes, step = instance.num_classes, price_step(instance)
-    rows, columns, values, upper = [], [], [], []
+    rows: list[IntArray] = []
+    columns: list[IntArray] = []
+    values: list[IntArray] = []
+    upper = []
     arcs, roots, root_rows = [], [], []
     num_rows = num_classes
     blocks = []

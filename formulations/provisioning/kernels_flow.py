@@ -30,7 +30,7 @@ LOW_BITS = 2**31 - 1
 
 
 @kernel
-def subset_sums(demand: IntArray, most: IntArray, box: IntArray, offset: IntArray, sums: IntArray) -> None:
+def subset_sums(demand: IntArray, most: IntArray, box: IntArray, offset: IntArray, sums: NDArray[np.int32]) -> None:
     """Write for each layer, resource and amount the largest total of tasks of that and later layers within the amount.
 
     demand : (L, R). most : (L,), tasks of a class on one machine. box : (R,), the largest capacity. offset : (L + 1, R),
@@ -98,7 +98,7 @@ def expand_states(
     most: IntArray,
     stride: IntArray,
     offset: IntArray,
-    sums: IntArray,
+    sums: NDArray[np.int32],
     num_roots: int,
     state: IntArray,
     layer_ptr: IntArray,

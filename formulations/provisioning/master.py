@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
     from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+    from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 MICRO = 1e6
@@ -119,25 +120,22 @@ class Master:
         self._left = left.copy()
         self._bound_columns(np.arange(len(self._types)))
 
-    def solve_integer(self, time_limit_s: float, cutoff: float, kept: BoolArray | None = None) -> IntArray | None:
-        """Return whole numbers (P,) of each pattern that cost less than `cutoff` dollars, or None.
+    def solve_integer(self, time_limit_s: float, cutoff: int) -> Provisioning | None:
+        """Return the best solution of the known patterns, within the limits, cheaper than `cutoff` micro-dollars; or None.
 
-        kept : (P,) the patterns to choose from; None for all.
+        The patterns may cover a class too often; surplus tasks are taken off again.
         """
         types, patterns = self.machine_type, self.patterns
-        index = np.arange(types.shape[0]) if kept is None else np.flatnonzero(kept)
         lp = GrowingLp(
             np.concatenate((self.instance.counts, self.low)),
             np.concatenate((np.full(self.instance.num_classes, np.inf), self.high)),
         )
-        columns = np.hstack((patterns[index], self.weights[:, types[index]].T))
-        lp.add_columns(self.instance.price[types[index]] / MICRO, columns.astype(np.float64))
-        found = lp.solve_integer(time_limit_s, cutoff=cutoff)
+        columns = np.hstack((patterns, self.weights[:, types].T))
+        lp.add_columns(self.instance.price[types] / MICRO, columns.astype(np.float64))
+        found = lp.solve_integer(time_limit_s, cutoff=(cutoff - 0.5) / MICRO)
         if found is None:
             return None
-        repeat = np.zeros(types.shape[0], np.int64)
-        repeat[index] = np.rint(found).astype(np.int64)
-        return repeat
+        return Provisioning.from_cover(self.instance, types, np.rint(found).astype(np.int64), patterns)
 
     def _bound_columns(self, index: IntArray) -> None:
         """Forbid the patterns that hold more tasks of a class than are left."""

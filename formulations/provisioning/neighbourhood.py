@@ -37,9 +37,9 @@ class Neighbourhood:
         self.rng = np.random.default_rng(seed)
         self.size = 6.0
         self.tries = 0
-        self.replace(solution)
+        self.take(solution)
 
-    def replace(self, solution: Provisioning) -> None:
+    def take(self, solution: Provisioning) -> None:
         """Take another incumbent."""
         content = np.zeros((solution.machine_type.shape[0], self.instance.num_classes), np.int64)
         content[solution.entry2group, solution.task_class] = solution.count
@@ -79,7 +79,8 @@ class Neighbourhood:
         waste = np.maximum(self.waste, 0.0)
         weight = waste / max(float(waste.sum()), 1.0) + 1.0 / waste.shape[0]
         number = min(waste.shape[0], int(self.rng.integers(MIN_MACHINES, int(self.size) + 2)))
-        return self.rng.choice(waste.shape[0], number, replace=False, p=weight / weight.sum())
+        drawn: IntArray = self.rng.choice(waste.shape[0], number, replace=False, p=weight / weight.sum())
+        return drawn
 
 
 def _resolve(
@@ -112,10 +113,7 @@ def _resolve(
     best = paid if found is None else cost(sub, found)
     left = min(deadline - time.perf_counter(), MIP_SHARE_S)
     if best > relaxation.bound and left > 0:
-        repeat = relaxation.master.solve_integer(left, best / 1e6 - 1e-7)
-        if repeat is not None:
-            master = relaxation.master
-            found = Provisioning.from_cover(sub, master.machine_type, repeat, master.patterns)
+        found = relaxation.master.solve_integer(left, best) or found
     if found is None:
         return None
     expanded = np.zeros((found.machine_type.shape[0], instance.num_classes), np.int64)

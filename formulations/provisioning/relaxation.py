@@ -117,7 +117,7 @@ class Relaxation:
     def limit(self, low: FloatArray, high: FloatArray) -> None:
         """Set the limits of the groups; the bound starts anew."""
         self.master.limit(low, high)
-        self.bound, self.is_converged = 0, False
+        self.bound, self.is_converged, self.x = 0, False, None
 
     def solve(self, deadline: float | None, cutoff: int | None = None) -> None:
         """Generate columns until the relaxation is solved, the bound reaches `cutoff`, or the deadline has passed."""

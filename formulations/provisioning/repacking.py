@@ -29,13 +29,16 @@ class Repacking:
         self, instance: ProvisioningInstance, solution: Provisioning, duals: IntArray, *, seed: int = 1
     ) -> None:
         self.instance, self.duals = instance, duals
+        self.machine_type: IntArray
+        self.head: IntArray
+        self.following: IntArray
         self.by_price = np.argsort(instance.price, kind="stable")
         self.state = np.array([seed], np.int64)
         self.rng = np.random.default_rng(seed)
         # Tasks in class order, whatever the instance's own order is.
         self.task_class = np.repeat(np.arange(instance.num_classes), instance.counts)
         self.merges = _merges(instance)
-        self._take(solution)
+        self.take(solution)
 
     @property
     def cost(self) -> int:
@@ -75,7 +78,7 @@ class Repacking:
             )
 
     def search(self, deadline: float, patience: int) -> None:
-        """Iterated local search: take some machines apart, search again, go back if that became dearer.
+        """Take some machines apart, search again, go back if that became dearer: iterated local search.
 
         Ends after `patience` rounds in a row without gain. Every other round joins machines into larger ones first,
         which leaves the local search more freedom, but costs it the machines of odd sizes.
@@ -107,7 +110,8 @@ class Repacking:
         alone = instance.reservation_type[self.task_class[tasks]]
         self._link(np.concatenate((self.machine_type[kept], alone)), task2machine)
 
-    def _take(self, solution: Provisioning) -> None:
+    def take(self, solution: Provisioning) -> None:
+        """Start from another solution."""
         instance = self.instance
         order = solution.with_tasks(instance.replace(task2class=None, task_names=None))
         assert order.task2machine is not None

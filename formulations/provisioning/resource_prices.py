@@ -12,6 +12,7 @@ classes, the resources of each family and the groups.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +58,7 @@ class ResourcePrices:
         """(C + G,) float64, dollars per hour: prices of the classes and of the groups' limits; None at the time limit."""
         for g in range(low.shape[0]):
             self._lp.set_row_bounds(self.first_group + g, float(low[g]), float(high[g]))
-        solution = self._lp.solve(time_limit_s)
+        solution = self._lp.solve(math.inf if time_limit_s is None else time_limit_s)
         if solution is None:
             return None
         duals = solution.row_duals

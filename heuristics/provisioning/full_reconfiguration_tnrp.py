@@ -84,6 +84,8 @@ def _labels(instance: ProvisioningInstance) -> IntArray | None:
     """(2, C, R): workload and job value, which keep classes of equal demand apart; None without interference."""
     if instance.throughput is None:
         return None
+    assert instance.class2workload is not None
+    assert instance.job_value is not None
     labels = np.zeros((2, instance.num_classes, len(instance.resources)), np.int64)
     labels[0, :, 0] = instance.class2workload
     labels[1, :, 0] = instance.job_value

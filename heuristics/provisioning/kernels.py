@@ -13,7 +13,7 @@ import numpy as np
 
 from schedgap.heuristics.provisioning.kernels_query import best_aligned, first_listed, fits_kind
 from schedgap.heuristics.provisioning.kernels_tree import LAST, Tree, build, remove_point, write_point, write_rank
-from schedgap.instances.jit import lean_kernel
+from schedgap.instances.jit import inner_kernel, lean_kernel
 
 
 class Search(NamedTuple):
@@ -83,7 +83,8 @@ class Plan(NamedTuple):
 def pack(types: Types, classes: Classes, forest: Tree, search: Search, plan: Plan, work: Any, flags: Any) -> int:
     """Place all tasks; return how many were left out, 0 unless a class fits no type.
 
-    forest : a `Tree` whose arrays have a leading axis of G. work : `build`'s, a log (T,) int32 of changed classes, two counters (G,) and (G, R) int64.
+    forest : a `Tree` whose arrays have a leading axis of G. work : `build`'s, a log (T,) int32 of changed
+    classes, two counters (G,) and (G, R) int64.
     flags : (2,) bool, whether list order decides among equal reservation prices, and whether a machine is exchanged
     for the cheapest type that takes its tasks.
     """
@@ -133,7 +134,7 @@ def pack(types: Types, classes: Classes, forest: Tree, search: Search, plan: Pla
     return left_out
 
 
-@lean_kernel
+@inner_kernel
 def _fill(tree: Tree, classes: Classes, g: int, search: Search, plan: Plan, by_list: bool) -> tuple[int, int, bool]:
     """Fill one machine; return the end of its entries, its tasks' summed value and whether a choice was a tie."""
     points, boxes, slots, ranks, box_ranks, direction, layout, least, limits = tree
@@ -190,7 +191,7 @@ def _fill(tree: Tree, classes: Classes, g: int, search: Search, plan: Plan, by_l
     return stop, total, tied
 
 
-@lean_kernel
+@inner_kernel
 def _undo(tree: Tree, classes: Classes, g: int, plan: Plan, stop: int, by_list: bool) -> None:
     """Take the tasks of the machine that was filled last off it again."""
     points, boxes, _, ranks, box_ranks, _, layout, least, limits = tree
@@ -212,7 +213,7 @@ def _undo(tree: Tree, classes: Classes, g: int, plan: Plan, stop: int, by_list: 
             write_rank(ranks, box_ranks, layout, kind[c], place[c], rank[c])
 
 
-@lean_kernel
+@inner_kernel
 def repeats(counts: Any, task_class: Any, count: Any, start: int, stop: int) -> int:
     """How many machines in a row get the content that was found last."""
     repeat = -1
@@ -223,7 +224,7 @@ def repeats(counts: Any, task_class: Any, count: Any, start: int, stop: int) -> 
     return repeat + 1
 
 
-@lean_kernel
+@inner_kernel
 def _accept(tree: Tree, classes: Classes, g: int, plan: Plan, stop: int, repeat: int) -> int:
     """Record the machine that was filled last, `repeat` times; return how many classes have no task left."""
     counts, members, cursor, head = classes.counts, classes.members, classes.cursor, classes.head
@@ -252,7 +253,7 @@ def _accept(tree: Tree, classes: Classes, g: int, plan: Plan, stop: int, repeat:
     return emptied
 
 
-@lean_kernel
+@inner_kernel
 def _refresh(tree: Tree, classes: Classes, g: int, c: int, by_list: bool) -> int:
     """Bring a class whose tasks were placed on another group's machines up to date; return 1 if it goes."""
     place = classes.place[g, c]
@@ -268,7 +269,7 @@ def _refresh(tree: Tree, classes: Classes, g: int, c: int, by_list: bool) -> int
     return 0
 
 
-@lean_kernel
+@inner_kernel
 def _remove(tree: Tree, kind: int, place: int) -> None:
     """Take a class without tasks out of the tree."""
     points, boxes, _, ranks, box_ranks, _, layout, least, limits = tree
@@ -276,7 +277,7 @@ def _remove(tree: Tree, kind: int, place: int) -> None:
     remove_point(points, boxes, layout, least, limits, kind, place)
 
 
-@lean_kernel
+@inner_kernel
 def cheapest(types: Types, demand: Any, task_class: Any, count: Any, start: int, stop: int, k: int, need: Any) -> int:
     """Return the cheapest type that takes the tasks of the machine that was filled last, k if none is cheaper.
 

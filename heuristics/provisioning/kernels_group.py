@@ -11,9 +11,9 @@ from schedgap.instances.jit import lean_kernel
 
 @lean_kernel
 def group_rows(demand: Any, multiplier: Any, table: Any, task2class: Any, first: Any) -> int:
-    """Number the distinct rows in order of first appearance; return how many there are. O(T F R) expected.
+    """Give distinct rows numbers in order of first appearance and return how many there are. O(T F R) expected.
 
-    Open addressing with a multiply-shift hash. Costs ... a row when few are distinct, ... when all are.
+    Open addressing with a multiply-shift hash. A cache line a row when few are distinct.
 
     demand : (F, T, R) int64. multiplier : (F, R) odd int64. table : (power of two >= 2 T,) int32, all -1.
     task2class : (T,) int32, out. first : (T,) int32, out: the first task of each class.
@@ -50,7 +50,7 @@ def group_rows(demand: Any, multiplier: Any, table: Any, task2class: Any, first:
 
 @lean_kernel
 def list_members(task2class: Any, start: Any, members: Any) -> None:
-    """Counting sort of the tasks by class, list order kept within a class. O(T + C).
+    """List the tasks by class, list order kept within a class: a counting sort. O(T + C).
 
     task2class : (T,). start : (C + 1,) int64, out. members : (T,) int32, out: class c owns start[c]..start[c + 1] - 1.
     """

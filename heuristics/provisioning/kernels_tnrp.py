@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from schedgap.heuristics.provisioning.kernels import Classes, Plan, Types, cheapest, repeats
-from schedgap.instances.jit import lean_kernel
+from schedgap.instances.jit import inner_kernel, lean_kernel
 
 
 @lean_kernel
@@ -66,7 +66,7 @@ def pack_tnrp(types: Types, classes: Classes, jobs: Any, plan: Plan, work: Any, 
     return left_out
 
 
-@lean_kernel
+@inner_kernel
 def _fill(
     demand: Any, counts: Any, head: Any, jobs: Any, left: Any, capacity: Any, factor: Any, plan: Plan, by_list: bool,
     members: Any, cursor: Any,

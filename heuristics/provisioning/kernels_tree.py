@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.jit import inlined_kernel, inner_kernel
 
 FANOUT = 16
 LAST = 2**31 - 2
@@ -48,7 +48,7 @@ class Tree(NamedTuple):
     limits: Any
 
 
-@lean_kernel
+@inner_kernel
 def build(
     tree: Tree, demand: Any, kind_start: Any, kind_classes: Any, counts: Any, rank: Any, capacity: Any, by_list: bool,
     place: Any, work: Any,
@@ -118,7 +118,7 @@ def build(
     return total
 
 
-@lean_kernel
+@inner_kernel
 def write_point(
     points: Any, boxes: Any, layout: Any, least: Any, limits: Any, kind: int, place: int, demand: Any
 ) -> None:
@@ -129,7 +129,7 @@ def write_point(
     _tighten_path(points, boxes, layout, least, limits, kind, i)
 
 
-@inner_kernel
+@inlined_kernel
 def write_rank(ranks: Any, box_ranks: Any, layout: Any, kind: int, place: int, rank: int) -> None:
     """Set the rank of the class at a place, -1 for none. O(16 log C)."""
     i = place // FANOUT
@@ -140,7 +140,7 @@ def write_rank(ranks: Any, box_ranks: Any, layout: Any, kind: int, place: int, r
         i //= FANOUT
 
 
-@inner_kernel
+@inlined_kernel
 def remove_point(points: Any, boxes: Any, layout: Any, least: Any, limits: Any, kind: int, place: int) -> None:
     """Empty a place; the boxes above stay as they are where its demand was inside the leaf's box. O(16 R log C)."""
     i = place // FANOUT
@@ -157,7 +157,7 @@ def remove_point(points: Any, boxes: Any, layout: Any, least: Any, limits: Any, 
         _tighten_path(points, boxes, layout, least, limits, kind, i)
 
 
-@inner_kernel
+@inlined_kernel
 def _tighten_path(points: Any, boxes: Any, layout: Any, least: Any, limits: Any, kind: int, i: int) -> None:
     for h in range(layout[kind, 0]):
         if not _tighten(points, boxes, layout, limits, kind, h, i):
@@ -166,7 +166,7 @@ def _tighten_path(points: Any, boxes: Any, layout: Any, least: Any, limits: Any,
     _tighten_root(points, boxes, layout, least, limits, kind)
 
 
-@inner_kernel
+@inlined_kernel
 def _tighten(points: Any, boxes: Any, layout: Any, limits: Any, kind: int, h: int, i: int) -> bool:
     """Recompute the box of node i of height h, kept in its parent; return whether it changed. O(16 R)."""
     lanes, dead, none = points.shape[2], limits[0], limits[1]
@@ -191,7 +191,7 @@ def _tighten(points: Any, boxes: Any, layout: Any, limits: Any, kind: int, h: in
     return changed
 
 
-@inner_kernel
+@inlined_kernel
 def _tighten_rank(ranks: Any, box_ranks: Any, layout: Any, kind: int, h: int, i: int) -> bool:
     """Recompute the first rank below node i of height h, kept in its parent; return whether it changed. O(16)."""
     parent, k = layout[kind, h + 2] + i // FANOUT, i % FANOUT
@@ -209,7 +209,7 @@ def _tighten_rank(ranks: Any, box_ranks: Any, layout: Any, kind: int, h: int, i:
     return True
 
 
-@inner_kernel
+@inlined_kernel
 def _tighten_root(points: Any, boxes: Any, layout: Any, least: Any, limits: Any, kind: int) -> None:
     h = layout[kind, 0]
     row = layout[kind, h + 1]
@@ -220,7 +220,7 @@ def _tighten_root(points: Any, boxes: Any, layout: Any, least: Any, limits: Any,
         least[kind, r] = low
 
 
-@lean_kernel
+@inner_kernel
 def _kd_order(keys: Any, ids: Any, n: int, scale: Any, stack: Any) -> None:
     """Put the points keys[:, 0:n] and their `ids` in k-d order, full leaves first. O(n log n).
 
@@ -250,7 +250,7 @@ def _kd_order(keys: Any, ids: Any, n: int, scale: Any, stack: Any) -> None:
         depth += 2
 
 
-@inner_kernel
+@inlined_kernel
 def _spread(keys: Any, axis: int, start: int, stop: int) -> int:
     """Largest less smallest of the places start..stop - 1, 0 without any."""
     if start == stop:
@@ -262,7 +262,7 @@ def _spread(keys: Any, axis: int, start: int, stop: int) -> int:
     return high - low
 
 
-@lean_kernel
+@inner_kernel
 def _select(keys: Any, ids: Any, axis: int, start: int, stop: int, k: int) -> None:
     """Reorder places start..stop (inclusive) so that those before k are no larger on `axis` than those from k on."""
     while start < stop:

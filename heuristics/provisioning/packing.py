@@ -76,7 +76,7 @@ def group_tasks(
     InstanceError
         if a row fits no type.
     """
-    num_families, num_rows, num_resources = demand.shape
+    _num_families, num_rows, num_resources = demand.shape
     row2class, first = np.empty(num_rows, np.int32), np.empty(num_rows, np.int32)
     table = np.full(1 << (2 * num_rows - 1).bit_length(), -1, np.int32)
     keys = demand if labels is None else np.concatenate((demand, labels))
@@ -91,7 +91,8 @@ def group_tasks(
     class_demand(demand, first, used, largest, rows)
     rows, type2group = _merge_families(rows, type2group)
     rising = np.argsort(price, kind="stable")
-    types = Types(type2group, capacity.astype(dtype), price, np.argsort(-price, kind="stable"), rising)
+    # A copy: Numba compiles read-only arrays, as instances hold them, apart from others.
+    types = Types(type2group, capacity.astype(dtype), price.copy(), np.argsort(-price, kind="stable"), rising)
     rank = np.empty(num_classes, np.int32)
     homeless = reservation_ranks(rows, type2group, capacity, rising, rank)
     if homeless >= 0:
@@ -115,13 +116,15 @@ def group_tasks(
         np.empty(rows.shape[:2], np.int32),
     )
     num_tasks = members.shape[0]
-    one_a_task = [np.empty(num_tasks, np.int64) for _ in range(5)]
     plan = Plan(
-        *one_a_task[:2],
-        np.zeros(num_tasks + 1, np.int64),
-        *one_a_task[2:],
-        np.zeros(3, np.int64),
-        np.zeros(num_classes, np.int64),
+        machine_type=np.empty(num_tasks, np.int64),
+        repeat=np.empty(num_tasks, np.int64),
+        indptr=np.zeros(num_tasks + 1, np.int64),
+        task_class=np.empty(num_tasks, np.int64),
+        count=np.empty(num_tasks, np.int64),
+        task2machine=np.empty(num_tasks, np.int64),
+        size=np.zeros(3, np.int64),
+        entry=np.zeros(num_classes, np.int64),
     )
     return Grouped(types, classes, plan, first)
 

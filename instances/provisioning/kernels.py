@@ -14,11 +14,13 @@ import numpy as np
 from schedgap.instances.jit import kernel
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from schedgap.instances.arrays import FloatArray, IntArray
 
 
 @kernel
-def fill_table(value: IntArray, demand: IntArray, bound: IntArray, table: IntArray, copies: IntArray) -> int:
+def fill_table(value: IntArray, demand: IntArray, bound: IntArray, table: IntArray, copies: NDArray[np.uint16]) -> int:
     """Fill the table of a bounded knapsack with three resources, in place; returns the number of passes over it.
 
     value, bound : (n,). demand : (n, 3), each row with a positive entry. table : (A, B, E), out: the most value that
@@ -60,7 +62,7 @@ def fill_table(value: IntArray, demand: IntArray, bound: IntArray, table: IntArr
 
 
 @kernel
-def read_table(demand: IntArray, copies: IntArray, capacity: IntArray, pattern: IntArray) -> None:
+def read_table(demand: IntArray, copies: NDArray[np.uint16], capacity: IntArray, pattern: IntArray) -> None:
     """Read the best content of a machine from a filled table. capacity : (3,). pattern : (n,), out, tasks per item."""
     a, b, e = capacity[0], capacity[1], capacity[2]
     for i in range(demand.shape[0] - 1, -1, -1):

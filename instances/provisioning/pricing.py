@@ -30,6 +30,8 @@ MAX_CELLS = 1_500_000
 MAX_COPIES = 100_000_000
 TABLE_RESOURCES = 3
 ROUNDS = 80
+# Bits of a total value in the search, and by how many values may be made finer.
+MAX_BITS, MAX_SHIFT = 54, 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +69,7 @@ class Pricer:
 
         Every type is searched; a family in which a search hits `node_limit` is priced by its table, if it has one.
 
-        values : (C,) int64, not negative, in any unit; their total over all tasks must stay below 2**60.
+        values : (C,) int64, not negative, in any unit; no machine's content may be worth 2**62 or more.
         target : (K,) int64; contents worth at most this much are of no interest: `upper` then is the target and the
             pattern may be empty. node_limit : branch-and-bound nodes a type; where it is hit, `upper` is the
             Lagrangian bound at the root.
@@ -173,39 +175,47 @@ class _Family:
     ) -> bool:
         """Search every type; returns whether all searches ended within the limit."""
         demand = self.demand[kept]
-        # Multipliers are whole numbers a unit of resource: a finer unit of value keeps them precise.
-        scale = 1 << max(0, min(24, 60 - int(bound @ value).bit_length()))
-        value = value * scale
-        best_price = self.multipliers[-1].copy() * scale
+        # Multipliers are whole numbers a unit of resource: a finer unit of value keeps them precise. A coarser one, with
+        # values rounded up, keeps every product below within 63 bits and the upper bounds valid.
+        exact, total = value, sum(int(b) * int(v) for b, v in zip(bound, value, strict=True))
+        shift = min(MAX_SHIFT, MAX_BITS - total.bit_length())
+        value = value << shift if shift >= 0 else -(-value >> -shift)
+        total = int(bound @ value)
+        prices = np.vstack((self.multipliers, self.multipliers[-1:])) * 2.0**shift
+        rests = np.vstack((np.repeat(self.samples, 2, axis=0), self.samples[-1:]))
+        prices[(prices * rests).sum(axis=1) > total] = 0.0
+        best_price = prices[-1].copy()
         improve_multipliers(value, demand, bound, self.samples[-1], 0, ROUNDS, best_price)
-        self.multipliers[-1] = best_price / scale
         order = np.argsort(-value / np.maximum(demand @ best_price, 1e-9), kind="stable")
-        kept, value, demand, bound = kept[order], value[order], demand[order], bound[order]
-        prices = self.multipliers * scale
+        kept, value, exact, demand, bound = kept[order], value[order], exact[order], demand[order], bound[order]
+        prices = prices[:-1]
         starts = (0, kept.size // 3)
         for s, rest in enumerate(self.samples):
             for j, start in enumerate(starts):
                 improve_multipliers(value, demand, bound, rest, start, ROUNDS, prices[2 * s + j])
-        self.multipliers = prices / scale
+        self.multipliers = prices / 2.0**shift
         tuned = np.empty(demand.shape[1])
         is_complete = True
         for k, capacity in zip(self.types, self.capacity, strict=True):
-            goal = int(target[k]) * scale
+            goal = max(0, int(target[k]))
+            goal = goal << shift if shift >= 0 else goal >> -shift
+            # Only what fits: a price tuned for a small machine times a demand beyond it may not fit 63 bits.
+            fit = np.flatnonzero((demand <= capacity).all(axis=1))
             tuned[:] = best_price
-            improve_multipliers(value, demand, bound, np.maximum(capacity, 1), 0, ROUNDS, tuned)
+            improve_multipliers(value[fit], demand[fit], bound[fit], np.maximum(capacity, 1), 0, ROUNDS, tuned)
             multiplier = np.rint(np.vstack((tuned, prices))).astype(np.int64)
-            loss = demand @ multiplier[0] - value
-            root = int(multiplier[0] @ capacity) + int(bound @ np.maximum(-loss, 0))
-            near = np.flatnonzero((root - loss > goal) & (demand <= capacity).all(axis=1))
+            loss = demand[fit] @ multiplier[0] - value[fit]
+            root = int(multiplier[0] @ capacity) + int(bound[fit] @ np.maximum(-loss, 0))
+            near = fit[root - loss > goal]
             suffix = np.empty((near.size + 1, multiplier.shape[0]), np.int64)
             suffix_bounds(value[near], demand[near], bound[near], multiplier, suffix)
             content = np.zeros(near.size, np.int64)
-            best, upper, nodes = search_pattern(
+            _, upper, nodes = search_pattern(
                 value[near], demand[near], bound[near], capacity, multiplier, suffix, goal, node_limit, content
             )
-            priced.upper[k] += upper // scale
+            priced.upper[k] += upper >> shift if shift >= 0 else upper << -shift
             if content.any():
-                priced.value[k] += best // scale
+                priced.value[k] += int(content @ exact[near])
                 priced.pattern[k, self.classes[kept[near]]] = content
             is_complete = is_complete and nodes <= node_limit
         return is_complete

@@ -64,8 +64,8 @@ def test_a_float_bound_proves_the_next_whole_number():
 
 
 def test_a_large_program_is_proven_above_its_bound():
-    # A share of 1e-9 of a cost near 4.3e8 is almost half a unit. Around the LP's 16e6 and 58e6 machines of the first two
-    # patterns every number is tried; single tasks fill what is missing.
+    # A share of 1e-9 of a cost near 5.8e8 is more than half a unit. Around the LP's 16e6 and 58e6 machines of the first
+    # two patterns every number is tried; single tasks fill what is missing.
     patterns, cost = np.array([[2, 1], [1, 3], [1, 0], [0, 1]]), np.array([7, 8, 4, 4])
     counts = np.array([90_000_009, 190_000_012])
     found = solve_cover(Cover("large", patterns, cost, counts, 1), "highs", None, 1)
