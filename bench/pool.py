@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # What a server may take beyond the limits of its run: killing, verifying, answering.
 PATIENCE_S = 400.0
 MAX_IDLE = 32
-TOUCH_BELOW_S = 0.02
+TOUCH_BELOW_S = 0.005
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
