@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from schedgap.bench.measurement import Measurement
 from schedgap.bench.request import Request, WarmedUp, WarmUp
 from schedgap.instances.errors import MethodError, SchedgapError
-from schedgap.instances.method import Status
+from schedgap.instances.method import Status, find_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -203,11 +203,16 @@ class Pool:
         self._scratch.cleanup()
 
     def _try(self, request: Request, label: str, patience_s: float) -> Warmth:
-        """Run the method once on the family's small instance, in a limited child, to see whether it survives that.
+        """Run the method on the family's small instance to see where it can be warmed up; this fills Numba's cache too.
 
-        This also fills Numba's cache on disk, so that warming up a server takes no time.
+        Methods of this package are tested to survive that. Others first show it in a limited child.
         """
         try:
+            if find_method(request.family, request.method).func.__module__.startswith("schedgap."):
+                server = self._take(request, label, Warmth.NONE, patience_s)
+                if self._warm(server, request, patience_s):
+                    self._give(label, server)
+                    return Warmth.PARENT
             server = self._take(request, label, Warmth.NONE, patience_s)
             end = server.ask(replace(request, shrunk=True, solution_path=None), patience_s)
         except ServerLostError:

@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 
 import psutil
 
@@ -36,9 +37,14 @@ def die_with_parent() -> None:
 def _prctl(option: int, value: int) -> None:
     if not sys.platform.startswith("linux"):
         raise SchedgapError(f"runs are limited by means of Linux (prctl, pidfd); this is {sys.platform}.")
-    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
+    if _c_library().prctl(option, value, 0, 0, 0) != 0:
         code = ctypes.get_errno()
         raise SchedgapError(f"prctl({option}) failed: {os.strerror(code)}; runs cannot be limited here.")
+
+
+@cache
+def _c_library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
 
 
 def descendants() -> list[psutil.Process]:

@@ -44,3 +44,13 @@ def _compiled(func: F, **options: Any) -> F:
     njit: Any = numba.njit
     decorate = njit(nogil=True, boundscheck=boundscheck, fastmath=False, **options)
     return cast("F", decorate(func))
+
+
+def prepare() -> None:
+    """Make Numba set itself up, which takes a quarter of a second and otherwise falls on a process's first kernel."""
+    _nothing()
+
+
+@kernel
+def _nothing() -> None:
+    pass

@@ -21,11 +21,15 @@ INTEGRALITY_TOLERANCE = 1e-5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limits:
-    """Limits of one solve, None for no limit, and where to start it: warm_start is (n,) float64 or None."""
+    """Limits of one solve, None for no limit, and how to start it.
+
+    warm_start : (n,) float64 or None. presolve : whether the solver may first simplify the model.
+    """
 
     time_limit_s: float | None = None
     threads: int = 1
     warm_start: FloatArray | None = None
+    presolve: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,10 +114,12 @@ def solve(
     threads: int = 1,
     warm_start: ArrayLike | None = None,
     relax: bool = False,
+    presolve: bool = True,
 ) -> ModelResult:
     """Minimise a model.
 
     warm_start : (n,) values of the variables; a back end that uses none ignores it. relax : solve the LP relaxation.
+    presolve : False asks a back end not to simplify the model first; one that has no such switch ignores it.
     A MIP is OPTIMAL when the solver closed the gap (to 0, not to its default of 0.01 %). The bound of an LP is
     recomputed from its duals (see `certificate.lp_bound`), so that it holds whatever the solver's tolerances were.
 
@@ -140,7 +142,7 @@ def solve(
     if threads < 1:
         raise BackendError(f"{model.name}: {threads} threads; give at least 1.")
     try:
-        result = chosen.run(model, Limits(time_limit_s, threads, start))
+        result = chosen.run(model, Limits(time_limit_s, threads, start, presolve))
     except ImportError as error:
         raise BackendError(f"back end {backend} needs the package {chosen.package}: {error}; install it.") from error
     if not model.integral.any() and result.row_duals is not None:

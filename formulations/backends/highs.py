@@ -84,7 +84,9 @@ def solve(model: LinearModel, limits: Limits) -> ModelResult:
     import highspy
 
     start = time.perf_counter()
-    options = {} if limits.time_limit_s is None else {"time_limit": float(limits.time_limit_s)}
+    options: dict[str, Any] = {} if limits.presolve else {"presolve": "off"}
+    if limits.time_limit_s is not None:
+        options["time_limit"] = float(limits.time_limit_s)
     solver = new_solver(limits.threads, **options)
     pass_model(solver, model)
     is_mip = bool(model.integral.any())

@@ -40,6 +40,8 @@ MAX_COST = 2**40
 # At least so many of the patterns of least reduced cost, and at least this share of all, make the first program:
 # measured on Table 4's trials, 125 patterns each with physical cores and 808 with vCPUs.
 FIRST_COLUMNS, FIRST_SHARE = 60, 4
+# Simplifying larger programs costs more than it gains, as dominated patterns are gone: with vCPUs a third of all time.
+PRESOLVED_COLUMNS = 150
 # HiGHS's bound on a MIP is trusted to this share of its size and this many units (see `objective.proven_bound`).
 TRUSTED_SHARE, TRUSTED_UNITS = 1e-9, 1e-3
 MAX_DISTRUST = 0.25
@@ -118,7 +120,13 @@ def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads:
         return _whole(cover, backend, left(), threads, start)
     duals, reduced, low = exact_duals(cover, relaxed.row_duals)
     first = _first_columns(cover, reduced)
-    found = solve(cover.part(first).model(), backend, time_limit_s=left(), threads=threads)
+    found = solve(
+        cover.part(first).model(),
+        backend,
+        time_limit_s=left(),
+        threads=threads,
+        presolve=first.size <= PRESOLVED_COLUMNS,
+    )
     bound = _ceil(low, DUAL_SCALE)
     details = {"columns": float(cover.cost.shape[0]), "lp_bound": low / DUAL_SCALE * cover.unit / 1e6}
     if found.x is None:
@@ -136,7 +144,14 @@ def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads:
         if TRUSTED_SHARE * best > MAX_DISTRUST:
             model, shift = _above_bound(cover.part(rest), duals, reduced[rest]), low
             warm = None if warm is None else np.append(warm, warm @ cover.patterns[rest] - cover.counts)
-        final = solve(model, backend, time_limit_s=left(), threads=threads, warm_start=warm)
+        final = solve(
+            model,
+            backend,
+            time_limit_s=left(),
+            threads=threads,
+            warm_start=warm,
+            presolve=rest.size <= PRESOLVED_COLUMNS,
+        )
         # An infeasible rest has no better solution than the one that is known.
         proven = best if final.status is Status.INFEASIBLE else trusted(final.bound, shift)
         bound = max(bound, min(best, proven))

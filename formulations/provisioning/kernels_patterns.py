@@ -106,6 +106,22 @@ def fits_cheaper(
 
 
 @kernel
+def is_within(
+    pattern: IntArray, demand_a: IntArray, demand_b: IntArray, capacity_a: IntArray, capacity_b: IntArray
+) -> bool:
+    """Whether the tasks of a pattern, each where it needs less, need no more than both machines have. O(C R)."""
+    for r in range(capacity_a.shape[0]):
+        room = capacity_a[r] + capacity_b[r]
+        for c in range(pattern.shape[0]):
+            if pattern[c] > 0:
+                a, b = demand_a[c, r], demand_b[c, r]
+                room -= pattern[c] * (max(a, b) if min(a, b) < 0 else min(a, b))
+        if room < 0:
+            return False
+    return True
+
+
+@kernel
 def splits_in_two(
     pattern: IntArray,
     demand_a: IntArray,
@@ -174,21 +190,29 @@ def keep_patterns(
     beyond which patterns stay unsplit. keep : (P,), out.
     """
     kept = 0
+    # The pair that split the type's last pattern is the likeliest to split its next.
+    likely = pair_indptr[:-1].copy()
     for p in range(patterns.shape[0]):
         k = pattern_type[p]
         keep[p] = not fits_cheaper(patterns[p], k, demand, type2family, capacity, price)
         if not keep[p]:
             continue
-        for q in range(pair_indptr[k], pair_indptr[k + 1]):
-            if total_nodes <= 0:
+        num_pairs = pair_indptr[k + 1] - pair_indptr[k]
+        for j in range(-1, num_pairs):
+            if total_nodes <= 0 or num_pairs == 0:
                 break
+            q = likely[k] if j < 0 else pair_indptr[k] + j
+            if j >= 0 and q == likely[k]:
+                continue
             a, b = pairs[q, 0], pairs[q, 1]
-            nodes = splits_in_two(
-                patterns[p], demand[type2family[a]], demand[type2family[b]], capacity[a], capacity[b], max_nodes
-            )
+            family_a, family_b = type2family[a], type2family[b]
+            if not is_within(patterns[p], demand[family_a], demand[family_b], capacity[a], capacity[b]):
+                continue
+            nodes = splits_in_two(patterns[p], demand[family_a], demand[family_b], capacity[a], capacity[b], max_nodes)
             total_nodes -= abs(nodes)
             if nodes > 0:
                 keep[p] = False
+                likely[k] = q
                 break
         kept += keep[p]
     return kept
