@@ -18,7 +18,7 @@ test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2
 
 benchmarks: $(VENV)/installed
-	$(BIN)/python -m pytest tests/benchmarks --benchmark-only
+	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -1,4 +1,4 @@
-"""Time of pattern rounding; run with `pytest tests/benchmarks --benchmark-enable`. The warm-up compiles the kernels."""
+"""Time of pattern rounding; run with `make benchmarks`. The warm-up compiles the kernels."""
 
 import pytest
 
