@@ -199,6 +199,9 @@ class _Family:
         for k, capacity in zip(self.types, self.capacity, strict=True):
             goal = max(0, int(target[k]))
             goal = goal << shift if shift >= 0 else goal >> -shift
+            if goal >= total:
+                priced.upper[k] += max(0, int(target[k]))
+                continue
             # Only what fits: a price tuned for a small machine times a demand beyond it may not fit 63 bits.
             fit = np.flatnonzero((demand <= capacity).all(axis=1))
             tuned[:] = best_price
