@@ -19,7 +19,7 @@ from schedgap.bench.record import Record
 from schedgap.bench.runs import Limits
 from schedgap.bench.suite import read_suite
 from schedgap.bench.summary import Best, best_of, summarise
-from schedgap.instances.errors import MethodError
+from schedgap.instances.errors import MethodError, SolutionError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, Status
 
@@ -180,7 +180,8 @@ def gap(
     """Run methods on one instance and return their objectives against the best proven bound.
 
     methods : `NAME` or `NAME[parameter=value,...]`. bound : a method to prove the bound with; by default one is chosen
-    when none of the methods proves bounds. solutions : directory for the verified solutions, one file a method.
+    when none of the methods proves bounds. solutions : directory for the verified solutions, one file a
+    method; made if need be.
 
     Raises
     ------
@@ -199,6 +200,11 @@ def gap(
     for method, given in chosen:
         plan.add(instance, make_run(instance, method, given, limits, base_seed=seed))
     host = host_id()
+    if solutions is not None:
+        try:
+            solutions.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SolutionError(f"{solutions}: cannot be made ({error.strerror}); give another directory.") from None
     if on_progress is not None:
         on_progress(Progress(0, len(plan.runs), None))
     records: dict[str, Record] = {}

@@ -65,6 +65,11 @@ def main() -> None:
     except SchedgapError as error:
         typer.echo(f"{type(error).__name__}: {error}", err=True)
         sys.exit(USAGE)
+    except OSError as error:
+        # A full disk, a folder that is not there: nothing that a traceback would explain.
+        where = f"{error.filename}: " if error.filename is not None else ""
+        typer.echo(f"{type(error).__name__}: {where}{error.strerror or error}", err=True)
+        sys.exit(USAGE)
     except _InterruptedError as interruption:
         typer.echo("interrupted; what was recorded stays, the same command finishes the rest.", err=True)
         sys.exit(128 + interruption.number)

@@ -115,6 +115,8 @@ def _pairs(texts: list[str]) -> dict[str, Any]:
         key, separator, value = text.partition("=")
         if not separator or not key:
             raise typer.BadParameter(f"'{text}' is not parameter=value")
+        if key in pairs:
+            raise typer.BadParameter(f"'{key}' is given twice, as '{pairs[key]}' and '{value}'")
         pairs[key] = value
     return pairs
 
@@ -129,10 +131,13 @@ def _refuse_existing(path: Path, *, force: bool) -> None:
 def _write(source: Source, out: Path, *, force: bool, as_json: bool) -> None:
     from schedgap.bench.discover import load_families
     from schedgap.instances.family import find_family
+    from schedgap.instances.files import arrays_beside
 
     load_families()
     family = find_family(source.family)
     _refuse_existing(out, force=force)
+    # A large instance also writes its arrays beside the file.
+    _refuse_existing(arrays_beside(out), force=force)
     instance = source.build()
     family.write_instance(instance, out)
     if as_json:

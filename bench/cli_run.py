@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from schedgap.bench.cli_options import AsJson, InstanceFile, Jobs, Plugins
+from schedgap.bench.runs import MAX_MEMORY_MIB, MAX_TIME_LIMIT_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,9 +77,12 @@ def gap(
     bound: Annotated[
         str | None, typer.Option("--bound", help="Method to prove the bound with, if none of the methods does.")
     ] = None,
-    time_limit: Annotated[float, typer.Option("--time-limit", min=0, help="Seconds that each method may use.")] = 60.0,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", min=0, max=MAX_TIME_LIMIT_S, help="Seconds that each method may use.")
+    ] = 60.0,
     memory: Annotated[
-        int | None, typer.Option("--memory", min=1, help="MiB that each run may use; 4096 by default.")
+        int | None,
+        typer.Option("--memory", min=1, max=MAX_MEMORY_MIB, help="MiB that each run may use; 4096 by default."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Base seed of stochastic methods.")] = 0,
     jobs: Jobs = None,
@@ -98,11 +102,8 @@ def gap(
 
     family = find_family(family_of_file(instance))
     loaded = family.read_instance(instance)
-    if solutions is not None:
-        try:
-            solutions.mkdir(parents=True)
-        except OSError as error:
-            raise SolutionError(f"{solutions}: cannot be made ({error.strerror}); give a new directory.") from None
+    if solutions is not None and solutions.exists():
+        raise SolutionError(f"{solutions} exists and is not written over; give a new directory.")
     with ProgressBar(str(instance)) as bar:
         result = api.gap(
             loaded,

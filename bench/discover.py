@@ -84,7 +84,8 @@ def _load_file(path: Path) -> None:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if isinstance(error, SchedgapError):
+        # Ctrl-C is no fault of the plug-in.
+        if isinstance(error, SchedgapError) or not isinstance(error, Exception | SystemExit):
             raise
         line = error.lineno if isinstance(error, SyntaxError) else _line(error, path)
         raise MethodError(f"plug-in {path} line {line}: {type(error).__name__}: {error}.") from error

@@ -85,9 +85,9 @@ def _runtime_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
     rows = []
     for group, members in _by_group(records):
         for label, own in by_label(members).items():
-            sizes = sorted({int(record.run.source.get("tasks", 0)) for record in own})
+            sizes = sorted({_tasks(record) for record in own})
             for tasks in sizes:
-                same = [record for record in own if record.run.source.get("tasks", 0) == tasks]
+                same = [record for record in own if _tasks(record) == tasks]
                 reference = _reference(suite, label, group=group, tasks=tasks)
                 times = _times(same)
                 known = gaps(same, best)
@@ -158,6 +158,11 @@ def _reference(suite: Suite, label: str, *, group: str, tasks: int | None = None
 
 def _paper(reference: Reference | None, *keys: str) -> Row:
     return {f"paper_{key}": None if reference is None else getattr(reference, key) or None for key in keys}
+
+
+def _tasks(record: Record) -> int:
+    """Return the parameter `tasks` of the run's instance, 0 without one; a suite may write it as text."""
+    return int(record.run.source.get("tasks", 0))
 
 
 def _times(records: Iterable[Record]) -> list[float]:

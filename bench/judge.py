@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from schedgap.instances.errors import SchedgapError
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from schedgap.bench.runs import Limits
     from schedgap.bench.supervise import Ending
     from schedgap.instances.family import Family
@@ -88,8 +91,8 @@ def _weighed(family: Family, instance: Any, facts: dict[str, Any]) -> tuple[Meas
         solve_s=_seconds(facts["solve_s"]),
         extract_s=_seconds(facts["extract_s"]),
         solver=facts["solver"],
-        trajectory=facts["trajectory"],
-        details=facts["details"],
+        trajectory=_points(facts["trajectory"]),
+        details={key: _recordable(value) for key, value in facts["details"].items()},
     )
 
     def invalid(reason: str, **known: Any) -> tuple[Measurement, Any]:
@@ -98,9 +101,11 @@ def _weighed(family: Family, instance: Any, facts: dict[str, Any]) -> tuple[Meas
     if facts["mutated"]:
         return invalid("it changed the instance that it was given")
     if claimed not in _CLAIMS:
-        return invalid(f"it claims to be '{claimed}', which only the harness says")
+        return invalid(f"it claims to be '{claimed:.60}'; a method claims {', '.join(_CLAIMS)}")
     if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int)):
-        return invalid(f"its bound is {bound!r}; a bound is a whole number of the family's units")
+        return invalid(f"its bound is {bound!r:.60}; a bound is a whole number of the family's units")
+    if bound is not None and not _fits(bound):
+        return invalid(f"its bound is a number of {bound.bit_length()} bits; the family's units need at most 63")
     if solution is None:
         if claimed in (Status.OPTIMAL, Status.FEASIBLE):
             return invalid(f"it claims to be '{claimed}' and returns no solution")
@@ -126,4 +131,25 @@ def _weighed(family: Family, instance: Any, facts: dict[str, Any]) -> tuple[Meas
 
 
 def _seconds(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    """Return a time as the method reports it, None if it is none: the record holds finite numbers only."""
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+def _points(trajectory: Iterable[tuple[Any, Any, Any]]) -> tuple[tuple[float, int | None, int | None], ...]:
+    """Return the points of a trajectory that a record can hold, and leave out the others."""
+    return tuple(
+        (elapsed_s, objective, bound)
+        for elapsed_s, objective, bound in trajectory
+        if math.isfinite(elapsed_s)
+        and all(value is None or (isinstance(value, int) and _fits(value)) for value in (objective, bound))
+    )
+
+
+def _fits(value: int) -> bool:
+    """Whether a whole number has at most 63 bits; Python refuses to print those of thousands of digits."""
+    return value.bit_length() <= 63
+
+
+def _recordable(value: Any) -> Any:
+    too_long = isinstance(value, int) and not _fits(value)
+    return f"a number of {value.bit_length()} bits" if too_long else value

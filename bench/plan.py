@@ -11,7 +11,7 @@ from schedgap.bench.execute import Setting, Task
 from schedgap.bench.host import package_version
 from schedgap.bench.pool import compiled_kind, pickled
 from schedgap.bench.runs import Run
-from schedgap.instances.errors import MethodError, SchedgapError, SuiteError
+from schedgap.instances.errors import SchedgapError, SuiteError
 from schedgap.instances.method import find_method, method_label, parse_method
 from schedgap.instances.seeds import derived_seed
 
@@ -154,7 +154,7 @@ def chosen_method(family: str, text: str) -> tuple[Method, dict[str, Scalar]]:
 def _checked(suite: Suite, text: str) -> tuple[Method, dict[str, Scalar]]:
     try:
         return chosen_method(suite.family, text)
-    except MethodError as error:
+    except SchedgapError as error:
         raise SuiteError(f"{suite.name}: methods: {error}") from error
 
 

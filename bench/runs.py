@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Scalar = bool | int | float | str
+# A wait of more milliseconds than 31 bits hold is refused by the system, and the pool waits twice the wall limit.
+MAX_WALL_S = 1_000_000.0
+MAX_TIME_LIMIT_S = MAX_WALL_S / 2 - 10
+MAX_MEMORY_MIB = 2**40
+MAX_CPU_S = 1e9
+MAX_THREADS = 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from schedgap.bench.discover import load_families
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.family import FAMILIES, find_family
+from schedgap.instances.method import VALUE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,7 +54,14 @@ class Source:
             )
         maker = known[self.name]
         chosen = converted(maker, f"{self.kind} {self.name}", self.parameters)
-        return maker(**chosen) if self.kind == "generator" else maker(self.path, **chosen)
+        try:
+            return maker(**chosen) if self.kind == "generator" else maker(self.path, **chosen)
+        except (OverflowError, MemoryError, ValueError) as error:
+            # What NumPy says of parameters that no array can have.
+            given = ", ".join(f"{key}={value!s:.60}" for key, value in chosen.items())
+            raise InstanceError(
+                f"{self.kind} {self.name} makes no instance of {given} ({error!s:.100}); choose other values."
+            ) from error
 
     def described(self) -> dict[str, Scalar]:
         """Return the source as JSON scalars, for the record."""
@@ -82,8 +90,8 @@ def converted(maker: Callable[..., Any], what: str, given: Mapping[str, Scalar])
             else:
                 chosen[name] = type(default)(str(value))
         except (KeyError, ValueError):
-            kind = type(default).__name__
-            raise InstanceError(f"{what}: parameter '{name}' takes a {kind}, not '{value}'.") from None
+            kind = VALUE_KINDS[type(default)]
+            raise InstanceError(f"{what}: parameter '{name}' takes {kind}, not '{value!s:.60}'.") from None
     return chosen
 
 
@@ -106,10 +114,11 @@ def family_of_file(path: Path) -> str:
         return match[1].decode()
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InstanceError(f"{path}: no JSON ({error}); give an instance file.") from None
     schema = document.get("schema") if isinstance(document, dict) else None
     named = re.fullmatch(r"schedgap/([a-z]+)/\d+", str(schema))
     if named is None or named[1] not in FAMILIES:
-        raise InstanceError(f"{path}: its schema is '{schema}'; known are {known}.")
+        found = "it names no schema" if schema is None else f"its schema is '{schema!s:.60}'"
+        raise InstanceError(f"{path}: {found}; known are {known}.")
     return str(named[1])

@@ -8,9 +8,9 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from schedgap.bench.runs import Limits
+from schedgap.bench.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
 from schedgap.bench.source import Source
 from schedgap.instances.errors import SuiteError
 from schedgap.instances.files import first_problem
@@ -21,29 +21,50 @@ if TYPE_CHECKING:
 
 SCHEMA = "schedgap/suite/1"
 Value = bool | int | float | str
-Positive = Annotated[float, Field(gt=0)]
+MAX_SEEDS = 100_000
+
+
+def _plain_values(given: Any) -> Any:
+    """Refuse what is no parameter, before a union of types says it once for each type."""
+    for key, value in given.items() if isinstance(given, dict) else ():
+        entries = value if isinstance(value, list) else [value]
+        if not entries or not all(isinstance(entry, Value) for entry in entries):
+            raise ValueError(f"'{key}' takes a number, text, true or false, or a list of these that is not empty")
+    return given
+
+
+def _plain_seeds(given: Any) -> Any:
+    entries = given if isinstance(given, list) else [given]
+    whole = entries and all(isinstance(entry, int) and not isinstance(entry, bool) for entry in entries)
+    if not whole or (given is not entries and not 1 <= given <= MAX_SEEDS):
+        raise ValueError(f"give how many, 1 to {MAX_SEEDS}, or a list of whole numbers that is not empty")
+    return given
+
+
+Values = Annotated[dict[str, Value | list[Value]], BeforeValidator(_plain_values)]
+Seeds = Annotated[int | list[int], BeforeValidator(_plain_seeds)]
 Headline = Literal["gap", "normalised-cost", "runtime", "objective"]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class LimitsBlock(_Strict):
     """See `runs.Limits`; without `wall_s` the hard wall is twice `time_limit_s` and 10 s."""
 
-    time_limit_s: Annotated[float, Field(ge=0)] | None = None
-    wall_s: Positive | None = None
-    cpu_s: Positive | None = None
-    memory_mib: Annotated[int, Field(gt=0)] | None = None
-    threads: Annotated[int, Field(gt=0)] | None = None
+    time_limit_s: Annotated[float, Field(ge=0, le=MAX_TIME_LIMIT_S)] | None = None
+    wall_s: Annotated[float, Field(gt=0, le=MAX_WALL_S)] | None = None
+    cpu_s: Annotated[float, Field(gt=0, le=MAX_CPU_S)] | None = None
+    memory_mib: Annotated[int, Field(gt=0, le=MAX_MEMORY_MIB)] | None = None
+    threads: Annotated[int, Field(gt=0, le=MAX_THREADS)] | None = None
 
 
 class TraceBlock(_Strict):
     """What to do with the file of `--trace`: the import format that reads it, and its parameters."""
 
     importer: str
-    parameters: dict[str, Value | list[Value]] = {}
+    parameters: Values = {}
 
 
 class InstanceBlock(_Strict):
@@ -58,8 +79,8 @@ class InstanceBlock(_Strict):
     generator: str | None = None
     importer: str | None = None
     file: str | None = None
-    parameters: dict[str, Value | list[Value]] = {}
-    seeds: Annotated[int, Field(gt=0)] | list[int] | None = None
+    parameters: Values = {}
+    seeds: Seeds | None = None
     trace: TraceBlock | None = None
     methods: list[str] | None = None
     limits: LimitsBlock = LimitsBlock()
@@ -68,6 +89,8 @@ class InstanceBlock(_Strict):
     def _one_maker(self) -> InstanceBlock:
         if (self.generator is None) == (self.file is None) or (self.importer is not None and self.file is None):
             raise ValueError("give 'generator', or 'file', or 'importer' with 'file'")
+        if self.generator is None and self.importer is None and (self.parameters or self.seeds is not None):
+            raise ValueError("an instance file takes neither 'parameters' nor 'seeds'; leave them out")
         return self
 
 
@@ -152,10 +175,12 @@ def read_suite(name: str | Path) -> tuple[Suite, Path]:
             f"there is no suite '{name}'; known are {', '.join(shipped)}, or give the path of a TOML file."
         )
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SuiteError(f"{name}: cannot be read ({error}).") from None
-    except tomllib.TOMLDecodeError as error:
+        document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise SuiteError(f"{name}: cannot be read ({error.strerror}); give the path of a TOML file.") from None
+    except UnicodeDecodeError as error:
+        raise SuiteError(f"{name}: not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SuiteError(f"{name}: not TOML: {error}.") from None
     try:
         return Suite.model_validate(document), Path(str(file)).parent

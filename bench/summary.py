@@ -31,10 +31,13 @@ class Best:
         return self.objective is not None and self.bound == self.objective
 
     def gap(self, objective: int | None) -> float | None:
-        """Return (objective - bound) / objective, in [0, 1]; None without one of them."""
+        """Return (objective - bound) / objective, in [0, 1]; None without one of them.
+
+        A bound below 0 counts as 0, which is always one: objectives are costs.
+        """
         if objective is None or self.bound is None:
             return None
-        return 0.0 if objective == self.bound else (objective - self.bound) / objective
+        return 0.0 if objective == self.bound else (objective - max(self.bound, 0)) / objective
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 PLAIN_WIDTH = 160
 NOTHING = "-"
+# Of a failed run's reason, this much is printed; the journal and `--json` have all of it.
+SHOWN_REASON = 160
 
 
 def console() -> Console:
@@ -189,14 +191,19 @@ def failures(records: Iterable[Record]) -> list[str]:
         if record.status in FAILED:
             kinds.setdefault((record.run.label, str(record.status)), []).append(record)
     return [
-        f"{label}: {status} ({len(own)} of its runs), on {own[0].run.instance}: {own[0].measurement.reason}"
+        f"{label}: {status} ({len(own)} of its runs), on {own[0].run.instance}: {_short(own[0])}"
         for (label, status), own in kinds.items()
     ]
 
 
+def _short(record: Record) -> str:
+    reason = record.measurement.reason or "no reason given"
+    return reason if len(reason) <= SHOWN_REASON else f"{reason[: SHOWN_REASON - 3]}..."
+
+
 def plain_table(title: str, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     """Return a table of text."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table = Table(title=Text(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
     for name in titles:
         table.add_column(name)
     for row in rows:
@@ -205,7 +212,7 @@ def plain_table(title: str, titles: Sequence[str], rows: Iterable[Sequence[str]]
 
 
 def _table(title: str, titles: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=Text(title), title_justify="left", title_style="bold")
     for name in titles:
         table.add_column(name, justify="left" if name in ("method", "instances", "status") else "right")
     return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -9,6 +10,8 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.errors import SchedgapError
 
@@ -36,12 +39,14 @@ def read_document(path: Path | str, adapter: TypeAdapter[D], error: type[Schedga
 
 def first_problem(problem: ValidationError) -> str:
     """Return the first validation error as a sentence: the field, what was found, what is expected."""
-    errors = problem.errors(include_url=False)
+    # An unknown field first: its misspelt name is also why another is missing.
+    errors = sorted(problem.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
     first = errors[0]
-    where = ".".join(str(part) for part in first["loc"]) or "the document"
+    where = ".".join(" ".join(f"{part!s:.60}".split()) for part in first["loc"]) or "the document"
     found = first["input"]
     shown = "" if isinstance(found, dict | list | bytes) or first["type"] == "missing" else f" (found {found!r:.60})"
-    message = first["msg"][0].lower() + first["msg"][1:]
+    said = first["msg"].removeprefix("Value error, ")
+    message = said[0].lower() + said[1:]
     if first["type"] == "extra_forbidden":
         message, shown = "unknown field; remove it or correct its name", ""
     more = f" ({len(errors) - 1} more like this)" if len(errors) > 1 else ""
@@ -62,8 +67,33 @@ def write_document(path: Path | str, adapter: TypeAdapter[D], document: D, error
         partial.write_bytes(adapter.dump_json(document, indent=1, exclude_none=True))
         partial.replace(path)
     except OSError as problem:
-        partial.unlink(missing_ok=True)
-        raise error(f"{path}: cannot be written ({problem.strerror}).") from None
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise error(f"{path}: cannot be written ({problem.strerror}); choose another name.") from None
+
+
+def arrays_beside(path: Path) -> Path:
+    """Return where the large arrays of a document are written: `x.tasks.npz` beside `x.json`."""
+    return path.with_suffix(".tasks.npz")
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Any], error: type[SchedgapError]) -> None:
+    """Write an `.npz` file whole or not at all.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error` if the file cannot be written.
+    """
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with partial.open("wb") as file:
+            np.savez(file, **arrays)
+        partial.replace(path)
+    except OSError as problem:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise error(f"{path}: cannot be written ({problem.strerror}); choose another name.") from None
 
 
 def to_units(values: Any, scale: int | IntArray, what: str, error: type[SchedgapError]) -> IntArray:

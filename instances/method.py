@@ -26,6 +26,8 @@ from schedgap.instances.errors import MethodError
 
 Parameters: TypeAlias = Mapping[str, "bool | int | float | str"]
 OFFERED = ("rng", "time_limit_s", "threads")
+# How messages call the types that a parameter may have.
+VALUE_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
 class Status(StrEnum):
@@ -206,10 +208,12 @@ def find_method(family: str, name: str) -> Method:
         return REGISTRY[family, name]
     except KeyError:
         known = sorted(key[1] for key in REGISTRY if key[0] == family)
-        near = get_close_matches(name, known, n=3) or known
+        near = get_close_matches(name, known, n=3)
+        others = [key[0] for key in REGISTRY if key[1] == name]
+        near = [f"{name} of family {others[0]}"] if others else near
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise MethodError(
-            f"family {family} has no method '{name}'; did you mean {' or '.join(near)}? "
-            "`schedgap list methods` names them all."
+            f"family {family} has no method '{name}'; {hint}`schedgap list methods` names them all."
         ) from None
 
 
@@ -248,6 +252,6 @@ def _converted(method_name: str, key: str, value: object, default: object) -> bo
         if isinstance(default, float):
             return float(str(value))
     except (KeyError, ValueError):
-        kind = type(default).__name__
-        raise MethodError(f"method {method_name}: parameter '{key}' takes a {kind}, not '{value}'.") from None
+        kind = VALUE_KINDS[type(default)]
+        raise MethodError(f"method {method_name}: parameter '{key}' takes {kind}, not '{value!s:.60}'.") from None
     return str(value)

@@ -66,13 +66,15 @@ def fetch(name: str, folder: Path | str | None = None, *, base_url: str | None =
             path=target,
             downloader=pooch.HTTPDownloader(progressbar=False, timeout=60),
         )
+    except (FileExistsError, NotADirectoryError, PermissionError) as problem:
+        raise InstanceError(f"{target}: cannot be written ({problem.strerror}); give another directory.") from None
+    except OSError as problem:
+        raise InstanceError(
+            f"trace {name}: {url} could not be downloaded ({problem!s:.160}); check the network, or give --base-url."
+        ) from None
     except ValueError as problem:
         raise InstanceError(
             f"trace {name}: {url} does not have the SHA-256 {trace.sha256[:12]}... expected; "
             f"nothing was kept. Try again, or give another --base-url ({str(problem).splitlines()[0]:.120})."
-        ) from None
-    except OSError as problem:
-        raise InstanceError(
-            f"trace {name}: {url} could not be downloaded ({problem!s:.160}); check the network, or give --base-url."
         ) from None
     return Path(path)

@@ -26,6 +26,8 @@ Pods = Literal["not-failed", "all"]
 NUMBERS = ("cpu_milli", "memory_mib", "num_gpu", "creation_time", "deletion_time")
 COLUMNS = ("name", *NUMBERS, "pod_phase", "scheduled_time")
 NEVER = -1
+# In the file's units: far above any machine, and a thousandfold of it still fits into 64 bits.
+LARGEST = 2**50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +55,7 @@ def read_pods(path: Path | str) -> PodList:
     """
     path = Path(path)
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             lines = csv.reader(file)
             header = next(lines, [])
             missing = [column for column in COLUMNS if column not in header]
@@ -61,14 +63,19 @@ def read_pods(path: Path | str) -> PodList:
                 raise InstanceError(
                     f"{path.name} line 1: no column '{missing[0]}'; a pod list has {', '.join(COLUMNS)}."
                 )
+            twice = [column for column in COLUMNS if header.count(column) > 1]
+            if twice:
+                raise InstanceError(f"{path.name} line 1: column '{twice[0]}' is there twice; remove one.")
             rows = [
                 _pod(path, lines.line_num, dict(zip(header, _whole(path, lines.line_num, header, row), strict=True)))
                 for row in lines
                 if row
             ]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except OSError as error:
+        raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the pod list of the trace.") from None
+    except (UnicodeDecodeError, csv.Error) as error:
         raise InstanceError(
-            f"{path}: cannot be read as a CSV file ({error}); give the pod list of the trace."
+            f"{path}: cannot be read as a UTF-8 CSV file ({error}); give the pod list of the trace."
         ) from None
     if not rows:
         raise InstanceError(f"{path.name}: no pods after the header; the trace is empty.")
@@ -117,16 +124,22 @@ def alibaba(
     """
     if pods not in ("not-failed", "all"):
         raise InstanceError(f"pods is 'not-failed' or 'all', not '{pods}'.")
-    trace = read_pods(path)
+    if tasks < 0 or at_s < -1:
+        what, value, rest = ("tasks", tasks, "0 takes all") if tasks < 0 else ("at_s", at_s, "-1 takes every time")
+        raise InstanceError(f"{what} is {value}; it must not be negative ({rest}).")
     types = ec2_types(cpu)
-    keep = (trace.demand <= np.array(types["capacity"])[:, None, :]).all(axis=2).any(axis=0)
+    trace = read_pods(path)
+    keep = fits = (trace.demand <= np.array(types["capacity"])[:, None, :]).all(axis=2).any(axis=0)
     if pods == "not-failed":
-        keep &= np.array([phase != "Failed" for phase in trace.phases])
+        keep = keep & np.array([phase != "Failed" for phase in trace.phases])
     if at_s >= 0:
-        keep &= (trace.scheduled_s != NEVER) & (trace.scheduled_s <= at_s) & (at_s < trace.deletion_s)
+        keep = keep & (trace.scheduled_s != NEVER) & (trace.scheduled_s <= at_s) & (at_s < trace.deletion_s)
     kept = np.flatnonzero(keep)
     if kept.shape[0] == 0:
-        raise InstanceError(f"{Path(path).name}: no pod is left (pods={pods}, at_s={at_s}); choose another time.")
+        raise InstanceError(
+            f"{Path(path).name}: of {len(trace.names)} pods {int(fits.sum())} fit a machine type, and none of these "
+            f"is left with pods={pods} and at_s={at_s}; choose others."
+        )
     if tasks > kept.shape[0]:
         raise InstanceError(f"{Path(path).name}: {tasks} tasks asked for, {kept.shape[0]} are there; ask for fewer.")
     parts = ["alibaba", pods, cpu]
@@ -182,9 +195,11 @@ def _pod(path: Path, line: int, row: dict[str, str]) -> tuple[str, str, list[int
             value = int(text)
         except ValueError:
             raise InstanceError(
-                f"{path.name} line {line}: {column} is '{text}', not a whole number; mend or remove the line."
+                f"{path.name} line {line}: {column} is '{text:.60}', not a whole number; mend or remove the line."
             ) from None
         if value < 0:
             raise InstanceError(f"{path.name} line {line}: {column} is {value}; it must not be negative.")
+        if value > LARGEST:
+            raise InstanceError(f"{path.name} line {line}: {column} is {text:.60}; it must be at most {LARGEST}.")
         values.append(value)
     return row["name"], row["pod_phase"], values

@@ -7,6 +7,7 @@ classes the arrays of the tasks go to an `.npz` file beside the JSON file, in in
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -15,7 +16,14 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.files import from_units, read_document, to_units, write_document
+from schedgap.instances.files import (
+    arrays_beside,
+    from_units,
+    read_document,
+    to_units,
+    write_arrays,
+    write_document,
+)
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance, resource_scale
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
@@ -23,6 +31,8 @@ INLINE_CLASSES = 10_000
 TASK_ARRAYS = ("demand", "counts", "class2workload", "class2job", "tasks_per_job", "task2class")
 TASK_NAMES = ("class_names", "task_names", "job_names")
 Amount = Annotated[float, Field(ge=0)]
+# Larger whole numbers are refused here, before NumPy meets one of more than 64 bits.
+Count = Annotated[int, Field(ge=1, le=2**53)]
 
 
 @with_config(STRICT)
@@ -41,10 +51,10 @@ class TaskFile(TypedDict):
 
     name: str
     demand: dict[str, list[Amount]]
-    count: NotRequired[Annotated[int, Field(ge=1)]]
+    count: NotRequired[Count]
     workload: NotRequired[str]
     job: NotRequired[str]
-    tasks_per_job: NotRequired[Annotated[int, Field(ge=1)]]
+    tasks_per_job: NotRequired[Count]
 
 
 @with_config(STRICT)
@@ -61,11 +71,11 @@ class InstanceFile(TypedDict):
 
     schema: Literal["schedgap/provisioning/1"]
     name: str
-    resources: list[str]
-    machine_types: list[MachineTypeFile]
+    resources: Annotated[list[str], Field(min_length=1)]
+    machine_types: Annotated[list[MachineTypeFile], Field(min_length=1)]
     tasks: NotRequired[list[TaskFile]]
     tasks_file: NotRequired[str]
-    task_order: NotRequired[list[int]]
+    task_order: NotRequired[list[Annotated[int, Field(ge=0, le=2**53)]]]
     task_names: NotRequired[list[str]]
     interference: NotRequired[InterferenceFile]
 
@@ -119,13 +129,13 @@ def write_instance(instance: ProvisioningInstance, path: Path | str) -> None:
         if instance.task_names is not None:
             document["task_names"] = list(instance.task_names)
     else:
-        beside = path.with_suffix(".tasks.npz")
+        beside = arrays_beside(path)
         document["tasks_file"] = beside.name
         arrays: dict[str, Any] = {key: getattr(instance, key) for key in TASK_ARRAYS}
         arrays |= {key: np.array(getattr(instance, key)) for key in TASK_NAMES if getattr(instance, key)}
         arrays["workloads"] = np.array(instance.workloads, dtype=np.str_)
         arrays["families"] = np.array(instance.families, dtype=np.str_)
-        np.savez(beside, **{key: value for key, value in arrays.items() if value is not None})
+        write_arrays(beside, {key: value for key, value in arrays.items() if value is not None}, InstanceError)
     write_document(path, INSTANCE, document, InstanceError)
 
 
@@ -166,7 +176,10 @@ def _instance(document: InstanceFile, path: Path) -> ProvisioningInstance:
         fields["workloads"] = tuple(interference["workloads"])
         fields["throughput"] = to_units(interference["throughput"], 1000, "interference.throughput", InstanceError)
     if "tasks_file" in document:
-        fields |= _beside(path.with_name(document["tasks_file"]), families)
+        name = document["tasks_file"]
+        if Path(name).name != name or name == "":
+            raise InstanceError(f"tasks_file is '{name}'; give the name of a file beside this one, without a folder.")
+        fields |= _beside(path.with_name(name), families)
     else:
         fields |= _inline(document["tasks"], families, scales, fields.get("workloads"))
         if "task_order" in document:
@@ -221,16 +234,37 @@ def _inline(
 
 
 def _beside(path: Path, families: tuple[str, ...]) -> dict[str, Any]:
+    wanted = (*TASK_ARRAYS, *TASK_NAMES, "workloads", "families")
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            fields: dict[str, Any] = {key: arrays[key] for key in TASK_ARRAYS if key in arrays}
-            fields |= {key: tuple(arrays[key].tolist()) for key in (*TASK_NAMES, "workloads") if key in arrays}
-            stored = tuple(arrays["families"].tolist())
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as problem:
-        raise InstanceError(f"{path.name}: cannot be read as arrays of tasks ({problem}).") from None
-    missing = [key for key in ("demand", "counts") if key not in fields]
-    if missing or stored != families:
-        raise InstanceError(f"{path.name}: {missing or stored} does not fit families {families}; write it anew.")
+        with path.open("rb") as file:
+            if not zipfile.is_zipfile(file):
+                raise InstanceError(f"{path.name}: no .npz file of arrays; write the instance anew.")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as arrays:
+                fields: dict[str, Any] = {key: arrays[key] for key in wanted if key in arrays}
+    except OSError as problem:
+        raise InstanceError(f"{path.name}: cannot be read ({problem.strerror}); keep it beside this file.") from None
+    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
+        raise InstanceError(f"{path.name}: cannot be read as arrays of tasks ({problem!s:.100}).") from None
+    missing = [key for key in ("demand", "counts", "families") if key not in fields]
+    if missing:
+        raise InstanceError(f"{path.name}: no array '{missing[0]}'; write the instance anew.")
+    for key, values in fields.items():
+        kind, dimensions = ("i", 3 if key == "demand" else 1) if key in TASK_ARRAYS else ("U", 1)
+        if values.dtype.kind != kind or values.ndim != dimensions:
+            expected = "whole numbers" if kind == "i" else "text"
+            raise InstanceError(
+                f"{path.name}: {key} is {values.dtype} in {values.ndim} dimensions, "
+                f"expected {expected} in {dimensions}; write the instance anew."
+            )
+        if kind == "U":
+            fields[key] = tuple(values.tolist())
+    stored = fields.pop("families")
+    if stored != families:
+        raise InstanceError(
+            f"{path.name}: is of families {', '.join(stored)}, this file has {', '.join(families)}; "
+            "write the instance anew."
+        )
     return fields
 
 

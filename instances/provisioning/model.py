@@ -214,9 +214,11 @@ class ProvisioningInstance:
                     f"{self.name}: throughput of {self.workloads[i]} beside {self.workloads[j]} is "
                     f"{self.throughput[i, j] / 1000}; it must lie in [0, 1]."
                 )
-        largest = max(int(self.demand.max()), int(self.price.max()), 1)
-        if largest * self.num_tasks > MAX_TOTAL:
-            raise InstanceError(f"{self.name}: {largest} x {self.num_tasks} tasks overflows 62 bits; use larger units.")
+        # In Python's integers: a sum or product of 64-bit ones would wrap before it is compared.
+        tasks = sum(self.counts.tolist())
+        largest = max(int(self.demand.max()), int(self.price.max()) * int(self.tasks_per_job.max()), 1)
+        if largest * tasks > MAX_TOTAL:
+            raise InstanceError(f"{self.name}: {largest} x {tasks} tasks overflows 62 bits; use larger units.")
 
     def _refuse(self, bad: BoolArray, what: str, values: IntArray, rule: str) -> None:
         if bad.any():

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NotRequired
+from typing import TYPE_CHECKING, Literal, NotRequired
 
 import numpy as np
-from pydantic import Field, TypeAdapter, with_config
+from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.files import read_document, write_document
-from schedgap.instances.provisioning.files import STRICT
+from schedgap.instances.provisioning.files import STRICT, Count
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ class MachineFile(TypedDict):
 
     type: str
     tasks: NotRequired[list[str]]
-    counts: NotRequired[dict[str, Annotated[int, Field(ge=1)]]]
-    repeat: NotRequired[Annotated[int, Field(ge=1)]]
+    counts: NotRequired[dict[str, Count]]
+    repeat: NotRequired[Count]
 
 
 @with_config(STRICT)
@@ -74,8 +74,8 @@ def read_solution(instance: ProvisioningInstance, path: Path | str) -> Provision
     for m, machine in enumerate(machines):
         if machine["type"] not in instance.type_names:
             raise SolutionError(
-                f"{path.name}: machines.{m} has type '{machine['type']}'; the instance has "
-                f"{', '.join(instance.type_names[:6])}, ..."
+                f"{path.name}: machines.{m} has type '{machine['type']:.60}'; the instance has "
+                f"{', '.join(instance.type_names[:6])}{', ...' if instance.num_types > 6 else ''}."
             )
         if ("counts" in machine) == by_task[m] or by_task[m] != by_task[0] or ("repeat" in machine and by_task[m]):
             raise SolutionError(
@@ -89,7 +89,9 @@ def read_solution(instance: ProvisioningInstance, path: Path | str) -> Provision
     for m, machine in enumerate(machines):
         for name, count in machine["counts"].items():
             if name not in name2class:
-                raise SolutionError(f"{path.name}: machines.{m} holds task class '{name}', which the instance has not.")
+                raise SolutionError(
+                    f"{path.name}: machines.{m} holds task class '{name:.60}', which the instance has not."
+                )
             entries.append((m, name2class[name], count))
     table = np.array(entries, np.int64).reshape(-1, 3)
     return Provisioning(
@@ -132,7 +134,7 @@ def _named_tasks(instance: ProvisioningInstance, path: Path, machines: list[Mach
         for name in machine["tasks"]:
             task = name2task.get(name)
             if task is None:
-                raise SolutionError(f"{path.name}: machines.{m} holds task '{name}', which the instance has not.")
+                raise SolutionError(f"{path.name}: machines.{m} holds task '{name:.60}', which the instance has not.")
             if task2machine[task] >= 0:
                 raise SolutionError(
                     f"{path.name}: task {name} is on machines {task2machine[task]} and {m}; place it once."

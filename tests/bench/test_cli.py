@@ -192,3 +192,51 @@ def test_help_is_light_and_version_is_told():
     version = "from schedgap.bench.cli import main; import sys; sys.argv = ['schedgap', '--version']; main()"
     done = subprocess.run([sys.executable, "-c", version], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("schedgap 0.")
+
+
+def test_arrays_beside_a_large_instance_are_not_written_over(tmp_path, schedgap):
+    arrays = tmp_path / "i.tasks.npz"
+    arrays.write_bytes(b"precious")
+    arguments = ["generate", "provisioning", "distinct", "tasks=10001", "--out", tmp_path / "i.json"]
+    code, out, err = schedgap(*arguments)
+    assert (code, out) == (2, "")
+    assert err == f"InstanceError: {arrays} exists and is not written over; choose another name or give --force.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["i.tasks.npz"]
+    assert arrays.read_bytes() == b"precious"
+    assert schedgap(*arguments, "--force")[0] == 0
+    assert read_instance(tmp_path / "i.json").num_tasks == 10001
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["generate", "provisioning", "table7", "tasks=3", "tasks=4", "--out", "x"], "'tasks' is given twice, as '3'"),
+        (
+            ["generate", "provisioning", "table7", "tasks=3", "--out", "i.json/x"],
+            "i.json/x: cannot be written (Not a d",
+        ),
+        (["generate", "provisioning", "table7", "tasks=3", "--out", "no/x"], "no/x: cannot be written (No such file"),
+        (
+            ["export", "i.json", "--formulation", "assignment", "--format", "lp", "--out", "no/x"],
+            "Error: no/x: No such",
+        ),
+        (
+            ["gap", "i.json", "-m", "zzzz", "--solutions", "s"],
+            "MethodError: family provisioning has no method 'zzzz'; `s",
+        ),
+        (["gap", "i.json", "-m", "no-packing", "--time-limit", "inf"], "Invalid value for '--time-limit'"),
+        (["gap", "i.json", "-m", "no-packing", "--memory", "9" * 20], "Invalid value for '--memory'"),
+        (["fetch", "alibaba-gpu-v2023", "--out", "i.json"], "InstanceError: i.json: cannot be written ("),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_mistakes_beside_an_instance(instance_file, schedgap, monkeypatch, arguments, message):
+    """As `test_mistakes`; the instance stays, nothing comes to it, and no network is asked."""
+    monkeypatch.chdir(instance_file.parent)
+    before = instance_file.read_bytes()
+    code, out, err = schedgap(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+    assert [path.name for path in instance_file.parent.iterdir()] == [instance_file.name]
+    assert instance_file.read_bytes() == before

@@ -56,6 +56,16 @@ def test_a_file_that_fails(plugin, text, message):
         load_methods([], [str(plugin(text))])
 
 
+def test_an_interruption_is_not_the_files_fault(plugin):
+    """Ctrl-C while a plug-in is imported stays what it is; the file can be loaded later."""
+    path = plugin("class Stop(BaseException):\n    pass\nraise Stop\n")
+    before = set(sys.modules)
+    with pytest.raises(BaseException, match=r"^$") as caught:
+        load_methods([], [str(path)])
+    assert type(caught.value).__name__ == "Stop"
+    assert set(sys.modules) == before
+
+
 def test_no_file(tmp_path):
     with pytest.raises(MethodError, match="is no file; give the path of a Python file"):
         load_methods([], [str(tmp_path / "none.py")])

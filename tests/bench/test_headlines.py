@@ -61,3 +61,8 @@ def test_objective_counts_verified_runs_only(make_record):
     (row,) = headline_rows(make_suite("objective"), records)
     assert (row["runs"], row["failed"], row["objective_mean"], row["bound_mean"]) == (2, 1, 3.0, 2.0)
     assert row["gap_mean"] == 1 / 3
+
+
+def test_runtime_of_tasks_written_as_text(make_record):
+    (row,) = headline_rows(make_suite("runtime"), [make_record("a", source={"tasks": "6"}, wall_s=1.0, objective=1)])
+    assert (row["tasks"], row["runs"], row["time_median_s"]) == (6, 1, 1.0)

@@ -32,7 +32,7 @@ class FakeFamily:
 def weigh():
     """Judge an answer: `weigh(status="feasible", solution=True, bound=3)`."""
 
-    def call(status="feasible", *, solution=True, bound=None, cost=10, mutated=False, details=None):
+    def call(status="feasible", *, solution=True, bound=None, cost=10, mutated=False, details=None, **others):
         empty = Provisioning([], [], [0], [], [])
         facts = {
             "status": status,
@@ -46,6 +46,7 @@ def weigh():
             "build_s": 0.1,
             "solve_s": None,
             "extract_s": None,
+            **others,
         }
         return judge(FakeFamily(cost), SimpleNamespace(), Ending(answer=pickle.dumps(facts)), LIMITS)
 
@@ -129,3 +130,22 @@ def test_output_is_kept_of_failures_only(weigh):
     loud = Ending(exit_code=1, output=b"why \xff")
     assert judge(FakeFamily(), None, loud, LIMITS)[0].output == "why \ufffd"
     assert weigh()[0].output == ""
+
+
+def test_numbers_that_no_record_can_hold(weigh):
+    """Python refuses to print whole numbers of more than 4,300 digits, and JSON has no NaN."""
+    huge = 10**5000
+    end, _ = weigh(bound=huge)
+    assert (end.status, end.bound) == ("invalid", None)
+    assert end.reason == f"its bound is a number of {huge.bit_length()} bits; the family's units need at most 63"
+    end, _ = weigh(
+        details={"nodes": huge, "depth": 3},
+        solve_s=float("nan"),
+        trajectory=((float("nan"), 1, 1), (1.0, "x", None), (2.0, huge, None), (3.0, 11, None)),
+    )
+    assert end.details == {"nodes": f"a number of {huge.bit_length()} bits", "depth": 3}
+    assert (end.status, end.solve_s, end.trajectory) == ("feasible", None, ((3.0, 11, None),))
+
+
+def test_unknown_claims_are_told_the_known(weigh):
+    assert weigh("great")[0].reason.startswith("it claims to be 'great'; a method claims optimal, feasible, ")

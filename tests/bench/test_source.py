@@ -19,8 +19,8 @@ def test_text_becomes_what_the_default_is():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"size": "1.5"}, "maker: parameter 'size' takes a int, not '1.5'"),
-        ({"big": "yes"}, "maker: parameter 'big' takes a bool, not 'yes'"),
+        ({"size": "1.5"}, "maker: parameter 'size' takes a whole number, not '1.5'"),
+        ({"big": "yes"}, "maker: parameter 'big' takes true or false, not 'yes'"),
         ({"sise": "1"}, "maker has no parameter 'sise'; it has: size, share, big, kind"),
     ],
 )
@@ -42,10 +42,12 @@ def test_generated_and_read_back(tmp_path):
     ("text", "message"),
     [
         ("{", r"i.json: no JSON"),
-        ("{}", r"i.json: its schema is 'None'; known are schedgap/provisioning/1"),
+        ("{}", r"i.json: it names no schema; known are schedgap/provisioning/1"),
         ('{"schema": "schedgap/knitting/1"}', r"its schema is 'schedgap/knitting/1'"),
-        ("[1]", r"its schema is 'None'"),
+        ("[1]", r"it names no schema"),
+        ("[" * 100_000, r"no JSON"),
     ],
+    ids=["torn", "empty", "foreign", "list", "deep"],
 )
 def test_files_of_no_family(tmp_path, text, message):
     (tmp_path / "i.json").write_text(text)
@@ -56,3 +58,11 @@ def test_files_of_no_family(tmp_path, text, message):
 def test_missing_file(tmp_path):
     with pytest.raises(InstanceError, match="No such file"):
         family_of_file(tmp_path / "i.json")
+
+
+@pytest.mark.parametrize("parameters", [{"tasks": 10**21}, {"tasks": 10**15}])
+def test_parameters_that_no_array_can_have(parameters):
+    with pytest.raises(
+        InstanceError, match=r"generator table7 makes no instance of tasks=10+ \(.*; choose other values"
+    ):
+        Source("provisioning", "generator", "table7", None, parameters).build()

@@ -71,10 +71,25 @@ def test_files_are_relative_to_the_suite(tmp_path, write_suite):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('title = "A little suite"', 'titel = "A little suite"', r"s.toml: title: field required"),
+        ('title = "A little suite"', "", r"s.toml: title: field required"),
+        ('title = "A little suite"', 'titel = "A little suite"', r"s.toml: titel: unknown field; .*\(1 more like this"),
         ("time_limit_s = 1", "time_limit = 1", r"limits.time_limit: unknown field; remove it or correct its name"),
         ("time_limit_s = 1", "time_limit_s = -1", r"limits.time_limit_s: input should be greater than or equal to 0"),
-        ("seeds = 1", "seeds = 0", r"instances.0.seeds"),
+        (
+            "time_limit_s = 1",
+            "time_limit_s = inf",
+            r"limits.time_limit_s: input should be a finite number \(found inf\)",
+        ),
+        ("time_limit_s = 1", "time_limit_s = 1e9", r"limits.time_limit_s: .* less than or equal to 499990 \(found 1"),
+        ("memory_mib = 512", "memory_mib = 100000000000000", r"limits.memory_mib: .* \(found 100000000000000\)"),
+        ("memory_mib = 512", 'memory_mib = "512"', r"limits.memory_mib: input should be a valid integer"),
+        ("seeds = 1", "seeds = 0", r"instances.0.seeds: give how many, 1 to 100000, or a list of .* \(found 0\)\.$"),
+        ("seeds = 1", "seeds = 1000000000000", r"instances.0.seeds: give how many, 1 to 100000"),
+        ("seeds = 1", "seeds = []", r"instances.0.seeds: give how many, .* not empty\.$"),
+        ("tasks = 6", "tasks = []", r"instances.0.parameters: 'tasks' takes a number, .* not empty\.$"),
+        ("tasks = 6", "tasks = { a = 1 }", r"instances.0.parameters: 'tasks' takes a number, .* not empty\.$"),
+        ('generator = "table7"', 'file = "i.json"', r"instances.0: an instance file takes neither 'parameters' nor"),
+        ("methods = ", f"methods = {'[' * 10_000}", r"s.toml: not TOML: "),
         ("methods = ", "methods == ", r"s.toml: not TOML: .*line 7"),
         ('schema = "schedgap/suite/1"', 'schema = "schedgap/suite/2"', r"schema: input should be 'schedgap/suite/1'"),
         ('generator = "table7"', "", r"give 'generator', or 'file', or 'importer' with 'file'"),
@@ -95,10 +110,16 @@ def test_malformed_files(tmp_path, write_suite, old, new, message):
             "no-paking",
             r"little: methods: family provisioning has no method 'no-paking'; did you mean no-packing",
         ),
+        ("no-packing", "zzzz", r"has no method 'zzzz'; `schedgap list methods` names them all\.$"),
+        ("no-packing", "patterns[backend=gurobi]", r"little: methods: there is no back end 'gurobi'"),
         ("no-packing", "no-packing[x=1]", r"method no-packing has no parameter 'x'"),
         ("no-packing", "no-packing[x", r"'no-packing\[x' is not a method"),
         ("tasks = 6", "taks = 6", r"instances\[0\]: generator table7 has no parameter 'taks'; it has: tasks"),
-        ("tasks = 6", 'tasks = "six"', r"instances\[0\]: generator table7: parameter 'tasks' takes a int, not 'six'"),
+        (
+            "tasks = 6",
+            'tasks = "six"',
+            r"instances\[0\]: generator table7: parameter 'tasks' takes a whole number, not 'six'",
+        ),
         ("tasks = 6", "tasks = [6, 6]", r"instances table7-6-physical-s0 and table7-6-physical-s0 are the same"),
         ('"table7"', '"table8"', r"family provisioning has no generator 'table8'; it has: "),
         ('"provisioning"', '"provision"', r"there is no family 'provision'; known are provisioning"),
@@ -126,3 +147,16 @@ def test_trace_for_a_suite_without_one(tmp_path, write_suite):
 def test_unknown_suite_names_the_known():
     with pytest.raises(SuiteError, match=r"there is no suite 'nix'; known are alibaba, .*smoke"):
         read_suite("nix")
+
+
+def test_a_byte_order_mark_is_no_matter(tmp_path, write_suite):
+    path = write_suite(["no-packing"])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert read_suite(path)[0].name == "little"
+
+
+def test_a_suite_is_utf8(tmp_path, write_suite):
+    path = write_suite(["no-packing"])
+    path.write_bytes(path.read_bytes().replace(b"A little", b"\xe9"))
+    with pytest.raises(SuiteError, match=r"not UTF-8 \(.*; save it as UTF-8"):
+        read_suite(path)

@@ -56,3 +56,7 @@ def test_summary_of_methods(make_record):
     assert (b.gap_mean, b.gap_worst) == (0.0, 0.0)
     assert b.sgm_time_s == pytest.approx(math.sqrt(101) - 1)
     assert (c.unsupported, c.failed, c.gap_mean, c.sgm_time_s) == (1, 0, None, None)
+
+
+def test_a_bound_below_zero_counts_as_zero():
+    assert Best(-(10**30), 10).gap(10) == 1.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedgap.bench.tables import failures, number, percent, seconds
+from schedgap.bench.tables import failures, number, percent, plain_table, seconds
 from schedgap.instances.method import Status
 
 
@@ -32,3 +32,12 @@ def test_failures_are_counted_by_method_and_kind(make_record):
         make_record("b", "i", objective=1),
     ]
     assert failures(records) == ["a: crashed (2 of its runs), on i: it broke"]
+
+
+def test_long_reasons_are_cut(make_record):
+    (line,) = failures([make_record("a", "i", status=Status.ERROR, reason="x" * 1000)])
+    assert line == "a: error (1 of its runs), on i: " + "x" * 157 + "..."
+
+
+def test_names_are_no_markup():
+    assert str(plain_table("[red]x[/red]", ["a"], []).title) == "[red]x[/red]"

@@ -68,14 +68,18 @@ def test_refusals():
 
     with pytest.raises(MethodError, match="did you mean twice"):
         find_method("test", "twise")
+    with pytest.raises(MethodError, match=r"family tset has no method 'twice'; did you mean twice of family test\?"):
+        find_method("tset", "twice")
+    with pytest.raises(MethodError, match=r"has no method 'quite-other'; `schedgap list methods` names them all\.$"):
+        find_method("test", "quite-other")
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"width": 1}, "has no parameter 'width'; it has: depth, fast"),
-        ({"depth": "x"}, "takes a int, not 'x'"),
-        ({"fast": "maybe"}, "takes a bool, not 'maybe'"),
+        ({"depth": "x"}, "takes a whole number, not 'x'"),
+        ({"fast": "maybe"}, "takes true or false, not 'maybe'"),
     ],
 )
 def test_wrong_parameters(parameters, message):

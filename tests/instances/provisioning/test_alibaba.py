@@ -55,7 +55,7 @@ def test_demands_are_rounded_up_and_misfits_dropped(trace):
 def test_snapshot_of_what_runs(trace, at_s, names):
     path = trace(GOOD)
     if names is None:
-        with pytest.raises(InstanceError, match=f"no pod is left .*at_s={at_s}"):
+        with pytest.raises(InstanceError, match=f"none of these is left .*at_s={at_s}"):
             alibaba(path, at_s=at_s)
     else:
         assert alibaba(path, at_s=at_s).task_names == names
@@ -91,3 +91,41 @@ def test_missing_column_file_and_wrong_options(trace, tmp_path):
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(InstanceError, match="no column 'name'"):
         alibaba(tmp_path / "empty.csv")
+
+
+def test_a_byte_order_mark_is_no_matter(trace):
+    path = trace(GOOD)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert alibaba(path).num_tasks == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("16384", "9" * 30, r"pods.csv line 2: memory_mib is 9{30}; it must be at most 1125899906842624\.$"),
+        ("16384", "9223372036854775807", r"line 2: memory_mib is 9223372036854775807; it must be at most"),
+        ("16384", "x" * 1000, r"line 2: memory_mib is 'x{60}', not a whole number; mend or remove the line\.$"),
+    ],
+)
+def test_numbers_that_are_none(trace, old, new, message):
+    with pytest.raises(InstanceError, match=message):
+        alibaba(trace([GOOD[0].replace(old, new, 1)]))
+
+
+def test_a_column_named_twice(trace):
+    with pytest.raises(InstanceError, match=r"line 1: column 'num_gpu' is there twice; remove one"):
+        alibaba(trace(GOOD, header=HEADER.replace("gpu_milli", "num_gpu")))
+
+
+@pytest.mark.parametrize(("parameter", "value"), [("tasks", -1), ("at_s", -2)])
+def test_parameters_below_zero(trace, parameter, value):
+    with pytest.raises(InstanceError, match=f"{parameter} is {value}; it must not be negative"):
+        alibaba(trace(GOOD), **{parameter: value})
+
+
+def test_no_pod_left_says_what_became_of_them(trace):
+    """p1 failed and p3 fits no type."""
+    with pytest.raises(
+        InstanceError, match=r"of 2 pods 1 fit a machine type, and none of these is left with pods=not-f"
+    ):
+        alibaba(trace([GOOD[1], GOOD[3]]))

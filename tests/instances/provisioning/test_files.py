@@ -123,10 +123,58 @@ def test_missing_truncated_and_foreign_files(tmp_path):
         read_instance(path)
     (tmp_path / "x.npz").write_bytes(b"not arrays")
     document = changed(["tasks"], None) | {"tasks_file": "x.npz"}
-    with pytest.raises(InstanceError, match=r"x.npz: cannot be read as arrays"):
+    with pytest.raises(InstanceError, match=r"x.npz: no .npz file of arrays"):
         read_instance(written(tmp_path, document))
 
 
 def test_unwritable_target_leaves_nothing(tmp_path):
     with pytest.raises(InstanceError, match="cannot be written"):
         write_instance(table3(), tmp_path / "no" / "folder.json")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("tasks", 0, "count"), 10**30, r"tasks.0.count: .* less than or equal to 9007199254740992 \(found 10{30}\)"),
+        (("task_order",), [10**30], r"task_order.0: .* \(found 10{30}\)"),
+        (("machine_types",), [], r"machine_types: list should have at least 1 item"),
+        (("tasks", 0, "cou\nnt"), 3, r"instance.json: tasks.0.cou nt: unknown field"),
+    ],
+)
+def test_odd_values(tmp_path, path, value, message):
+    with pytest.raises(InstanceError, match=message):
+        read_instance(written(tmp_path, changed(path, value)))
+
+
+@pytest.mark.parametrize("name", ["../instance.npz", "", "/x/instance.npz"])
+def test_arrays_lie_beside_the_file(tmp_path, name):
+    document = {key: value for key, value in DOCUMENT.items() if key != "tasks"}
+    with pytest.raises(InstanceError, match=f"tasks_file is '{name}'; give the name of a file beside"):
+        read_instance(written(tmp_path, {**document, "tasks_file": name}))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"demand": None}, r"x.npz: no array 'demand'"),
+        ({"demand": np.ones((1, 1, 3))}, r"x.npz: demand is float64 in 3 dimensions, expected whole numbers in 3"),
+        ({"counts": np.int64(3)}, r"x.npz: counts is int64 in 0 dimensions, expected whole numbers in 1"),
+        ({"families": np.array(["c7i"])}, r"x.npz: is of families c7i, this file has p3"),
+        ({"families": np.array(3)}, r"x.npz: families is int64 in 0 dimensions, expected text in 1"),
+        ({"class_names": np.array("x")}, r"x.npz: class_names is <U1 in 0 dimensions, expected text in 1"),
+        (b"", r"x.npz: no .npz file of arrays"),
+        (b"\x93NUMPY", r"x.npz: no .npz file of arrays"),
+        (None, r"x.npz: cannot be read \(No such file or directory\)"),
+    ],
+    ids=["missing", "fractions", "scalar", "families", "no-text", "names", "empty", "other", "absent"],
+)
+def test_malformed_arrays(tmp_path, arrays, message):
+    document = {key: value for key, value in DOCUMENT.items() if key != "tasks"}
+    path = written(tmp_path, {**document, "tasks_file": "x.npz"})
+    good = {"demand": np.ones((1, 1, 3), np.int64), "counts": np.array([3]), "families": np.array(["p3"])}
+    if isinstance(arrays, dict):
+        np.savez(tmp_path / "x.npz", **{k: v for k, v in {**good, **arrays}.items() if v is not None})
+    elif arrays is not None:
+        (tmp_path / "x.npz").write_bytes(arrays)
+    with pytest.raises(InstanceError, match=message):
+        read_instance(path)

@@ -62,6 +62,8 @@ def test_job_value_is_the_reservation_price_of_the_whole_job(two_families):
         ({"families": ("x", "y", "z")}, "families"),
         ({"task2class": [0, 0, 0, 1, 2]}, "task2class does not hold each class"),
         ({"counts": [2**50, 1, 2]}, "overflows 62 bits"),
+        ({"counts": [2**62, 2**62, 2]}, "overflows 62 bits"),
+        ({"tasks_per_job": [2**53, 1, 1]}, "overflows 62 bits"),
         ({"demand": np.full((2, 3, 2), -2)}, "must be not negative"),
     ],
 )

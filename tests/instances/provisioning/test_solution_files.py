@@ -58,3 +58,19 @@ def test_round_trip(tmp_path, two_families, named):
 def test_bad_files(tmp_path, two_families, machines, extra, message):
     with pytest.raises(SolutionError, match=message):
         read_solution(two_families, written(tmp_path, machines, **extra))
+
+
+@pytest.mark.parametrize(
+    ("machine", "message"),
+    [
+        ({"type": "x-small", "counts": {"b": 10**30}}, r"counts.b: .* less than or equal to 9007199254740992"),
+        (
+            {"type": "x-small", "counts": {"b": 1}, "repeat": 2**63},
+            r"repeat: .* less than or equal to 9007199254740992",
+        ),
+        ({"type": "y" * 5000, "counts": {"b": 1}}, r"machines.0 has type 'y{60}'; the instance has "),
+    ],
+)
+def test_odd_values(tmp_path, two_families, machine, message):
+    with pytest.raises(SolutionError, match=message):
+        read_solution(two_families, written(tmp_path, [machine]))

@@ -1,0 +1,57 @@
+"""`docs/bench.md` against the code: its example runs, and it names every field."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from schedgap.bench import run_suite
+from schedgap.bench.api import SuiteResult
+from schedgap.bench.record import Record
+from schedgap.bench.runs import Limits
+from schedgap.bench.suite import InstanceBlock, Reference, Suite, TraceBlock
+from schedgap.bench.summary import MethodSummary
+from schedgap.instances.method import Status
+
+PAGE = Path(__file__).parents[2] / "docs" / "bench.md"
+
+
+@pytest.fixture(scope="module")
+def page():
+    return PAGE.read_text()
+
+
+@pytest.fixture(scope="module")
+def example(page, tmp_path_factory):
+    """The page's suite and plug-in, as files."""
+    folder = tmp_path_factory.mktemp("docs")
+    blocks = re.findall(r"```(?:toml|python)\n(.*?)```", page, re.DOTALL)
+    (folder / "mine.toml").write_text(next(text for text in blocks if text.startswith("schema = ")))
+    (folder / "mine.py").write_text(next(text for text in blocks if text.startswith("# mine.py")))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def result(example) -> SuiteResult:
+    return run_suite(example / "mine.toml", out=example / "out", plugins=[example / "mine.py"], jobs=1)
+
+
+def test_the_example_runs(result, example):
+    """Four instances of Table 7 with 1 + 1 + 3 runs each, one like the trace with 1 + 3."""
+    assert (len(result.records), result.failed) == (24, 0)
+    assert any(row["paper_mean"] == 1.05 for row in result.to_json()["table"])
+    again = run_suite(example / "mine.toml", out=example / "out", plugins=[example / "mine.py"], jobs=1)
+    assert again.measured_now == 0
+
+
+def test_every_field_is_named(page, result):
+    named = set(re.findall(r"`([\w.\[\]]+)`", page))
+    models = (Suite, InstanceBlock, TraceBlock, Reference)
+    wanted = {name for model in models for name in model.model_fields}
+    wanted |= {name for row in (Record.to_row(result.records[0]), result.to_json()) for name in row}
+    wanted |= {field.name for kind in (MethodSummary, Limits) for field in fields(kind)}
+    wanted |= set(Status)
+    # `schema` and `instances` are named in the headings of their blocks, `group` and others as `instances[].group`.
+    named |= {name.removeprefix("instances[].") for name in named} | {"schema_"}
+    assert wanted - named == set()
