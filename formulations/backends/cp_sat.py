@@ -74,7 +74,10 @@ def solve(model: LinearModel, limits: Limits) -> ModelResult:
     x = None
     if status in (Status.OPTIMAL, Status.FEASIBLE):
         x = whole(model, np.array([solver.value(v) for v in variables], dtype=np.float64), "cp-sat")
-    has_bound = status in (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION)
+    # Before it has any bound, CP-SAT says 0.
+    has_bound = status in (Status.OPTIMAL, Status.FEASIBLE) or (
+        status is Status.NO_SOLUTION and solver.best_objective_bound != 0
+    )
     return ModelResult(
         status,
         x,
@@ -98,9 +101,14 @@ def _add_rows(program: Any, cp_model: Any, model: LinearModel, variables: Sequen
         low, high = model.row_lower[i], model.row_upper[i]
         program.add_linear_constraint(
             cp_model.LinearExpr.weighted_sum([variables[j] for j in columns], coefficients),
-            math.ceil(Fraction(repr(float(low))) * factor) if math.isfinite(low) else -MAX_ACTIVITY,
-            math.floor(Fraction(repr(float(high))) * factor) if math.isfinite(high) else MAX_ACTIVITY,
+            _within(math.ceil(Fraction(repr(float(low))) * factor) if math.isfinite(low) else -MAX_ACTIVITY),
+            _within(math.floor(Fraction(repr(float(high))) * factor) if math.isfinite(high) else MAX_ACTIVITY),
         )
+
+
+def _within(side: int) -> int:
+    """Return a row's side cut off where no activity reaches it."""
+    return min(max(side, -MAX_ACTIVITY), MAX_ACTIVITY)
 
 
 def _scaled(values: FloatArray, reach: FloatArray, what: str) -> tuple[int, list[int]]:

@@ -80,6 +80,9 @@ BACKENDS: dict[str, Backend] = {
     )
 }
 
+# Solvers disagree on which bounds are finite: HiGHS's limit is 1e20, and CBC and PDLP lose rows with larger ones.
+INFINITE = 1e20
+
 
 def find_backend(name: str) -> Backend:
     """Return a back end.
@@ -101,7 +104,7 @@ def backend_versions() -> dict[str, str]:
     for name, backend in BACKENDS.items():
         try:
             versions[name] = backend.version()
-        except (ImportError, OSError) as error:
+        except (ImportError, OSError, BackendError) as error:
             versions[name] = f"unavailable: {error}"
     return versions
 
@@ -137,14 +140,32 @@ def solve(
     start = None if warm_start is None else np.asarray(warm_start, dtype=np.float64)
     if start is not None and start.shape != model.cost.shape:
         raise BackendError(f"{model.name}: warm start has shape {start.shape}, expected {model.cost.shape}.")
-    if time_limit_s is not None and time_limit_s <= 0:
-        return ModelResult(Status.NO_SOLUTION, None, None, None, 0.0, backend, chosen.version())
     if threads < 1:
         raise BackendError(f"{model.name}: {threads} threads; give at least 1.")
     try:
-        result = chosen.run(model, Limits(time_limit_s, threads, start, presolve))
+        if time_limit_s is not None and time_limit_s <= 0:
+            return ModelResult(Status.NO_SOLUTION, None, None, None, 0.0, backend, chosen.version())
+        if _is_contradictory(model):
+            return ModelResult(Status.INFEASIBLE, None, None, None, 0.0, backend, chosen.version())
+        result = chosen.run(_with_infinite_bounds(model), Limits(time_limit_s, threads, start, presolve))
     except ImportError as error:
         raise BackendError(f"back end {backend} needs the package {chosen.package}: {error}; install it.") from error
     if not model.integral.any() and result.row_duals is not None:
         return replace(result, bound=lp_bound(model, result.row_duals))
     return result
+
+
+def _is_contradictory(model: LinearModel) -> bool:
+    """Whether bounds alone exclude every x: solvers refuse such models, swap the bounds, or call them optimal."""
+    crossed = (model.lower > model.upper).any() or (model.row_lower > model.row_upper).any()
+    without_columns = model.matrix.shape[1] == 0 and ((model.row_lower > 0) | (model.row_upper < 0)).any()
+    return bool(crossed or without_columns)
+
+
+def _with_infinite_bounds(model: LinearModel) -> LinearModel:
+    """Return the model with every bound that no solver's arithmetic reaches made infinite."""
+    sides = (model.lower, model.row_lower, -model.upper, -model.row_upper)
+    if not any((np.isfinite(side) & (side <= -INFINITE)).any() for side in sides):
+        return model
+    lower, row_lower, upper, row_upper = (np.where(side <= -INFINITE, -np.inf, side) for side in sides)
+    return replace(model, lower=lower, row_lower=row_lower, upper=-upper, row_upper=-row_upper)

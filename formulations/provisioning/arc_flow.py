@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.export import model_builder
+from schedgap.formulations.provisioning.covering import trusted
 from schedgap.formulations.provisioning.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.flow_model import build_flow_model
 from schedgap.formulations.provisioning.interchangeable import merge_interchangeable
@@ -16,7 +17,7 @@ from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
-from schedgap.instances.provisioning.objective import objective, price_step, proven_bound
+from schedgap.instances.provisioning.objective import objective, price_step
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -66,7 +67,7 @@ def arc_flow(
     result = solve(flow.model, backend, time_limit_s=left, threads=threads)
     start = time.perf_counter()
     step = price_step(instance)
-    bound = None if result.bound is None else proven_bound(instance, result.bound * step)
+    bound = None if result.bound is None else trusted(result.bound) * step
     solution, status = None, Status.NO_SOLUTION
     if result.x is not None:
         solution = merged.restore(small.restore(flow.solution(result.x)))

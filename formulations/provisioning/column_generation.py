@@ -136,7 +136,7 @@ class _Search:
         repacking = self.repack(None, min(REPACKING_SHARE * self.limit_s, TURN_S))
         self.relaxation.solve(self.soon(RELAXATION_SHARE * self.limit_s), cutoff=self.objective)
         self.raise_bound(self.relaxation.bound)
-        duals = self.relaxation.feasible_duals.copy()
+        duals = self.relaxation.proof.copy()
         if self.is_small:
             self.round(self.soon(MIP_SHARE * self.limit_s))
         repacking.duals = duals
@@ -179,7 +179,7 @@ class _Search:
     def repack(self, repacking: Repacking | None, seconds: float) -> Repacking:
         """Run the pairwise local search from its own solution, or from the incumbent if that is cheaper."""
         if repacking is None:
-            repacking = Repacking(self.instance, self.solution, self.relaxation.feasible_duals)
+            repacking = Repacking(self.instance, self.solution, self.relaxation.proof)
         elif repacking.cost > self.objective:
             repacking.take(self.solution)
         repacking.search(self.soon(seconds), IDLE_ROUNDS)

@@ -7,7 +7,10 @@ bound to just above W. Within a window
 1. the units of each machine family (its price in the smallest, a whole number) are limited to the range in which the
    relaxation still allows a cost of at most W; one unit of the dearest family often costs more than the whole window, so
    its range is a single number, and the bound with that number fixed is far better;
-2. the dearest family's range is cut into single numbers, each with its own duals, arcs and model.
+2. the dearest family's range is cut into single numbers and what lies beyond them, each with its own duals, arcs and model.
+
+Before the first model, column generation looks for a solution: no window needs to be wider than just below its cost, and
+if that is the optimum, proving the window infeasible is all that is left to do.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.arc_flow import prepare
+from schedgap.formulations.provisioning.column_generation import column_generation
 from schedgap.formulations.provisioning.flow_model import Limits, build_flow_model
 from schedgap.formulations.provisioning.flow_relaxation import FlowRelaxation
 from schedgap.formulations.provisioning.patterns import without_interference
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
 FIRST_WINDOW = 2e-5
 GROWTH = 2
 MAX_SPLIT = 8
+# For the first solution: seconds a thousand arcs, and the largest share of the time limit.
+FIRST_S, FIRST_SHARE = 0.7, 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,16 +90,30 @@ class Search:
             if self.best_cost is not None:
                 most = min(most, self.best_cost - step)
             self.windows += 1
-            if not self._solve_window(relaxation, most - most % step):
-                return
             width *= GROWTH
+            boxes = self._boxes(relaxation, most)
+            if boxes is None:
+                return
+            if self.best_cost is None and any(box.found.bound <= most for box in boxes):
+                self._find_first()
+                continue
+            if not self._solve_window(relaxation, boxes, most - most % step):
+                return
 
-    def _solve_window(self, relaxation: FlowRelaxation, most: int) -> bool:
+    def _find_first(self) -> None:
+        """Look for a solution by column generation."""
+        seconds = FIRST_S * sum(graph.num_arcs for graph in self.graphs) / 1000
+        if math.isfinite(self.deadline):
+            seconds = min(seconds, FIRST_SHARE * (self.deadline - self.start), self.deadline - time.perf_counter())
+        found = column_generation(self.instance, time_limit_s=max(0.0, seconds), threads=self.threads)
+        assert found.solution is not None
+        self._keep(found.solution)
+        assert found.bound is not None
+        self._prove(int(found.bound))
+
+    def _solve_window(self, relaxation: FlowRelaxation, boxes: list[Box], most: int) -> bool:
         """Look for the best solution of cost at most `most`; returns whether the search was complete."""
         step = price_step(self.instance)
-        boxes = self._boxes(relaxation, most)
-        if boxes is None:
-            return False
         reached = most + step
         for i, box in enumerate(boxes):
             if box.found.bound > most:
@@ -130,21 +150,26 @@ class Search:
         dearest = int(np.argmax(unit[: len(set(self.instance.type2family.tolist()))]))
         if found.units is None or not found.is_converged:
             return None
-        u = float(found.units[dearest])
+        whole = math.floor(float(found.units[dearest]) + 1e-6)
         boxes = []
-        for units, direction in ((math.floor(u + 1e-6), -1), (math.floor(u + 1e-6) + 1, 1)):
-            for number in range(units, units + direction * MAX_SPLIT, direction):
-                if number < 0:
-                    break
-                low[dearest] = high[dearest] = number
+        for first, direction in ((whole, -1), (whole + 1, 1)):
+            beyond = first
+            while beyond >= 0 and abs(beyond - first) < MAX_SPLIT:
+                low[dearest] = high[dearest] = beyond
+                beyond += direction
                 found = relaxation.solve(low, high, self.deadline)
                 if not found.is_converged:
                     return None
                 boxes.append(Box(low.copy(), high.copy(), found))
                 if found.bound > most:
-                    # The bound is convex in the number of units: further out it only grows.
-                    low[dearest], high[dearest] = (number, np.inf) if direction > 0 else (-np.inf, number)
                     break
+            if beyond >= 0:
+                # The relaxation is convex in the number of units, so this mostly costs more than `most`; duals prove it.
+                low[dearest], high[dearest] = (beyond, np.inf) if direction > 0 else (-np.inf, beyond)
+                found = relaxation.solve(low, high, self.deadline, most)
+                if not found.is_converged and found.bound <= most:
+                    return None
+                boxes.append(Box(low.copy(), high.copy(), found))
         return sorted(boxes, key=lambda box: box.found.bound)
 
     def _keep(self, solution: Provisioning) -> None:
@@ -162,7 +187,7 @@ class Search:
         self.trajectory.append(Incumbent(time.perf_counter() - self.start, self.best_cost, self.bound))
 
 
-@method("filtered-arc-flow", family=FAMILY, supports=without_interference, bounds=True, exact=True)
+@method("filtered-arc-flow", family=FAMILY, version=2, supports=without_interference, bounds=True, exact=True)
 def filtered_arc_flow(
     instance: ProvisioningInstance,
     *,

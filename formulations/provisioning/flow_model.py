@@ -21,6 +21,7 @@ import numpy as np
 from scipy.sparse import coo_array, csc_array
 
 from schedgap.formulations.linear_model import LinearModel
+from schedgap.instances.errors import BackendError
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.solution import Provisioning
 
@@ -54,7 +55,13 @@ class FlowModel:
     model: LinearModel
 
     def solution(self, x: FloatArray) -> Provisioning:
-        """Take flows apart into machines; tasks covered too often are taken off."""
+        """Take flows apart into machines; tasks covered too often are taken off.
+
+        Raises
+        ------
+        BackendError
+            if more flow enters a node than leaves it.
+        """
         types: list[int] = []
         repeats: list[int] = []
         patterns: list[IntArray] = []
@@ -69,6 +76,8 @@ class FlowModel:
                 while left:
                     path = _path(graph, flow, root)
                     number = min([left, *(int(flow[e]) for e in path)])
+                    if number == 0:
+                        raise BackendError(f"{self.model.name}: flow is lost on the way; use another back end.")
                     flow[path] -= number
                     left -= number
                     pattern = np.zeros(self.instance.num_classes, np.int64)

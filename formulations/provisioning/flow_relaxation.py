@@ -59,10 +59,6 @@ class FlowRelaxation:
         self._choice = [np.empty(graph.num_nodes, np.int64) for graph in graphs]
         assert instance.reservation_type is not None
         self.master.add(instance.reservation_type, np.eye(instance.num_classes, dtype=np.int64))
-        # No dual of a limit above this: an empty machine must not be worth renting.
-        with np.errstate(divide="ignore"):
-            each = np.where(self.weights > 0, instance.price * NANO // np.maximum(self.weights, 1), 2**60)
-        self._dearest: IntArray = each.min(axis=1)
 
     def solve(self, low: FloatArray, high: FloatArray, deadline: float, enough: float = np.inf) -> FlowBound:
         """Solve under limits on the groups of `Master`; stops early once the bound exceeds `enough`, or at the deadline.
@@ -117,10 +113,15 @@ class FlowRelaxation:
         """Return feasible duals near the given ones, in dollars, and how many columns were added."""
         instance = self.instance
         values = np.floor(np.maximum(class_duals, 0.0) * MICRO * NANO).astype(np.int64)
-        limits = np.minimum(np.rint(group_duals * MICRO * NANO).astype(np.int64), self._dearest)
+        limits = np.rint(group_duals * MICRO * NANO).astype(np.int64)
         limits[(limits > 0) & np.isneginf(low) | (limits < 0) & np.isposinf(high)] = 0
-        shift = limits @ self.weights
-        target = instance.price * NANO - shift
+        target: IntArray = instance.price * NANO - np.minimum(limits, 0).astype(np.int64) @ self.weights
+        for g in np.flatnonzero(limits > 0):
+            # An empty machine must not be worth renting, whatever groups it is in.
+            member = self.weights[g] > 0
+            limits[g] = min(int(limits[g]), int((target[member] // self.weights[g, member]).min()))
+            target -= limits[g] * self.weights[g]
+        shift = instance.price * NANO - target
         upper, types, patterns = np.zeros_like(target), [], []
         for graph, best, choice in zip(self.graphs, self._best, self._choice, strict=True):
             value = values[graph.classes]

@@ -5,7 +5,7 @@ For another formulation that wants duals, a bound or good patterns:
     from schedgap.formulations.provisioning.relaxation import solve_lp_relaxation
     relaxed = solve_lp_relaxation(instance, time_limit_s=10.0)      # instance: merge_equal_classes(...).instance
     relaxed.bound          # int, micro-dollars per hour, proven at any time limit (a resource-price bound at once)
-    relaxed.duals          # (C,) int64, nano-dollars; feasible: no machine's content is worth more than its price
+    relaxed.duals          # (C,) int64, nano-dollars; dual_bound(instance, relaxed.duals) proves the bound anew
     relaxed.machine_type   # (P,) and relaxed.patterns (P, C): the columns generated so far
     relaxed.x              # (P,) float64: the last solution of the restricted master, or None
 
@@ -24,7 +24,7 @@ import numpy as np
 
 from schedgap.formulations.provisioning.master import MICRO, Master
 from schedgap.formulations.provisioning.resource_prices import ResourcePrices, single_resource_prices
-from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound
+from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound, shifted_target
 from schedgap.instances.provisioning.pricing import Pricer
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class Relaxation:
         self.num_classes, self.num_groups = instance.num_classes, self.master.weights.shape[0]
         self.bound = 0
         self.duals = np.zeros(self.num_classes + self.num_groups)
-        self.feasible_duals = np.zeros(self.num_classes, np.int64)
+        # The class prices behind `bound`; where a machine's content is worth more than its price, the bound scales them.
+        self.proof = np.zeros(self.num_classes, np.int64)
         self.objective: float | None = None
         self.x: FloatArray | None = None
         self.is_converged = False
@@ -86,7 +87,7 @@ class Relaxation:
         master = self.master
         return Relaxed(
             self.bound,
-            self.feasible_duals,
+            self.proof,
             master.machine_type,
             master.patterns,
             self.objective,
@@ -98,10 +99,10 @@ class Relaxation:
         """Take a first bound and centre from resource prices, and as first patterns each class alone."""
         assert self.instance.reservation_type is not None
         self.master.add(self.instance.reservation_type, np.eye(self.num_classes, dtype=np.int64))
-        self.feasible_duals = single_resource_prices(self.instance)
-        worth = int(self.feasible_duals.astype(object) @ self.instance.counts)
+        self.proof = single_resource_prices(self.instance)
+        worth = int(self.proof.astype(object) @ self.instance.counts)
         self.bound = scaled_bound(self.instance, worth, self.instance.price * NANO)
-        self.duals[: self.num_classes] = self.feasible_duals / (MICRO * NANO)
+        self.duals[: self.num_classes] = self.proof / (MICRO * NANO)
         if _seconds(deadline) > 0:
             self.resources = ResourcePrices(self.instance, self.master.weights)
             self.recentre(deadline)
@@ -162,8 +163,9 @@ class Relaxation:
         values = np.floor(np.maximum(duals[: self.num_classes], 0.0) * MICRO * NANO).astype(np.int64)
         limits = np.rint(duals[self.num_classes :] * MICRO * NANO).astype(np.int64)
         limits[(limits > 0) & np.isneginf(self.master.low) | (limits < 0) & np.isposinf(self.master.high)] = 0
-        shift = limits @ self.master.weights
-        target = self.instance.price * NANO - shift
+        # A dual times a family's weight may go beyond 64 bits.
+        shift = limits.astype(object) @ self.master.weights.astype(object)
+        target = shifted_target(self.instance, shift)
         priced = self.pricer.price(values, target, node_limit, use_tables=use_tables)
         sides = np.where(limits > 0, self.master.low, self.master.high)
         worth = int(values.astype(object) @ self.instance.counts)
@@ -171,7 +173,7 @@ class Relaxation:
         bound = scaled_bound(self.instance, worth, priced.upper + shift)
         if bound > self.bound:
             self.bound, self.duals = bound, duals
-            self.feasible_duals = values
+            self.proof = values
         return priced, bool((priced.upper <= np.maximum(priced.value, target)).all())
 
     def add(self, priced: Priced, lp_duals: FloatArray) -> int:

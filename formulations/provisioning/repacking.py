@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -111,9 +112,10 @@ class Repacking:
         self._link(np.concatenate((self.machine_type[kept], alone)), task2machine)
 
     def take(self, solution: Provisioning) -> None:
-        """Start from another solution."""
+        """Start from another solution; which of a class's tasks it names on a machine does not matter."""
         instance = self.instance
-        order = solution.with_tasks(instance.replace(task2class=None, task_names=None))
+        nameless = replace(solution, task2machine=None)
+        order = nameless.with_tasks(instance.replace(task2class=None, task_names=None))
         assert order.task2machine is not None
         self._link(np.repeat(solution.machine_type, solution.repeat), order.task2machine)
 

@@ -8,6 +8,7 @@ one-GPU and CPU-only pods (Weng et al., ATC 2023), rounded to whole percents.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,13 +48,15 @@ def alibaba_like_running(
     Raises
     ------
     InstanceError
-        if a rate or time is not positive, or nothing runs at the end.
+        if a rate or time is not positive and finite, or nothing runs at the end.
     """
-    if not (arrivals_per_hour > 0 and hours > 0):
+    if not (0 < arrivals_per_hour < math.inf and 0 < hours < math.inf):
         raise InstanceError(
-            f"generator alibaba-like-running: arrivals_per_hour {arrivals_per_hour} and hours {hours} must be positive."
+            f"generator alibaba-like-running: arrivals_per_hour {arrivals_per_hour} and hours {hours} "
+            "must be positive and finite."
         )
-    key = ("provisioning", "alibaba-like-running", arrivals_per_hour, hours, seed)
+    # As floats: 100 and 100.0 ask for the same instance.
+    key = ("provisioning", "alibaba-like-running", float(arrivals_per_hour), float(hours), seed)
     rng = np.random.Generator(np.random.PCG64(derived_seed(*key)))
     # Exponential gaps from uniforms: the stream of `random` is the same everywhere.
     expected = int(arrivals_per_hour * hours)

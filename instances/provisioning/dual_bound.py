@@ -14,11 +14,16 @@ import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.objective import price_step
-from schedgap.instances.provisioning.pricing import UNLIMITED, Pricer
+from schedgap.instances.provisioning.pricing import MAX_WORTH, UNLIMITED, Pricer
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
+
+    # Whole numbers without a limit: a limit's weight times its dual may go beyond 64 bits.
+    ObjectArray = NDArray[np.object_]
 
 NANO = 1000
 
@@ -61,30 +66,39 @@ def dual_bound(
     Raises
     ------
     InstanceError
-        if a dual is negative, the shapes differ, or the instance has interference (a machine then costs more than its
-        price, and the bound would not be wrong but would ignore it).
+        if a dual is negative, the shapes differ, what a machine holds is worth 2**62 or more, or the instance has
+        interference (a machine then costs more than its price, and the bound would not be wrong but would ignore it).
     """
     duals = np.asarray(duals, np.int64)
     if instance.throughput is not None:
         raise InstanceError(f"{instance.name}: the dual bound does not price interference; drop `throughput`.")
     if duals.shape != (instance.num_classes,) or (duals < 0).any():
         raise InstanceError(f"{instance.name}: expected {instance.num_classes} duals, none negative.")
-    price = instance.price * NANO
     shift = limit_shift(instance, limits)
-    priced = (pricer or Pricer(instance)).price(duals, price - shift, node_limit)
+    priced = (pricer or Pricer(instance)).price(duals, shifted_target(instance, shift), node_limit)
     worth = int(duals.astype(object) @ instance.counts) + sum(limit.worth for limit in limits)
     return scaled_bound(instance, worth, priced.upper + shift)
 
 
-def limit_shift(instance: ProvisioningInstance, limits: tuple[Limit, ...]) -> IntArray:
-    """(K,) int64, nano-dollars: by how much the limits' duals lower the price of each machine type."""
-    shift = np.zeros(instance.num_types, np.int64)
+def limit_shift(instance: ProvisioningInstance, limits: tuple[Limit, ...]) -> ObjectArray:
+    """(K,) whole numbers of any size, nano-dollars: by how much the limits' duals lower each machine type's price."""
+    shift = np.zeros(instance.num_types, object)
     for limit in limits:
-        shift += np.array(limit.weight, np.int64) * limit.dual
+        if len(limit.weight) != instance.num_types:
+            raise InstanceError(
+                f"{instance.name}: a limit has {len(limit.weight)} weights for {instance.num_types} machine types."
+            )
+        shift += np.array(limit.weight, object) * limit.dual
     return shift
 
 
-def scaled_bound(instance: ProvisioningInstance, worth: int, upper: IntArray) -> int:
+def shifted_target(instance: ProvisioningInstance, shift: ObjectArray) -> IntArray:
+    """(K,) int64, nano-dollars: each machine type's price less `shift`, for pricing; cut to 0..2**62."""
+    left = [int(price) * NANO - int(less) for price, less in zip(instance.price, shift, strict=True)]
+    return np.array([min(max(target, 0), MAX_WORTH) for target in left], np.int64)
+
+
+def scaled_bound(instance: ProvisioningInstance, worth: int, upper: IntArray | ObjectArray) -> int:
     """Scale the worth of all tasks (nano-dollars) by the worst ratio of a type's price to `upper`, its dearest content.
 
     Returns micro-dollars, rounded up to `price_step`; exact integers throughout.

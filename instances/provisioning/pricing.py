@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.kernels import (
     fill_table,
     improve_multipliers,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 UNLIMITED = 2**62
+# No machine's content may be worth as much: sums of values would overflow.
+MAX_WORTH = 2**62
 # Above these a table is slower than the branch and bound, or does not fit: cells, and cells times classes.
 MAX_CELLS = 1_500_000
 MAX_COPIES = 100_000_000
@@ -69,11 +72,16 @@ class Pricer:
 
         Every type is searched; a family in which a search hits `node_limit` is priced by its table, if it has one.
 
-        values : (C,) int64, not negative, in any unit; no machine's content may be worth 2**62 or more.
+        values : (C,) int64, not negative, in any unit.
         target : (K,) int64; contents worth at most this much are of no interest: `upper` then is the target and the
             pattern may be empty. node_limit : branch-and-bound nodes a type; where it is hit, `upper` is the
             Lagrangian bound at the root.
         counts : (C,) int64, at most so many tasks of each class; None for all that there are.
+
+        Raises
+        ------
+        InstanceError
+            if a machine's content may be worth 2**62 or more.
         """
         counts = self.instance.counts if counts is None else counts
         num_types, num_classes = self.instance.num_types, self.instance.num_classes
@@ -145,7 +153,7 @@ class _Family:
         priced: Priced,
     ) -> None:
         """Price the family's types into the rows of `priced`."""
-        base = int(values[self.free] @ counts[self.free])
+        base = _checked(sum(int(v) * int(n) for v, n in zip(values[self.free], counts[self.free], strict=True)))
         priced.value[self.types] = priced.upper[self.types] = base
         priced.pattern[np.ix_(self.types, self.free)] = np.where(values[self.free] > 0, counts[self.free], 0)
         bound = np.minimum(self.bound, counts[self.classes])
@@ -216,9 +224,15 @@ class _Family:
             _, upper, nodes = search_pattern(
                 value[near], demand[near], bound[near], capacity, multiplier, suffix, goal, node_limit, content
             )
-            priced.upper[k] += upper >> shift if shift >= 0 else upper << -shift
+            priced.upper[k] = _checked(int(priced.upper[k]) + (upper >> shift if shift >= 0 else upper << -shift))
             if content.any():
                 priced.value[k] += int(content @ exact[near])
                 priced.pattern[k, self.classes[kept[near]]] = content
             is_complete = is_complete and nodes <= node_limit
         return is_complete
+
+
+def _checked(worth: int) -> int:
+    if worth >= MAX_WORTH:
+        raise InstanceError(f"a machine's content is worth {worth}, beyond 62 bits; give values in a larger unit.")
+    return worth

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning import ProvisioningInstance
 from schedgap.instances.provisioning.objective import lost_value
 
@@ -76,6 +77,54 @@ def random_instance(seed, interference=False):
     )
 
 
+def varied_instance(seed):
+    """Draw an awkward instance: up to 35 tasks of up to five classes, up to three families and three resources.
+
+    Some classes need nothing or may not run somewhere; capacities need not be multiples of demands; prices are coarse,
+    equal, tiny, or have no common divisor.
+    """
+    rng = np.random.default_rng(seed)
+    while True:
+        num_resources, num_families, num_classes = (int(rng.integers(1, n)) for n in (4, 4, 6))
+        num_types = int(num_families + rng.integers(0, 4))
+        family = np.concatenate((np.arange(num_families), rng.integers(0, num_families, num_types - num_families)))
+        unit = int(rng.choice([1, 1000, 7]))
+        demand = rng.integers(0, 7, (num_families, num_classes, num_resources)) * unit
+        if rng.random() < 0.3:
+            demand[:, :] = demand[0]
+        if rng.random() < 0.3:
+            demand[:, rng.integers(0, num_classes)] = 0
+        if rng.random() < 0.5:
+            demand[rng.integers(0, num_families), rng.integers(0, num_classes)] = -1
+        shape = (num_types, num_resources)
+        capacity = rng.integers(0, 14, shape) * unit + rng.integers(0, unit, shape)
+        capacity[:, 0] = np.maximum(capacity[:, 0], 1)
+        prices = (
+            rng.integers(10, 200, num_types) * 10_000,
+            np.full(num_types, 5_000_000),
+            rng.integers(1, 4, num_types) * 1_000_000,
+            rng.integers(100_000, 9_999_999, num_types),
+            rng.integers(1, 9, num_types),
+        )
+        price = prices[int(rng.integers(0, 5))]
+        counts = rng.integers(1, 8, num_classes)
+        try:
+            return ProvisioningInstance(
+                name=f"varied-{seed}",
+                resources=tuple("abc"[:num_resources]),
+                families=tuple(f"f{i}" for i in range(num_families)),
+                type_names=tuple(f"t{i}" for i in range(num_types)),
+                type2family=family,
+                capacity=capacity,
+                price=price,
+                demand=demand,
+                counts=counts,
+            )
+        except InstanceError:
+            # A class fits nowhere: draw again.
+            continue
+
+
 def shapes(instance):
     """Return all contents of machines as (type, counts per class), by trying all."""
     ranges = [range(n + 1) for n in instance.counts]
@@ -102,3 +151,9 @@ def random_instance_fixture():
 def shapes_fixture():
     """Return the function that lists all contents of machines."""
     return shapes
+
+
+@pytest.fixture(name="varied_instance", scope="session")
+def varied_instance_fixture():
+    """Return the function that draws an awkward instance."""
+    return varied_instance

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+
+from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.instances.errors import BackendError
+
+INF = np.inf
+
+
+def two_rows():
+    """Minimise 3a + 2b, a + b >= 4, a <= 3 as a row, by columns added one after the other."""
+    lp = GrowingLp([4.0, -INF], [INF, 3.0])
+    lp.add_columns([3.0], np.array([[1.0, 1.0]]))
+    return lp
+
+
+def test_grows_and_stays_solved():
+    lp = two_rows()
+    # Alone, a would have to be 4.
+    assert lp.solve() is None
+    lp.add_columns([5.0], np.array([[1.0, 0.0]]))
+    first = lp.solve()
+    assert first.x.tolist() == [3, 1]
+    assert (first.objective, first.row_duals.tolist()) == (14, [5, -2])
+    lp.add_columns([2.0, 9.0], np.array([[1.0, 0.0], [0.0, 0.0]]))
+    second = lp.solve()
+    assert (second.objective, second.x.tolist(), lp.num_columns) == (8, [0, 0, 4, 0], 4)
+
+
+def test_no_columns_are_no_change():
+    lp = two_rows()
+    lp.add_columns([], np.zeros((0, 2)))
+    assert lp.num_columns == 1
+
+
+def test_bounds_of_rows_and_columns_change():
+    lp = two_rows()
+    lp.set_row_bounds(0, 2.0, INF)
+    assert lp.solve().x.tolist() == [2]
+    lp.set_column_upper(np.array([0]), np.array([1.0]))
+    assert lp.solve() is None
+    lp.set_row_bounds(0, 0.5, INF)
+    assert lp.solve().x.tolist() == [0.5]
+    lp.set_column_upper(np.zeros(0, np.int64), np.zeros(0))
+    assert lp.solve().objective == 1.5
+
+
+def test_no_time_or_no_bottom_is_no_solution():
+    lp = two_rows()
+    lp.set_row_bounds(0, 2.0, INF)
+    assert lp.solve(0.0) is None
+    assert lp.solve(-1.0) is None
+    assert lp.solve().objective == 6
+    lp.add_columns([-1.0], np.array([[1.0, 0.0]]))
+    assert lp.solve() is None
+
+
+def test_the_limit_counts_one_solve_only():
+    lp = two_rows()
+    lp.set_row_bounds(0, 2.0, INF)
+    for _ in range(50):
+        assert lp.solve(5.0).objective == 6
+
+
+def knapsack():
+    """Minimise 5a + 4b + 3c, 2a + 3b + c >= 5 (whole: a = 1, b = 1 or b = 1, c = 2 cost 9 and 10; b = 2: 8)."""
+    lp = GrowingLp([5.0], [INF])
+    lp.add_columns([5.0, 4.0, 3.0], np.array([[2.0], [3.0], [1.0]]))
+    return lp
+
+
+def test_whole_solutions_leave_the_linear_program_as_it_is():
+    lp = knapsack()
+    assert lp.solve().objective == pytest.approx(20 / 3, abs=1e-9)
+    assert lp.solve_integer(10.0).tolist() == [0, 2, 0]
+    assert lp.solve().x.tolist() == pytest.approx([0, 5 / 3, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize(("cutoff", "found"), [(8.5, True), (8.0, False), (7.5, False), (INF, True)])
+def test_only_what_is_below_the_cutoff_counts(cutoff, found):
+    assert (knapsack().solve_integer(10.0, cutoff=cutoff) is not None) == found
+
+
+def test_a_start_is_an_answer_when_there_is_no_time_to_find_another():
+    start = np.array([1.0, 1.0, 0.0])
+    found = knapsack().solve_integer(10.0, start=start)
+    assert found.tolist() == [0, 2, 0]
+    assert knapsack().solve_integer(0.0) is None
+    wrong = knapsack().solve_integer(10.0, start=np.zeros(3))
+    assert wrong.tolist() == [0, 2, 0]
+
+
+def test_columns_of_the_wrong_length_are_refused():
+    lp = two_rows()
+    with pytest.raises(BackendError, match="HiGHS refuses columns"):
+        lp.add_columns([1.0], np.array([[1.0, 1.0, 1.0]]))

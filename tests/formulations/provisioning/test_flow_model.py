@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from schedgap.formulations.backends import solve
+from schedgap.formulations.provisioning.flow_graph import build_flow_graphs
+from schedgap.formulations.provisioning.flow_model import Limits, build_flow_model
+from schedgap.formulations.provisioning.patterns import patterns
+from schedgap.instances.errors import BackendError
+from schedgap.instances.method import Status
+from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.verify import verify
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_flows_become_a_solution_of_the_same_or_a_lower_price(varied_instance, seed):
+    instance = varied_instance(seed)
+    flow = build_flow_model(instance, build_flow_graphs(instance))
+    result = solve(flow.model)
+    assert result.status is Status.OPTIMAL
+    assert verify(instance, flow.solution(result.x)) == round(result.objective) * price_step(instance)
+    assert verify(instance, flow.solution(result.x)) == patterns(instance).bound
+
+
+def test_a_limit_on_the_price_leaves_exactly_what_costs_no_more(two_families):
+    graphs = build_flow_graphs(two_families)
+    # The optimum is $3.3, the prices' common divisor $0.1.
+    none = np.zeros((0, 3), np.int64)
+    for most, status in ((3_300_000, Status.OPTIMAL), (3_399_999, Status.OPTIMAL), (3_299_999, Status.INFEASIBLE)):
+        limits = Limits(none, np.zeros(0), np.zeros(0), most)
+        assert solve(build_flow_model(two_families, graphs, limits=limits).model).status is status
+
+
+def test_limits_on_groups_of_types(two_families):
+    graphs = build_flow_graphs(two_families)
+    weights = np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1]])
+    free = np.full(3, np.inf)
+    # No x-large: two x-small for c, then a, a, b on two y-small: 2 + 1.4.
+    without = Limits(weights, -free, np.array([np.inf, 0, np.inf]))
+    assert round(solve(build_flow_model(two_families, graphs, limits=without).model).objective) == 34
+    # No y-small: b takes all four cores of an x-small; a, a its own: x-large for c, c, and 1.9 for the rest: 3.8.
+    only_x = Limits(weights, -free, np.array([np.inf, np.inf, 0]))
+    assert round(solve(build_flow_model(two_families, graphs, limits=only_x).model).objective) == 38
+    # Three y-small at least: one more than needed.
+    three = Limits(weights, np.array([-np.inf, -np.inf, 3]), free)
+    assert round(solve(build_flow_model(two_families, graphs, limits=three).model).objective) == 40
+
+
+def test_without_arcs_there_is_nothing(two_families):
+    graphs = build_flow_graphs(two_families)
+    kept = tuple(np.zeros(graph.num_arcs, np.bool_) for graph in graphs)
+    flow = build_flow_model(two_families, graphs, kept)
+    assert flow.model.matrix.shape == (3, 0)
+    assert solve(flow.model).status is Status.INFEASIBLE
+
+
+def test_flow_that_is_lost_is_an_error_not_an_endless_loop(two_families):
+    flow = build_flow_model(two_families, build_flow_graphs(two_families))
+    x = np.zeros(flow.model.cost.shape[0])
+    x[0] = 1
+    with pytest.raises(BackendError, match="flow is lost"):
+        flow.solution(x)
