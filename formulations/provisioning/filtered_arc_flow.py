@@ -25,13 +25,14 @@ import numpy as np
 from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.arc_flow import prepare
 from schedgap.formulations.provisioning.column_generation import column_generation
+from schedgap.formulations.provisioning.covering import trusted
 from schedgap.formulations.provisioning.flow_model import Limits, build_flow_model
 from schedgap.formulations.provisioning.flow_relaxation import FlowRelaxation
 from schedgap.formulations.provisioning.patterns import without_interference
 from schedgap.instances.method import Incumbent, Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
-from schedgap.instances.provisioning.objective import objective, price_step, proven_bound
+from schedgap.instances.provisioning.objective import objective, price_step
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.flow_graph import FlowGraph
@@ -119,8 +120,8 @@ class Search:
             if box.found.bound > most:
                 continue
             kept = relaxation.useful(box.found, most)
-            limits = Limits(relaxation.weights, box.low, box.high, most)
-            flow = build_flow_model(self.instance, self.graphs, kept, limits)
+            limits = Limits(relaxation.weights, box.low, box.high)
+            flow = build_flow_model(self.instance, self.graphs, kept, limits, large_first=True)
             self.models += 1
             self.kept_arcs = sum(int(keep.sum()) for keep in kept)
             left = max(0.0, self.deadline - time.perf_counter()) if math.isfinite(self.deadline) else None
@@ -130,12 +131,10 @@ class Search:
                 assert self.best_cost is not None
                 most = min(most, self.best_cost - step)
                 reached = min(reached, self.best_cost)
-            if result.status in (Status.FEASIBLE, Status.NO_SOLUTION):
-                rest = [other.found.bound for other in boxes[i + 1 :]]
-                here = box.found.bound
-                if result.bound is not None:
-                    here = max(here, proven_bound(self.instance, result.bound * step) or 0)
-                self._prove(min([reached, here, *rest]))
+            here = reached if result.status is Status.INFEASIBLE else box.found.bound
+            here = max(here, trusted(result.bound) * step)
+            if here < reached:
+                self._prove(min([here, *(other.found.bound for other in boxes[i + 1 :])]))
                 return False
         self._prove(reached)
         return True
@@ -193,7 +192,7 @@ def filtered_arc_flow(
     *,
     time_limit_s: float | None = None,
     threads: int = 1,
-    backend: str = "highs",
+    backend: str = "scip",
 ) -> Outcome:
     """Solve arc-flow models of growing cost windows, over the arcs that the window's reduced costs leave."""
     start = time.perf_counter()

@@ -6,10 +6,10 @@ Minimise    sum_q price[q] z[q]
 Rows        z into u + sum of f into u = sum of f out of u                     for each node u but the end
             sum_{e: c[e] = c} k[e] f[e] + counts[c] (z of types that c fits for free) >= counts[c]    for each class c
             low[g] <= sum_q weight[g, q] z[q] <= high[g]                       for each limited group g of machine types
-            sum_q price[q] z[q] <= most                                        where a better solution is sought
+            z[q] <= n - 1                    where asked for, and n machines of type q hold and cost as much as a larger one
 
 Prices count in multiples of their greatest common divisor. An arc carries at most counts[c] // k machines: some best
-solution places every task exactly once.
+solution places every task exactly once. The last row goes without loss too, since machines can be exchanged for larger ones.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 from scipy.sparse import coo_array, csc_array
 
 from schedgap.formulations.linear_model import LinearModel
+from schedgap.formulations.provisioning.multiples import type_multiples
 from schedgap.instances.errors import BackendError
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.solution import Provisioning
@@ -33,12 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limits:
-    """Limits on groups of machine types, weights (G, K), low and high (G,); and on the whole price, in micro-dollars."""
+    """Limits on groups of machine types: weights (G, K) int64, low and high (G,)."""
 
     weights: IntArray
     low: FloatArray
     high: FloatArray
-    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,8 +95,14 @@ def build_flow_model(
     graphs: tuple[FlowGraph, ...],
     kept: tuple[BoolArray, ...] | None = None,
     limits: Limits | None = None,
+    *,
+    large_first: bool = False,
 ) -> FlowModel:
-    """Build the model over the kept arcs, (A,) bool for each graph, or over all."""
+    """Build the model over the kept arcs, (A,) bool for each graph, or over all.
+
+    large_first : whether the number of small machines is limited as above; `limits` then must not tell apart a type and
+    larger ones of the same price a unit.
+    """
     num_classes, step = instance.num_classes, price_step(instance)
     rows: list[IntArray] = []
     columns: list[IntArray] = []
@@ -139,8 +145,11 @@ def build_flow_model(
     row_lower[:num_classes], row_upper[:num_classes] = instance.counts, np.inf
     cost = np.zeros(start)
     cost[: types.shape[0]] = instance.price[types] // step
+    most = np.full(types.shape[0], np.inf)
+    for small, _, number in type_multiples(instance) if large_first else ():
+        most[types == small] = np.minimum(most[types == small], number - 1)
     if limits is not None:
-        extra, low, high = _limit_rows(instance, types, limits, step)
+        extra, low, high = _limit_rows(types, limits)
         g, q = np.nonzero(extra)
         _entries(rows, columns, values, num_rows + g, q, extra[g, q])
         row_lower, row_upper = np.concatenate((row_lower, low)), np.concatenate((row_upper, high))
@@ -152,7 +161,7 @@ def build_flow_model(
         row_lower=row_lower,
         row_upper=row_upper,
         lower=np.zeros(start),
-        upper=np.concatenate((np.full(types.shape[0], np.inf), *upper)),
+        upper=np.concatenate((most, *upper)),
         integral=np.ones(start, np.bool_),
         objective_scale=step,
     )
@@ -173,15 +182,9 @@ def _entries(
     values.append(value[where])
 
 
-def _limit_rows(
-    instance: ProvisioningInstance, types: IntArray, limits: Limits, step: int
-) -> tuple[IntArray, FloatArray, FloatArray]:
+def _limit_rows(types: IntArray, limits: Limits) -> tuple[IntArray, FloatArray, FloatArray]:
     bounded = np.isfinite(limits.low) | np.isfinite(limits.high)
-    rows, low, high = limits.weights[bounded][:, types], limits.low[bounded], limits.high[bounded]
-    if limits.most is None:
-        return rows, low, high
-    rows = np.vstack((rows, instance.price[types] // step))
-    return rows, np.append(low, -np.inf), np.append(high, limits.most // step)
+    return limits.weights[bounded][:, types], limits.low[bounded], limits.high[bounded]
 
 
 def _path(graph: FlowGraph, flow: IntArray, node: int) -> list[int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.provisioning.kernels_repack import EMPTY, repack
+from schedgap.formulations.provisioning.multiples import type_multiples
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Repacking:
         self.rng = np.random.default_rng(seed)
         # Tasks in class order, whatever the instance's own order is.
         self.task_class = np.repeat(np.arange(instance.num_classes), instance.counts)
-        self.merges = _merges(instance)
+        self.merges = type_multiples(instance)
         self.take(solution)
 
     @property
@@ -161,19 +162,3 @@ class Repacking:
         rented = types >= 0
         number_of = np.cumsum(rented) - 1
         self._link(types[rented], number_of[root[self._task2machine()]])
-
-
-def _merges(instance: ProvisioningInstance) -> list[tuple[int, int, int]]:
-    """Return (small, large, number): `number` machines of the small type cost and hold as much as one large; by size."""
-    merges = []
-    for small in range(instance.num_types):
-        for large in range(instance.num_types):
-            number, rest = divmod(int(instance.price[large]), int(instance.price[small]))
-            if (
-                number >= 2
-                and rest == 0
-                and instance.type2family[small] == instance.type2family[large]
-                and (instance.capacity[large] >= number * instance.capacity[small]).all()
-            ):
-                merges.append((small, large, number))
-    return sorted(merges, key=lambda merge: (int(instance.price[merge[0]]), merge[2]))

@@ -7,6 +7,7 @@ from schedgap.formulations.provisioning.flow_model import Limits, build_flow_mod
 from schedgap.formulations.provisioning.patterns import patterns
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
+from schedgap.instances.provisioning import table7
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.verify import verify
 
@@ -21,13 +22,18 @@ def test_flows_become_a_solution_of_the_same_or_a_lower_price(varied_instance, s
     assert verify(instance, flow.solution(result.x)) == patterns(instance).bound
 
 
-def test_a_limit_on_the_price_leaves_exactly_what_costs_no_more(two_families):
-    graphs = build_flow_graphs(two_families)
-    # The optimum is $3.3, the prices' common divisor $0.1.
-    none = np.zeros((0, 3), np.int64)
-    for most, status in ((3_300_000, Status.OPTIMAL), (3_399_999, Status.OPTIMAL), (3_299_999, Status.INFEASIBLE)):
-        limits = Limits(none, np.zeros(0), np.zeros(0), most)
-        assert solve(build_flow_model(two_families, graphs, limits=limits).model).status is status
+def test_large_machines_first_costs_no_more():
+    instance = table7(40, seed=3, cpu="vcpu")
+    graphs = build_flow_graphs(instance)
+    free, capped = (build_flow_model(instance, graphs, large_first=large) for large in (False, True))
+    assert (capped.model.upper < free.model.upper).sum() > 5
+    found = solve(capped.model)
+    assert found.objective == solve(free.model).objective
+    machines = capped.solution(found.x)
+    used = np.bincount(machines.machine_type, weights=machines.repeat, minlength=instance.num_types)
+    # Eight GPUs are one p3.16xlarge.
+    names = instance.type_names
+    assert used[names.index("p3.8xlarge")] <= 1 and used[names.index("p3.2xlarge")] <= 3
 
 
 def test_limits_on_groups_of_types(two_families):
