@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from schedgap.bench.api import GapResult, SuiteResult
     from schedgap.bench.record import Record
 
-PLAIN_WIDTH = 160
+PLAIN_WIDTH = 200
 NOTHING = "-"
 # Of a failed run's reason, this much is printed; the journal and `--json` have all of it.
 SHOWN_REASON = 160
@@ -214,5 +214,6 @@ def plain_table(title: str, titles: Sequence[str], rows: Iterable[Sequence[str]]
 def _table(title: str, titles: Sequence[str]) -> Table:
     table = Table(title=Text(title), title_justify="left", title_style="bold")
     for name in titles:
-        table.add_column(name, justify="left" if name in ("method", "instances", "status") else "right")
+        is_text = name in ("method", "instances", "status")
+        table.add_column(name, justify="left" if is_text else "right", overflow="fold")
     return table

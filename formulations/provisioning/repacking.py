@@ -48,12 +48,15 @@ class Repacking:
         return int(self.instance.price[self.machine_type[self.machine_type >= 0]].sum())
 
     def solution(self) -> Provisioning:
-        """Return the current solution as patterns, equal machines grouped."""
-        instance = self.instance
-        content = np.zeros((self.machine_type.shape[0], instance.num_classes), np.int64)
-        np.add.at(content, (self._task2machine(), self.task_class), 1)
-        rented = self.machine_type >= 0
-        rows = np.column_stack((self.machine_type[rented], content[rented]))
+        """Return the cheapest solution since the last `take` as patterns, equal machines grouped.
+
+        Of several the first: which moves at equal cost followed depends on the clock.
+        """
+        _, machine_type, task2machine = self._cheapest
+        content = np.zeros((machine_type.shape[0], self.instance.num_classes), np.int64)
+        np.add.at(content, (task2machine, self.task_class), 1)
+        rented = machine_type >= 0
+        rows = np.column_stack((machine_type[rented], content[rented]))
         unique, repeat = np.unique(rows, axis=0, return_counts=True)
         return Provisioning.from_patterns(unique[:, 0], repeat, unique[:, 1:])
 
@@ -78,6 +81,8 @@ class Repacking:
                 NODE_LIMIT,
                 self.state,
             )
+        if self.cost < self._cheapest[0]:
+            self._remember()
 
     def search(self, deadline: float, patience: int) -> None:
         """Take some machines apart, search again, go back if that became dearer: iterated local search.
@@ -119,6 +124,10 @@ class Repacking:
         order = nameless.with_tasks(instance.replace(task2class=None, task_names=None))
         assert order.task2machine is not None
         self._link(np.repeat(solution.machine_type, solution.repeat), order.task2machine)
+        self._remember()
+
+    def _remember(self) -> None:
+        self._cheapest = (self.cost, self.machine_type.copy(), self._task2machine())
 
     def _link(self, machine_type: IntArray, task2machine: IntArray) -> None:
         """Build the linked lists, with a few slots that rent nothing."""
