@@ -119,13 +119,15 @@ class Search:
         for i, box in enumerate(boxes):
             if box.found.bound > most:
                 continue
-            kept = relaxation.useful(box.found, most)
+            # One step above `most` the arcs of the best solution so far stay, from which the solver then starts.
+            kept = relaxation.useful(box.found, most + step)
             limits = Limits(relaxation.weights, box.low, box.high)
             flow = build_flow_model(self.instance, self.graphs, kept, limits, large_first=True)
             self.models += 1
             self.kept_arcs = sum(int(keep.sum()) for keep in kept)
             left = max(0.0, self.deadline - time.perf_counter()) if math.isfinite(self.deadline) else None
-            result = solve(flow.model, self.backend, time_limit_s=left, threads=self.threads)
+            warm = None if self.best is None else flow.values(self.best)
+            result = solve(flow.model, self.backend, time_limit_s=left, threads=self.threads, warm_start=warm)
             if result.x is not None:
                 self._keep(flow.solution(result.x))
                 assert self.best_cost is not None

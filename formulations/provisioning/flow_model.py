@@ -89,6 +89,32 @@ class FlowModel:
         matrix = np.array(patterns, np.int64).reshape(-1, self.instance.num_classes)
         return Provisioning.from_cover(self.instance, types, repeats, matrix)
 
+    def values(self, solution: Provisioning) -> FloatArray | None:
+        """(n,) float64: the values of the variables that mean this solution, None if arcs that it needs were not kept."""
+        x = np.zeros(self.model.cost.shape[0])
+        place = {int(k): i for i, k in enumerate(self.roots)}
+        at: dict[int, tuple[FlowGraph, int, IntArray]] = {}
+        start = self.roots.shape[0]
+        for graph, arcs in zip(self.graphs, self.arcs, strict=True):
+            column = np.full(graph.num_arcs, -1)
+            column[arcs] = start + np.arange(arcs.shape[0])
+            start += arcs.shape[0]
+            at |= {int(k): (graph, int(root), column) for k, root in zip(graph.types, graph.root, strict=True)}
+        patterns = np.zeros((solution.machine_type.shape[0], self.instance.num_classes), np.int64)
+        np.add.at(patterns, (solution.entry2group, solution.task_class), solution.count)
+        for k, number, pattern in zip(solution.machine_type.tolist(), solution.repeat.tolist(), patterns, strict=True):
+            graph, node, column = at[k]
+            path = [place.get(k, -1)]
+            while node:
+                taken = int(pattern[graph.classes[graph.node_layer[node]]])
+                e = int(graph.node_ptr[node]) + taken
+                path.append(int(column[e]) if e < graph.node_ptr[node + 1] else -1)
+                node = int(graph.head[e])
+            if min(path) < 0:
+                return None
+            x[path] += number
+        return x
+
 
 def build_flow_model(
     instance: ProvisioningInstance,

@@ -65,3 +65,15 @@ def test_flow_that_is_lost_is_an_error_not_an_endless_loop(two_families):
     x[0] = 1
     with pytest.raises(BackendError, match="flow is lost"):
         flow.solution(x)
+
+
+def test_a_solution_as_values_of_the_variables(two_families):
+    graphs = build_flow_graphs(two_families)
+    flow = build_flow_model(two_families, graphs)
+    best = patterns(two_families).solution
+    x = flow.values(best)
+    rows = flow.model.matrix @ x
+    assert (rows >= flow.model.row_lower).all() and (rows <= flow.model.row_upper).all()
+    assert x @ flow.model.cost * price_step(two_families) == verify(two_families, flow.solution(x)) == 3_300_000
+    nothing = tuple(np.zeros(graph.num_arcs, np.bool_) for graph in graphs)
+    assert build_flow_model(two_families, graphs, nothing).values(best) is None
