@@ -186,7 +186,10 @@ def _scalars(details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _one_line(error: BaseException) -> str:
-    text = " ".join(str(error).split())
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        text = "its message cannot be printed"
     return f"{type(error).__name__}: {text}"[:500]
 
 

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.provisioning.covering import Cover, solve_cover
+from schedgap.formulations.provisioning.covering import Cover
+from schedgap.formulations.provisioning.enumerated import solve_enumerated
 from schedgap.formulations.provisioning.kernels_interference import OVER_CONTENTS, all_contents, keep_contents
 from schedgap.formulations.provisioning.pattern_set import PatternSet
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
-from schedgap.instances.provisioning.objective import lost_value, objective
-from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.objective import lost_value
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -139,24 +139,14 @@ def interference(
     if isinstance(every, str):
         return Outcome(status=Status.UNSUPPORTED, details={"reason": f"{every}; raise max_contents or use bounds"})
     chosen = needed_contents(merged.instance, every) if dominance else every
-    cover = value_cover(merged.instance, chosen)
-    build_s = time.perf_counter() - start
-    left = None if time_limit_s is None else max(0.0, time_limit_s - build_s)
-    found = solve_cover(cover, backend, left, threads)
-    start = time.perf_counter()
-    solution, status = None, found.status
-    if found.repeat is not None:
-        packed = Provisioning.from_cover(merged.instance, chosen.machine_type, found.repeat, chosen.patterns)
-        solution = merged.restore(packed)
-        status = Status.OPTIMAL if found.bound == objective(instance, solution) else Status.FEASIBLE
-    return Outcome(
-        solution,
-        found.bound,
-        status,
-        build_s,
-        found.solve_s,
-        time.perf_counter() - start,
-        found.trajectory,
-        backend,
-        {"contents": every.size, **found.details},
+    return solve_enumerated(
+        instance,
+        merged,
+        chosen,
+        value_cover(merged.instance, chosen),
+        backend=backend,
+        started=start,
+        time_limit_s=time_limit_s,
+        threads=threads,
+        details={"contents": every.size},
     )

@@ -12,14 +12,14 @@ import time
 from typing import TYPE_CHECKING
 
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.provisioning.covering import Cover, solve_cover
+from schedgap.formulations.provisioning.covering import Cover
+from schedgap.formulations.provisioning.enumerated import solve_enumerated
 from schedgap.formulations.provisioning.pattern_set import enumerate_patterns, needed_patterns
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
-from schedgap.instances.provisioning.objective import objective, price_step
-from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.objective import price_step
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -76,25 +76,14 @@ def patterns(
     if isinstance(every, str):
         return Outcome(status=Status.UNSUPPORTED, details={"reason": f"{every}; use column-generation"})
     chosen = needed_patterns(merged.instance, every) if dominance else every
-    cover = price_cover(merged.instance, chosen)
-    build_s = time.perf_counter() - start
-    left = None if time_limit_s is None else max(0.0, time_limit_s - build_s)
-    found = solve_cover(cover, backend, left, threads)
-    start = time.perf_counter()
-    bound = None if found.bound is None else found.bound * cover.unit
-    solution, status = None, found.status
-    if found.repeat is not None:
-        packed = Provisioning.from_cover(merged.instance, chosen.machine_type, found.repeat, chosen.patterns)
-        solution = merged.restore(packed)
-        status = Status.OPTIMAL if bound == objective(instance, solution) else Status.FEASIBLE
-    return Outcome(
-        solution,
-        bound,
-        status,
-        build_s,
-        found.solve_s,
-        time.perf_counter() - start,
-        found.trajectory,
-        backend,
-        {"patterns": every.size, **found.details},
+    return solve_enumerated(
+        instance,
+        merged,
+        chosen,
+        price_cover(merged.instance, chosen),
+        backend=backend,
+        started=start,
+        time_limit_s=time_limit_s,
+        threads=threads,
+        details={"patterns": every.size},
     )

@@ -29,6 +29,7 @@ EXPECTED = {
     "x-foreign": ("invalid", "OwnSolution"),
     "x-text": ("invalid", "cannot be verified"),
     "x-error": ("error", "ValueError: no such luck"),
+    "x-mute": ("error", "MuteError: its message cannot be printed"),
     "x-exit": ("error", "SystemExit: 0"),
     "x-hard-exit": ("crashed", "exited with code 0 and without an answer"),
 }

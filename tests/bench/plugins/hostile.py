@@ -141,6 +141,16 @@ def error(instance):
     raise ValueError("no\nsuch luck")
 
 
+class MuteError(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+@method("x-mute", family=FAMILY)
+def mute(instance):
+    raise MuteError
+
+
 @method("x-exit", family=FAMILY)
 def leave(instance):
     sys.exit(0)
