@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 OVER_PATTERNS = -1
 OVER_NODES = -2
+# More than any machine has: the load of a class on a family on which it may not run.
+FORBIDDEN = 2**62
 
 
 @kernel
@@ -83,21 +85,23 @@ def maximal_patterns(
 def fits_cheaper(
     pattern: IntArray, k: int, demand: IntArray, type2family: IntArray, capacity: IntArray, price: IntArray
 ) -> bool:
-    """Whether a pattern of type k also fits a cheaper type, or one of the same price that comes first. O(K R C)."""
+    """Whether a pattern of type k also fits a cheaper type, or one of the same price that comes first. O((F C + K) R)."""
+    num_families, num_classes, num_resources = demand.shape
+    load = np.zeros((num_families, num_resources), np.int64)
+    for family in range(num_families):
+        for c in range(num_classes):
+            if pattern[c] > 0:
+                for r in range(num_resources):
+                    if demand[family, c, r] < 0:
+                        load[family, r] = FORBIDDEN
+                    elif load[family, r] < FORBIDDEN:
+                        load[family, r] += pattern[c] * demand[family, c, r]
     for other in range(price.shape[0]):
         if price[other] > price[k] or (price[other] == price[k] and other >= k):
             continue
         fits = True
-        family = type2family[other]
-        for r in range(capacity.shape[1]):
-            used = 0
-            for c in range(pattern.shape[0]):
-                if pattern[c] > 0:
-                    if demand[family, c, r] < 0:
-                        fits = False
-                        break
-                    used += pattern[c] * demand[family, c, r]
-            if not fits or used > capacity[other, r]:
+        for r in range(num_resources):
+            if load[type2family[other], r] > capacity[other, r]:
                 fits = False
                 break
         if fits:
