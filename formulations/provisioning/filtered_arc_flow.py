@@ -45,8 +45,9 @@ if TYPE_CHECKING:
 FIRST_WINDOW = 2e-5
 GROWTH = 2
 MAX_SPLIT = 8
-# For the first solution: seconds a thousand arcs, and the largest share of the time limit.
-FIRST_S, FIRST_SHARE = 0.7, 0.1
+# For the first solution: seconds a thousand arcs, and the largest share of the time limit. Models of fewer arcs are
+# solved before a search has begun.
+FIRST_S, FIRST_SHARE, FEW_ARCS = 0.7, 0.1, 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +77,11 @@ class Search:
     kept_arcs: int = 0
     trajectory: list[Incumbent] = field(default_factory=list)
 
+    @property
+    def num_arcs(self) -> int:
+        """Arcs of all graphs together."""
+        return sum(graph.num_arcs for graph in self.graphs)
+
     def run(self) -> None:
         """Search until the bound meets the best solution or time is up."""
         step = price_step(self.instance)
@@ -95,7 +101,8 @@ class Search:
             boxes = self._boxes(relaxation, most)
             if boxes is None:
                 return
-            if self.best_cost is None and any(box.found.bound <= most for box in boxes):
+            is_open = any(box.found.bound <= most for box in boxes)
+            if is_open and self.best_cost is None and self.num_arcs > FEW_ARCS:
                 self._find_first()
                 continue
             if not self._solve_window(relaxation, boxes, most - most % step):
@@ -103,7 +110,7 @@ class Search:
 
     def _find_first(self) -> None:
         """Look for a solution by column generation."""
-        seconds = FIRST_S * sum(graph.num_arcs for graph in self.graphs) / 1000
+        seconds = FIRST_S * self.num_arcs / 1000
         if math.isfinite(self.deadline):
             seconds = min(seconds, FIRST_SHARE * (self.deadline - self.start), self.deadline - time.perf_counter())
         found = column_generation(self.instance, time_limit_s=max(0.0, seconds), threads=self.threads)
@@ -215,7 +222,7 @@ def filtered_arc_flow(
     details = {
         "classes": small.instance.num_classes,
         "vertices": sum(graph.num_nodes for graph in graphs),
-        "arcs": sum(graph.num_arcs for graph in graphs),
+        "arcs": search.num_arcs,
         "kept_arcs": search.kept_arcs,
         "windows": search.windows,
         "models": search.models,
