@@ -28,6 +28,7 @@ from schedgap.formulations.provisioning.column_generation import column_generati
 from schedgap.formulations.provisioning.covering import trusted
 from schedgap.formulations.provisioning.flow_model import Limits, build_flow_model
 from schedgap.formulations.provisioning.flow_relaxation import FlowRelaxation
+from schedgap.formulations.provisioning.multiples import with_large_machines
 from schedgap.formulations.provisioning.patterns import without_interference
 from schedgap.instances.method import Incumbent, Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
@@ -133,7 +134,7 @@ class Search:
             self.models += 1
             self.kept_arcs = sum(int(keep.sum()) for keep in kept)
             left = max(0.0, self.deadline - time.perf_counter()) if math.isfinite(self.deadline) else None
-            warm = None if self.best is None else flow.values(self.best)
+            warm = None if self.best is None else flow.values(with_large_machines(self.instance, self.best))
             result = solve(flow.model, self.backend, time_limit_s=left, threads=self.threads, warm_start=warm)
             if result.x is not None:
                 self._keep(flow.solution(result.x))
