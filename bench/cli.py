@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import warnings
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,6 +61,8 @@ def main() -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
+    # joblib's advice on Ctrl-C, which is not for the user.
+    warnings.filterwarnings("ignore", r"\d+ tasks which were still being processed", UserWarning)
     try:
         app()
     except SchedgapError as error:
