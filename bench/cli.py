@@ -62,7 +62,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     # joblib's advice on Ctrl-C, which is not for the user.
-    warnings.filterwarnings("ignore", r"\d+ tasks which were still being processed", UserWarning)
+    warnings.filterwarnings("ignore", r"\d+ tasks (which were|have been) ", UserWarning)
     try:
         app()
     except SchedgapError as error:
