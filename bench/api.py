@@ -14,8 +14,10 @@ from schedgap.bench.headlines import headline_rows
 from schedgap.bench.host import host_id, write_host
 from schedgap.bench.journal import Journal
 from schedgap.bench.measurement import ERRORS, FAILED
+from schedgap.bench.pictures import append_picture
 from schedgap.bench.plan import Plan, chosen_method, make_run, plan_suite, setting
 from schedgap.bench.record import Record
+from schedgap.bench.results import write_plan
 from schedgap.bench.runs import Limits
 from schedgap.bench.suite import read_suite
 from schedgap.bench.summary import Best, best_of, summarise
@@ -26,7 +28,7 @@ from schedgap.instances.method import REGISTRY, Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from schedgap.bench.measurement import Measurement
+    from schedgap.bench.execute import Performed
     from schedgap.bench.runs import Run
     from schedgap.bench.suite import Suite
 
@@ -144,14 +146,16 @@ def run_suite(
     plan = plan_suite(chosen, folder, plugins=files, trace=None if trace is None else Path(trace))
     directory = Path(out) if out is not None else Path("runs") / chosen.name
     with Journal(directory) as journal:
-        host = write_host(directory)
+        write_plan(directory, chosen, _command(suite, plugins, trace), plan.runs)
         known = {key: journal.records[key] for key in plan.runs if key in journal.records}
         known = judged(known, contradictions(known.values()))
         missing = [key for key in plan.runs if key not in known or known[key].status in _RETRIED[retry]]
         if on_progress is not None:
             on_progress(Progress(0, len(missing), None))
-        for done, (run, measurement) in enumerate(execute((plan.task(key) for key in missing), jobs), start=1):
-            record = _recorded(run, measurement, host)
+        for done, performed in enumerate(execute((plan.task(key) for key in missing), jobs), start=1):
+            if performed.answer.picture is not None:
+                append_picture(directory, performed.run.key, performed.answer.picture)
+            record = _recorded(performed, write_host(directory, performed.host))
             journal.append(record)
             if on_progress is not None:
                 on_progress(Progress(done, len(missing), record))
@@ -199,7 +203,6 @@ def gap(
         chosen.append(chosen_method(family, _default_bound(family, instance)))
     for method, given in chosen:
         plan.add(instance, make_run(instance, method, given, limits, base_seed=seed))
-    host = host_id()
     if solutions is not None:
         try:
             solutions.mkdir(parents=True, exist_ok=True)
@@ -208,11 +211,12 @@ def gap(
     if on_progress is not None:
         on_progress(Progress(0, len(plan.runs), None))
     records: dict[str, Record] = {}
-    tasks = (
-        plan.task(key, None if solutions is None else solutions / f"{run.label}.json") for key, run in plan.runs.items()
-    )
-    for done, (run, measurement) in enumerate(execute(tasks, jobs), start=1):
-        records[run.key] = record = _recorded(run, measurement, host)
+    tasks = (plan.task(key, keep=solutions is not None) for key in plan.runs)
+    for done, performed in enumerate(execute(tasks, jobs), start=1):
+        record = _recorded(performed, host_id(performed.host))
+        records[record.key] = record
+        if solutions is not None and performed.answer.solution is not None:
+            (solutions / f"{performed.run.label}.json").write_bytes(performed.answer.solution)
         if on_progress is not None:
             on_progress(Progress(done, len(plan.runs), record))
     records = judged(records, contradictions(records.values()))
@@ -236,8 +240,17 @@ def _default_bound(family: str, instance: Any) -> str:
     )
 
 
-def _recorded(run: Run, measurement: Measurement, host: str) -> Record:
-    return Record(run.key, run, measurement, host, datetime.now(UTC).isoformat(timespec="milliseconds"))
+def _recorded(performed: Performed, host: str) -> Record:
+    ended_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return Record(performed.run.key, performed.run, performed.answer.measurement, host, ended_at)
+
+
+def _command(suite: str | Path, plugins: Sequence[str | Path], trace: str | Path | None) -> list[str]:
+    """Return the words of the command that does the same."""
+    words = ["schedgap", "run", str(suite)]
+    for plugin in plugins:
+        words += ["--plugin", str(plugin)]
+    return words if trace is None else [*words, "--trace", str(trace)]
 
 
 def _as_planned(record: Record, run: Run) -> Record:

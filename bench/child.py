@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.bench.compilation import CompileClock
+from schedgap.bench.reference import reference_s
 from schedgap.bench.supervise import FRAME, MIB
 from schedgap.bench.tree import die_with_parent
 from schedgap.instances.family import find_family
@@ -123,6 +124,7 @@ def _measured(request: Request, instance: Any, answers: int) -> bytes:
             facts |= {"warm": "child", "warm_s": warm_up(method, instance, request)}
         _send(answers, b"W", b"")
     before = fingerprint(instance)
+    facts["reference_s"] = reference_s()
     outcome, times = _timed(method, instance, request, tell)
     computing_s = times["wall_s"] - times["compile_s"]
     if times["compile_s"] > COMPILE_SHARE * times["wall_s"] and computing_s < REPEAT_BELOW_S:

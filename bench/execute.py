@@ -6,18 +6,19 @@ import atexit
 import os
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed
 
+from schedgap.bench.host import host_facts
 from schedgap.bench.pool import Pool
+from schedgap.bench.record import PROCESS_GROUP
 from schedgap.bench.request import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from schedgap.bench.measurement import Measurement
+    from schedgap.bench.request import Answer
     from schedgap.bench.runs import Run
 
 
@@ -28,25 +29,38 @@ class Setting:
     families: tuple[str, ...]
     plugins: tuple[str, ...]
     threads: int
+    isolation: str = PROCESS_GROUP
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One run with all that is needed to do it anywhere: `pickled` is the instance, `kind` see `compiled_kind`."""
+    """One run with all that is needed to do it anywhere.
+
+    pickled : the instance. kind : see `compiled_kind`. keep : send the solution back too.
+    """
 
     run: Run
     pickled: bytes
     kind: str
     setting: Setting
-    solution_path: Path | None = None
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """A run that was done. host : facts of the machine that did it, which need not be this one."""
+
+    run: Run
+    answer: Answer
+    host: Mapping[str, Any]
 
 
 _POOLS: dict[Setting, Pool] = {}
 _LOCK = threading.Lock()
 
 
-def execute(tasks: Iterable[Task], jobs: int | None = None) -> Iterator[tuple[Run, Measurement]]:
-    """Yield each run with its measurement, in the order in which they end; all servers are gone when it is closed.
+def execute(tasks: Iterable[Task], jobs: int | None = None) -> Iterator[Performed]:
+    """Yield each run with its answer, in the order in which they end; all servers are gone when it is closed.
 
     jobs : runs at a time; None for one a processor.
     """
@@ -63,7 +77,7 @@ def execute(tasks: Iterable[Task], jobs: int | None = None) -> Iterator[tuple[Ru
         ends.close()
 
 
-def perform(task: Task) -> tuple[Run, Measurement]:
+def perform(task: Task) -> Performed:
     """Measure one run in this process's pool."""
     with _LOCK:
         if task.setting not in _POOLS:
@@ -78,9 +92,9 @@ def perform(task: Task) -> tuple[Run, Measurement]:
         limits=run.limits,
         digest=run.digest,
         instance_path=pool.store(run.digest, task.pickled),
-        solution_path=task.solution_path,
+        keep=task.keep,
     )
-    return run, pool.run(request, task.kind)
+    return Performed(run, pool.run(request, task.kind), host_facts())
 
 
 def start_pool(setting: Setting) -> None:

@@ -42,7 +42,7 @@ def host_facts() -> Mapping[str, Any]:
         "machine": platform.machine(),
         "processor": _processor(),
         "processors": os.cpu_count(),
-        "processors_usable": len(os.sched_getaffinity(0)),
+        "affinity": sorted(os.sched_getaffinity(0)),
         "cores": psutil.cpu_count(logical=False),
         "memory_mib": psutil.virtual_memory().total // 2**20,
         "python": platform.python_version(),
@@ -51,26 +51,26 @@ def host_facts() -> Mapping[str, Any]:
     }
 
 
-def host_id() -> str:
+def host_id(facts: Mapping[str, Any]) -> str:
     """Return a short hash of the facts."""
-    return hashlib.sha256(json.dumps(host_facts(), sort_keys=True).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def write_host(directory: Path) -> str:
-    """Write `hosts/ID.json` unless it is there, and return the ID.
+def write_host(directory: Path, facts: Mapping[str, Any]) -> str:
+    """Write the facts to `hosts/ID.json` unless it is there, and return the ID.
 
     Raises
     ------
     JournalError
         if it cannot be written.
     """
-    identity = host_id()
+    identity = host_id(facts)
     path = directory / "hosts" / f"{identity}.json"
     if not path.exists():
         try:
             path.parent.mkdir(exist_ok=True)
             partial = path.with_suffix(f".{os.getpid()}.partial")
-            partial.write_text(json.dumps(host_facts(), indent=1) + "\n", encoding="utf-8")
+            partial.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
             partial.replace(path)
         except OSError as error:
             raise JournalError(f"{path}: cannot be written ({error.strerror}); choose another --out.") from None

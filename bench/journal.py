@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, Self
 
 from schedgap.bench.check_bounds import Contradiction
-from schedgap.bench.record import RUN_SCHEMA, Record
+from schedgap.bench.record import OLDER, RUN_SCHEMA, Record
 from schedgap.instances.errors import JournalError
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def read_journal(directory: Path, verdicts: set[Contradiction] | None = None) ->
         try:
             row = json.loads(line)
             schema = row["schema"]
-            if schema == RUN_SCHEMA:
+            if schema == RUN_SCHEMA or schema in OLDER:
                 records[row["key"]] = Record.from_row(row)
                 continue
             if schema == VERDICT_SCHEMA:

@@ -51,6 +51,7 @@ def judge(family: Family, instance: Any, ending: Ending, limits: Limits) -> tupl
         measurement,
         wall_s=facts.get("wall_s"),
         cpu_s=facts.get("cpu_s"),
+        reference_s=facts.get("reference_s"),
         compile_s=facts.get("compile_s"),
         warm_s=facts.get("warm_s"),
         warm=facts.get("warm") or "none",

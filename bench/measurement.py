@@ -28,7 +28,8 @@ class Measurement:
     wall_s : the method call alone. build_s, solve_s, extract_s : parts of it, as the method reports them.
     warm : where compiled code was warmed up before: `parent`, `child`, `repeat` (the call was timed a second time,
     because something was compiled in the first) or `none`; warm_s : how long that took. compile_s : compilation left
-    inside wall_s. cpu_s : processor seconds of the call, child processes included.
+    inside wall_s. cpu_s : processor seconds of the call, child processes included. reference_s : what a fixed piece of
+    work took in the same process just before (see `reference`).
     peak_memory_mib : the most resident memory of the whole tree. output : what the run printed, if it failed.
     trajectory : (seconds, objective, bound) as the method reports them: claims, not verified.
     """
@@ -46,6 +47,7 @@ class Measurement:
     warm_s: float | None = None
     compile_s: float | None = None
     cpu_s: float | None = None
+    reference_s: float | None = None
     peak_memory_mib: float | None = None
     output: str = ""
     solver: str | None = None

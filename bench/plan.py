@@ -37,10 +37,10 @@ class Plan:
             self.instances[run.digest] = pickled(instance), compiled_kind(instance)
         self.runs.setdefault(run.key, run)
 
-    def task(self, key: str, solution_path: Path | None = None) -> Task:
+    def task(self, key: str, *, keep: bool = False) -> Task:
         """Return what a worker needs to do a run."""
         run = self.runs[key]
-        return Task(run, *self.instances[run.digest], self.setting, solution_path)
+        return Task(run, *self.instances[run.digest], self.setting, keep)
 
 
 def plan_suite(suite: Suite, folder: Path, *, plugins: tuple[str, ...] = (), trace: Path | None = None) -> Plan:
@@ -132,6 +132,7 @@ def make_run(
         seed=derived_seed(base_seed, instance.digest, repetition),
         repetition=repetition,
         limits=limits,
+        stochastic=method.stochastic,
     )
 
 

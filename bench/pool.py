@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.measurement import Measurement
-from schedgap.bench.request import Request, WarmedUp, WarmUp
+from schedgap.bench.request import Answer, Request, WarmedUp, WarmUp
 from schedgap.instances.errors import MethodError, SchedgapError
 from schedgap.instances.method import Status, find_method
 
@@ -152,8 +152,8 @@ class Pool:
                 self._paths[digest] = path
             return self._paths[digest]
 
-    def run(self, request: Request, kind: str) -> Measurement:
-        """Measure one run; whatever happens to it or to its server, there is a measurement.
+    def run(self, request: Request, kind: str) -> Answer:
+        """Measure one run; whatever happens to it or to its server, there is an answer.
 
         kind : what tells compiled specialisations apart (see `compiled_kind`).
 
@@ -175,15 +175,16 @@ class Pool:
         try:
             server = self._take(request, label, warmth, patience_s)
             in_child = warmth is Warmth.CHILD or server.touch
-            measurement: Measurement = server.ask(replace(request, warm=in_child), patience_s)
+            answer: Answer = server.ask(replace(request, warm=in_child), patience_s)
         except ServerLostError:
             if self._closed:
                 raise PoolClosedError from None
-            return Measurement(Status.CRASHED, reason="the process that watched it died or stopped answering")
+            return Answer(Measurement(Status.CRASHED, reason="the process that watched it died or stopped answering"))
         self._give(label, server)
-        if warmth is Warmth.PARENT and measurement.warm != "repeat":
-            return replace(measurement, warm=str(warmth), warm_s=server.warm_s)
-        return measurement
+        if warmth is Warmth.PARENT and answer.measurement.warm != "repeat":
+            warm = replace(answer.measurement, warm=str(warmth), warm_s=server.warm_s)
+            return replace(answer, measurement=warm)
+        return answer
 
     def close(self) -> None:
         """End all servers and what they run."""
@@ -214,7 +215,7 @@ class Pool:
                     self._give(label, server)
                     return Warmth.PARENT
             server = self._take(request, label, Warmth.NONE, patience_s)
-            end = server.ask(replace(request, shrunk=True, solution_path=None), patience_s)
+            end = server.ask(replace(request, shrunk=True), patience_s).measurement
         except ServerLostError:
             return Warmth.NONE
         if end.status not in (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION):

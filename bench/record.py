@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.measurement import Measurement
 from schedgap.bench.runs import Limits, Run
 from schedgap.instances.method import Status
 
-RUN_SCHEMA = "schedgap/run/1"
-# How runs are kept apart from the harness; other levels may follow.
-ISOLATION = "process-group"
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RUN_SCHEMA = "schedgap/run/2"
+# What an older schema lacks, and what it meant by that.
+OLDER: Mapping[str, Mapping[str, Any]] = {"schedgap/run/1": {"stochastic": False, "reference_s": None}}
+# How runs are kept apart from the harness and from each other.
+PROCESS_GROUP = "process-group"
 _RUN_FIELDS = tuple(field.name for field in fields(Run))
 _MEASUREMENT_FIELDS = tuple(field.name for field in fields(Measurement))
 
@@ -25,7 +30,7 @@ class Record:
     measurement: Measurement
     host: str
     ended_at: str
-    isolation: str = ISOLATION
+    isolation: str = PROCESS_GROUP
 
     @property
     def status(self) -> Status:
@@ -46,7 +51,11 @@ class Record:
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> Record:
-        """Return the record of a JSON object; `KeyError`, `TypeError` or `ValueError` if it is none."""
+        """Return the record of a JSON object; `KeyError`, `TypeError` or `ValueError` if it is none.
+
+        Rows of an older schema get what they lack; they stay as they are in their file.
+        """
+        row = {**OLDER.get(row["schema"], {}), **row}
         run = {name: row[name] for name in _RUN_FIELDS}
         run["limits"] = Limits(**run["limits"])
         measurement = {name: row[name] for name in _MEASUREMENT_FIELDS}

@@ -9,15 +9,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from schedgap.bench.measurement import Measurement
     from schedgap.bench.runs import Limits, Scalar
+    from schedgap.instances.picture import Picture
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One run for a server.
 
-    given : the parameters that were given. instance_path : a pickle of the instance. solution_path : where to write
-    the verified solution, or None. warm : the child warms up by itself before the timed call.
+    given : the parameters that were given. instance_path : a pickle of the instance. keep : answer with the verified
+    solution as a file's content, too. warm : the child warms up by itself before the timed call.
     shrunk : run on the family's small version of the instance instead, for its effects on compiled code only.
     """
 
@@ -28,9 +30,22 @@ class Request:
     limits: Limits
     digest: str
     instance_path: Path
-    solution_path: Path | None = None
+    keep: bool = False
     warm: bool = False
     shrunk: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a run gave.
+
+    picture : of the verified solution, None where the family has none. solution : the verified solution as its file's
+    content, if it was to be kept.
+    """
+
+    measurement: Measurement
+    picture: Picture | None = None
+    solution: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ class Run:
     parameters that were given. parameters : all of the method's parameters, defaults included. backend,
     backend_version : the solver chosen by the parameter `backend`, and its package's version; None without one.
     seed : what `rng` is made of; it depends on base seed, instance and repetition, never on the method.
+    stochastic : whether the answer depends on it.
     """
 
     family: str
@@ -69,6 +70,7 @@ class Run:
     seed: int
     repetition: int
     limits: Limits
+    stochastic: bool = False
 
     @property
     def key(self) -> str:

@@ -14,7 +14,7 @@ import psutil
 
 from schedgap.bench.child import run_child, warm_up
 from schedgap.bench.judge import judge
-from schedgap.bench.request import Request, WarmedUp, WarmUp
+from schedgap.bench.request import Answer, Request, WarmedUp, WarmUp
 from schedgap.bench.supervise import HarnessGoneError, supervise
 from schedgap.bench.tree import adopt_orphans
 from schedgap.instances.family import find_family
@@ -23,7 +23,7 @@ from schedgap.instances.method import find_method
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from schedgap.bench.measurement import Measurement
+    from schedgap.instances.family import Family
 
 
 def serve(connection: Connection) -> None:
@@ -48,7 +48,7 @@ class Server:
         self._digest = ""
         self._instance: Any = None
 
-    def answer(self, request: Request | WarmUp) -> Measurement | WarmedUp:
+    def answer(self, request: Request | WarmUp) -> Answer | WarmedUp:
         """Do what is asked."""
         if isinstance(request, WarmUp):
             return self._warm(request.request)
@@ -62,7 +62,7 @@ class Server:
         gc.freeze()
         return WarmedUp(seconds, again_s, psutil.Process().num_threads())
 
-    def _run(self, request: Request) -> Measurement:
+    def _run(self, request: Request) -> Answer:
         instance = self._load(request)
         with tempfile.TemporaryDirectory(prefix="schedgap-run-", ignore_cleanup_errors=True) as scratch:
             answers, answers_in = os.pipe()
@@ -78,12 +78,20 @@ class Server:
             assert family.shrink is not None
             instance = family.shrink(instance)
         measurement, solution = judge(family, instance, ending, request.limits)
-        if solution is not None and request.solution_path is not None:
-            family.write_solution(instance, solution, request.solution_path)
-        return measurement
+        if solution is None or request.shrunk:
+            return Answer(measurement)
+        picture = None if family.picture is None else family.picture(instance, solution)
+        return Answer(measurement, picture, _content(family, instance, solution) if request.keep else None)
 
     def _load(self, request: Request) -> Any:
         if request.digest != self._digest:
             self._instance = pickle.loads(request.instance_path.read_bytes())
             self._digest = request.digest
         return self._instance
+
+
+def _content(family: Family, instance: Any, solution: Any) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="schedgap-solution-") as folder:
+        path = Path(folder) / "solution.json"
+        family.write_solution(instance, solution, path)
+        return path.read_bytes()

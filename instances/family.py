@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from schedgap.instances.picture import Picture
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -21,6 +23,7 @@ class Family:
     generators : name to a function of keyword parameters and `seed` that returns an instance.
     importers : format name to a function of a path and keyword parameters that returns an instance.
     shrink : returns a tiny instance of the same kind, on which the harness warms up compiled methods; None for none.
+    picture : returns what a verified solution looks like, for the report; None for none.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Family:
     generators: dict[str, Callable[..., Any]]
     importers: dict[str, Callable[..., Any]]
     shrink: Callable[[Any], Any] | None = None
+    picture: Callable[[Any, Any], Picture] | None = None
 
 
 FAMILIES: dict[str, Family] = {}

@@ -8,6 +8,7 @@ from schedgap.instances.provisioning.files import read_instance, write_instance
 from schedgap.instances.provisioning.generate import distinct, table3, table7
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step, proven_bound
+from schedgap.instances.provisioning.picture import picture
 from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.solution_files import read_solution, write_solution
@@ -32,6 +33,7 @@ PROVISIONING = register_family(
         },
         importers={"alibaba-gpu-v2023": alibaba},
         shrink=shrink,
+        picture=picture,
     )
 )
 

@@ -102,7 +102,7 @@ def test_directory_that_cannot_be(tmp_path):
         ("not JSON", "line 2: no record of a run"),
         ("[]", "line 2: no record of a run"),
         ('{"schema": "schedgap/run/1"}', "line 2: no record of a run"),
-        ('{"schema": "schedgap/run/0"}', "line 2: schema 'schedgap/run/0', this version reads 'schedgap/run/1'"),
+        ('{"schema": "schedgap/run/0"}', "line 2: schema 'schedgap/run/0', this version reads 'schedgap/run/2'"),
     ],
 )
 def test_a_line_of_something_else(tmp_path, records, line, message):
@@ -124,3 +124,14 @@ def test_verdicts_are_written_once(tmp_path, records):
     lines = [json.loads(line) for line in (tmp_path / FILE_NAME).read_text().splitlines()]
     assert [line["schema"] for line in lines].count("schedgap/verdict/1") == 1
     assert list(read_journal(tmp_path).values()) == records[:1]
+
+
+def test_an_older_schema_is_upgraded_while_reading(tmp_path, records):
+    """Rows of `schedgap/run/1` know nothing of `stochastic` and `reference_s`; they stay as they are in the file."""
+    row = records[0].to_row() | {"schema": "schedgap/run/1"}
+    del row["stochastic"], row["reference_s"]
+    line = json.dumps(row) + "\n"
+    (tmp_path / FILE_NAME).write_text(line)
+    with Journal(tmp_path) as journal:
+        assert journal.records == {records[0].key: records[0]}
+    assert (tmp_path / FILE_NAME).read_text() == line
