@@ -31,6 +31,7 @@ class Measurement:
     inside wall_s. cpu_s : processor seconds of the call, child processes included. reference_s : what a fixed piece of
     work took in the same process just before (see `reference`).
     peak_memory_mib : the most resident memory of the whole tree. output : what the run printed, if it failed.
+    details : facts, as the method reports them. measures : what the family reads off the verified solution.
     trajectory : (seconds, objective, bound) as the method reports them: claims, not verified.
     """
 
@@ -53,3 +54,4 @@ class Measurement:
     solver: str | None = None
     trajectory: tuple[tuple[float, int | None, int | None], ...] = ()
     details: Mapping[str, Scalar] = field(default_factory=dict)
+    measures: Mapping[str, float] = field(default_factory=dict)

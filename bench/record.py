@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 RUN_SCHEMA = "schedgap/run/2"
 # What an older schema lacks, and what it meant by that.
-OLDER: Mapping[str, Mapping[str, Any]] = {"schedgap/run/1": {"stochastic": False, "reference_s": None}}
+OLDER: Mapping[str, Mapping[str, Any]] = {"schedgap/run/1": {"stochastic": False, "reference_s": None, "measures": {}}}
 # How runs are kept apart from the harness and from each other.
 PROCESS_GROUP = "process-group"
 _RUN_FIELDS = tuple(field.name for field in fields(Run))

@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,8 @@ class Server:
         measurement, solution = judge(family, instance, ending, request.limits)
         if solution is None or request.shrunk:
             return Answer(measurement)
+        if family.measures is not None:
+            measurement = replace(measurement, measures=family.measures(instance, solution))
         picture = None if family.picture is None else family.picture(instance, solution)
         return Answer(measurement, picture, _content(family, instance, solution) if request.keep else None)
 

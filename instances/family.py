@@ -23,6 +23,7 @@ class Family:
     generators : name to a function of keyword parameters and `seed` that returns an instance.
     importers : format name to a function of a path and keyword parameters that returns an instance.
     shrink : returns a tiny instance of the same kind, on which the harness warms up compiled methods; None for none.
+    measures : returns figures of a verified solution beside its objective, such as machines used; None for none.
     picture : returns what a verified solution looks like, for the report; None for none.
     """
 
@@ -37,6 +38,7 @@ class Family:
     generators: dict[str, Callable[..., Any]]
     importers: dict[str, Callable[..., Any]]
     shrink: Callable[[Any], Any] | None = None
+    measures: Callable[[Any, Any], dict[str, float]] | None = None
     picture: Callable[[Any, Any], Picture] | None = None
 
 

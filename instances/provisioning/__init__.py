@@ -6,6 +6,7 @@ from schedgap.instances.provisioning.alibaba_like import alibaba_like, alibaba_l
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.files import read_instance, write_instance
 from schedgap.instances.provisioning.generate import distinct, table3, table7
+from schedgap.instances.provisioning.measures import measures
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step, proven_bound
 from schedgap.instances.provisioning.picture import picture
@@ -33,6 +34,7 @@ PROVISIONING = register_family(
         },
         importers={"alibaba-gpu-v2023": alibaba},
         shrink=shrink,
+        measures=measures,
         picture=picture,
     )
 )

@@ -127,9 +127,9 @@ def test_verdicts_are_written_once(tmp_path, records):
 
 
 def test_an_older_schema_is_upgraded_while_reading(tmp_path, records):
-    """Rows of `schedgap/run/1` know nothing of `stochastic` and `reference_s`; they stay as they are in the file."""
+    """Rows of `schedgap/run/1` know nothing of `stochastic`, `reference_s` and `measures`; they stay as they are in the file."""
     row = records[0].to_row() | {"schema": "schedgap/run/1"}
-    del row["stochastic"], row["reference_s"]
+    del row["stochastic"], row["reference_s"], row["measures"]
     line = json.dumps(row) + "\n"
     (tmp_path / FILE_NAME).write_text(line)
     with Journal(tmp_path) as journal:
