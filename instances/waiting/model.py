@@ -1,0 +1,155 @@
+"""The waiting problem (Waiting Game, sections II and III): jobs, machines bought for good, and machines rented by need.
+
+Letters used for shapes: J jobs, K on-demand machine types.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.arrays import content_hash, locked_ints
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray, IntArray
+
+FAMILY = "waiting"
+SCHEMA = "schedgap/waiting/1"
+SECOND_US = 1_000_000
+HOUR_US = 3600 * SECOND_US
+# Sums of times stay within 62 bits.
+MAX_TOTAL_US = 2**62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaitingInstance:
+    """Jobs to run on fixed machines, of which any number may be bought, or on machines rented for the job alone.
+
+    Times are integer microseconds since the instance's start, memory is MiB, prices are micro-dollars per hour.
+
+    submit_us : (J,) int64, not negative, in order. runtime_us : (J,) int64, positive.
+    cores, memory_mib : (J,) int64, of one job; a job runs inside one machine. Cores are positive.
+    machine_cores, machine_memory_mib, fixed_price : of one fixed machine; its price is due for the whole horizon, used
+        or not.
+    rented_cores, rented_memory_mib, rented_price : (K,) int64, the on-demand machine types. A job rents the cheapest
+        that fits, for its runtime; one larger than all of them rents as many of the largest as it takes.
+    horizon_us : for how long fixed machines are paid, at least; longer if a job on one of them ends later.
+    wait_price : micro-dollars for an hour that a job waits; 0 if waiting is free.
+    max_wait_us : no job may wait longer; None for no such limit.
+
+    Raises `InstanceError` on anything inconsistent.
+    """
+
+    name: str
+    submit_us: IntArray
+    runtime_us: IntArray
+    cores: IntArray
+    memory_mib: IntArray
+    machine_cores: int
+    machine_memory_mib: int
+    fixed_price: int
+    rented_cores: IntArray
+    rented_memory_mib: IntArray
+    rented_price: IntArray
+    horizon_us: int
+    wait_price: int = 0
+    max_wait_us: int | None = None
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        for key in _JOB_FIELDS + _TYPE_FIELDS:
+            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        self._check_shapes()
+        self._check_jobs()
+        self._check_machines()
+        if not self.digest:
+            object.__setattr__(self, "digest", self._content_hash())
+
+    @property
+    def num_jobs(self) -> int:
+        """Number of jobs."""
+        return int(self.submit_us.shape[0])
+
+    def fits_fixed(self) -> BoolArray:
+        """(J,) bool: whether a fixed machine is large enough for the job."""
+        fits: BoolArray = (self.cores <= self.machine_cores) & (self.memory_mib <= self.machine_memory_mib)
+        return fits
+
+    def rent(self) -> IntArray:
+        """(J,) int64, micro-dollars per hour: the price of the cheapest on-demand machine, or machines, for each job."""
+        prices = np.full(self.num_jobs, -1, np.int64)
+        for k in np.argsort(-self.rented_price, kind="stable").tolist():
+            fits = (self.cores <= self.rented_cores[k]) & (self.memory_mib <= self.rented_memory_mib[k])
+            prices[fits] = self.rented_price[k]
+        large = np.flatnonzero(prices < 0)
+        if large.size:
+            k = int(np.argmax(self.rented_cores))
+            by_cores = -(-self.cores[large] // self.rented_cores[k])
+            by_memory = -(-self.memory_mib[large] // self.rented_memory_mib[k])
+            prices[large] = np.maximum(by_cores, by_memory) * self.rented_price[k]
+        return prices
+
+    def replace(self, **changes: object) -> WaitingInstance:
+        """Return a copy with some fields changed, validated anew."""
+        return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
+
+    def _check_shapes(self) -> None:
+        for fields in (_JOB_FIELDS, _TYPE_FIELDS):
+            shapes = {key: getattr(self, key).shape for key in fields}
+            if len(set(shapes.values())) != 1 or len(next(iter(shapes.values()))) != 1:
+                found = ", ".join(f"{key} {shape}" for key, shape in shapes.items())
+                raise InstanceError(f"{self.name}: these must have one length: {found}.")
+        if self.rented_cores.shape[0] == 0:
+            raise InstanceError(f"{self.name}: there is no on-demand machine type; give at least one.")
+
+    def _check_jobs(self) -> None:
+        checks = (
+            ("is submitted at", self.submit_us, self.submit_us < 0, "a time that is not negative"),
+            ("runs for", self.runtime_us, self.runtime_us <= 0, "a positive number of microseconds"),
+            ("needs", self.cores, self.cores <= 0, "a positive number of cores"),
+            ("has memory", self.memory_mib, self.memory_mib < 0, "memory that is not negative"),
+        )
+        for what, values, bad, wanted in checks:
+            if bad.any():
+                job = int(np.argmax(bad))
+                raise InstanceError(f"{self.name}: job {job} {what} {values[job]}; give {wanted}.")
+        backwards = np.flatnonzero(np.diff(self.submit_us) < 0)
+        if backwards.size:
+            job = int(backwards[0]) + 1
+            raise InstanceError(
+                f"{self.name}: job {job} is submitted at {self.submit_us[job]} us, before job {job - 1} at "
+                f"{self.submit_us[job - 1]} us; give the jobs in order of submission."
+            )
+        last = int(self.submit_us[-1]) if self.num_jobs else 0
+        if last + float(self.runtime_us.sum(dtype=np.float64)) > MAX_TOTAL_US:
+            raise InstanceError(f"{self.name}: its times add up to more than {MAX_TOTAL_US} microseconds.")
+
+    def _check_machines(self) -> None:
+        for key in ("machine_cores", "machine_memory_mib", "fixed_price", "horizon_us"):
+            if getattr(self, key) <= 0:
+                raise InstanceError(f"{self.name}: {key} is {getattr(self, key)}; give a positive whole number.")
+        for key in _TYPE_FIELDS:
+            if (getattr(self, key) <= 0).any():
+                raise InstanceError(f"{self.name}: {key} holds {getattr(self, key).min()}; give positive numbers.")
+        if self.wait_price < 0 or (self.max_wait_us is not None and self.max_wait_us < 0):
+            raise InstanceError(
+                f"{self.name}: wait_price {self.wait_price} and max_wait_us {self.max_wait_us} cannot be negative."
+            )
+
+    def _content_hash(self) -> str:
+        scalars = (
+            self.machine_cores,
+            self.machine_memory_mib,
+            self.fixed_price,
+            self.horizon_us,
+            self.wait_price,
+            self.max_wait_us,
+        )
+        return content_hash([SCHEMA, *scalars, *(getattr(self, key) for key in _JOB_FIELDS + _TYPE_FIELDS)])
+
+
+_JOB_FIELDS = ("submit_us", "runtime_us", "cores", "memory_mib")
+_TYPE_FIELDS = ("rented_cores", "rented_memory_mib", "rented_price")

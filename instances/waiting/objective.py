@@ -1,0 +1,68 @@
+"""What a schedule costs, in exact integers.
+
+    objective = fixed machines x price x time that they are paid
+              + sum over rented jobs of the rent of the job x its runtime
+              + wait_price x time that jobs wait
+
+Fixed machines are paid from 0 to the horizon, or to the end of the last job on one of them if that is later: else a
+schedule could put its work off until nobody pays any more. The sum is rounded up to a whole micro-dollar once, so a
+bound on it that is rounded up likewise stays a bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.waiting.model import HOUR_US
+from schedgap.instances.waiting.schedule import RENTED
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.waiting.model import WaitingInstance
+    from schedgap.instances.waiting.schedule import WaitingSchedule
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Parts of the objective, in micro-dollars x microseconds an hour: divide by `HOUR_US` for micro-dollars."""
+
+    fixed: int
+    rented: int
+    waiting: int
+
+    @property
+    def objective(self) -> int:
+        """The sum in micro-dollars, rounded up."""
+        return rounded_up(self.fixed + self.rented + self.waiting)
+
+
+def rounded_up(amount: int) -> int:
+    """Return an amount of micro-dollars x microseconds an hour in whole micro-dollars."""
+    return -(-amount // HOUR_US)
+
+
+def costs(instance: WaitingInstance, schedule: WaitingSchedule) -> Costs:
+    """Return what a schedule costs; it is not verified here. O(J)."""
+    rented = schedule.machine == RENTED
+    wait_us = int((schedule.start_us - instance.submit_us).sum())
+    return Costs(
+        schedule.num_machines * instance.fixed_price * paid_us(instance, schedule),
+        rent_of(instance.rent()[rented], instance.runtime_us[rented]),
+        instance.wait_price * wait_us,
+    )
+
+
+def paid_us(instance: WaitingInstance, schedule: WaitingSchedule) -> int:
+    """Return for how long fixed machines are paid."""
+    fixed = schedule.machine != RENTED
+    ends = (schedule.start_us + instance.runtime_us)[fixed]
+    return max(instance.horizon_us, int(ends.max(initial=0)))
+
+
+def rent_of(rent: IntArray, runtime_us: IntArray) -> int:
+    """Return the sum of the products, exactly: it may have more than 64 bits, the runtimes of one rent do not."""
+    prices, which = np.unique(rent, return_inverse=True)
+    return sum(int(price) * int(runtime_us[which == k].sum()) for k, price in enumerate(prices))

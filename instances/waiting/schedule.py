@@ -1,0 +1,36 @@
+"""A solution of the waiting problem: how many fixed machines, and for each job where and from when it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schedgap.instances.arrays import locked_ints
+from schedgap.instances.errors import SolutionError
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+
+SCHEMA = "schedgap/waiting-solution/1"
+RENTED = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaitingSchedule:
+    """Where and when each job runs; it is never stopped before its end.
+
+    num_machines : fixed machines bought. machine : (J,) int64, the fixed machine of each job, `RENTED` for a machine
+    rented for it alone. start_us : (J,) int64, when it starts, in microseconds since the instance's start.
+    """
+
+    num_machines: int
+    machine: IntArray
+    start_us: IntArray
+
+    def __post_init__(self) -> None:
+        for key in ("machine", "start_us"):
+            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        if self.machine.ndim != 1 or self.machine.shape != self.start_us.shape:
+            raise SolutionError(
+                f"a schedule places {self.machine.shape} jobs and starts {self.start_us.shape}; give one entry a job."
+            )

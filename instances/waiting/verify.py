@@ -1,0 +1,89 @@
+"""Feasibility and objective of a schedule, recomputed from nothing but the instance, in exact integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.errors import VerifyError
+from schedgap.instances.waiting.model import SECOND_US
+from schedgap.instances.waiting.objective import costs
+from schedgap.instances.waiting.schedule import RENTED
+
+if TYPE_CHECKING:
+    from schedgap.instances.waiting.model import WaitingInstance
+    from schedgap.instances.waiting.schedule import WaitingSchedule
+
+MAX_MACHINES = 10_000_000
+
+
+def verify(instance: WaitingInstance, schedule: WaitingSchedule) -> int:
+    """Return the objective of a feasible schedule, in micro-dollars.
+
+    Every job starts once, not before it is submitted and within the maximum wait; no fixed machine is ever over its
+    cores or memory. O(J log J), nearly O(J) where jobs start in order.
+
+    Raises
+    ------
+    VerifyError
+        naming the first violation.
+    """
+    _check_ranges(instance, schedule)
+    _check_times(instance, schedule)
+    _check_capacity(instance, schedule)
+    return costs(instance, schedule).objective
+
+
+def _check_ranges(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
+    if schedule.machine.shape[0] != instance.num_jobs:
+        raise VerifyError(f"{schedule.machine.shape[0]} jobs are placed, the instance has {instance.num_jobs}.")
+    if not 0 <= schedule.num_machines <= MAX_MACHINES:
+        raise VerifyError(f"{schedule.num_machines} fixed machines are bought; a schedule buys 0 to {MAX_MACHINES}.")
+    bad = (schedule.machine < RENTED) | (schedule.machine >= schedule.num_machines)
+    if bad.any():
+        job = int(np.argmax(bad))
+        raise VerifyError(f"job {job} runs on machine {schedule.machine[job]}; there are {schedule.num_machines}.")
+
+
+def _check_times(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
+    wait = schedule.start_us - instance.submit_us
+    if (wait < 0).any():
+        job = int(np.argmax(wait < 0))
+        raise VerifyError(
+            f"job {job} starts {-int(wait[job]) / SECOND_US:g} s before it is submitted, at "
+            f"{int(instance.submit_us[job]) / SECOND_US:g} s."
+        )
+    if instance.max_wait_us is not None and (wait > instance.max_wait_us).any():
+        job = int(np.argmax(wait > instance.max_wait_us))
+        raise VerifyError(
+            f"job {job} waits {int(wait[job]) / SECOND_US:g} s; no job may wait longer than "
+            f"{instance.max_wait_us / SECOND_US:g} s."
+        )
+
+
+def _check_capacity(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
+    # Here, since it brings Numba, which nobody needs who only lists or reads instances.
+    from schedgap.instances.waiting.kernels import first_overload
+
+    fixed = np.flatnonzero(schedule.machine != RENTED)
+    machine, start = schedule.machine[fixed], schedule.start_us[fixed]
+    end = start + instance.runtime_us[fixed]
+    job = first_overload(
+        machine,
+        start,
+        end,
+        np.argsort(start, kind="stable"),
+        np.argsort(end, kind="stable"),
+        instance.cores[fixed],
+        instance.memory_mib[fixed],
+        instance.machine_cores,
+        instance.machine_memory_mib,
+        np.zeros(schedule.num_machines, np.int64),
+        np.zeros(schedule.num_machines, np.int64),
+    )
+    if job >= 0:
+        raise VerifyError(
+            f"machine {machine[job]} is over its {instance.machine_cores} cores or {instance.machine_memory_mib} MiB "
+            f"when job {fixed[job]} starts, at {int(start[job]) / SECOND_US:g} s."
+        )
