@@ -144,3 +144,5 @@ def _write(source: Source, out: Path, *, force: bool, as_json: bool) -> None:
         typer.echo(json.dumps({"instance": instance.name, "digest": instance.digest, "path": str(out)}))
     else:
         typer.echo(f"{out}: {instance.name}, digest {instance.digest[:12]}")
+    for note in getattr(instance, "notes", ()):
+        typer.echo(note, err=True)

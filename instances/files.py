@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -73,8 +75,8 @@ def write_document(path: Path | str, adapter: TypeAdapter[D], document: D, error
 
 
 def arrays_beside(path: Path) -> Path:
-    """Return where the large arrays of a document are written: `x.tasks.npz` beside `x.json`."""
-    return path.with_suffix(".tasks.npz")
+    """Return where the large arrays of a document are written: `x.arrays.npz` beside `x.json`."""
+    return path.with_suffix(".arrays.npz")
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Any], error: type[SchedgapError]) -> None:
@@ -94,6 +96,38 @@ def write_arrays(path: Path, arrays: Mapping[str, Any], error: type[SchedgapErro
         with suppress(OSError):
             partial.unlink(missing_ok=True)
         raise error(f"{path}: cannot be written ({problem.strerror}); choose another name.") from None
+
+
+def read_arrays(path: Path, wanted: Mapping[str, tuple[str, int]], error: type[SchedgapError]) -> dict[str, Any]:
+    """Read those of the wanted arrays that an `.npz` file holds.
+
+    wanted : name to kind (`i` whole numbers, `U` text) and number of dimensions.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error` if the file cannot be read, or an array is of another kind.
+    """
+    try:
+        with path.open("rb") as file:
+            if not zipfile.is_zipfile(file):
+                raise error(f"{path.name}: no .npz file of arrays; write the instance anew.")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as stored:
+                arrays: dict[str, Any] = {key: stored[key] for key in wanted if key in stored}
+    except OSError as problem:
+        raise error(f"{path.name}: cannot be read ({problem.strerror}); keep it beside this file.") from None
+    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
+        raise error(f"{path.name}: cannot be read as arrays ({problem!s:.100}).") from None
+    for key, values in arrays.items():
+        kind, dimensions = wanted[key]
+        if values.dtype.kind != kind or values.ndim != dimensions:
+            expected = "whole numbers" if kind == "i" else "text"
+            raise error(
+                f"{path.name}: {key} is {values.dtype} in {values.ndim} dimensions, "
+                f"expected {expected} in {dimensions}; write the instance anew."
+            )
+    return arrays
 
 
 def to_units(values: Any, scale: int | IntArray, what: str, error: type[SchedgapError]) -> IntArray:

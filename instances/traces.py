@@ -34,6 +34,24 @@ TRACES = {
             importer="alibaba-gpu-v2023",
             about="8,152 pods of a production GPU cluster (Weng et al., ATC 2023)",
         ),
+        Trace(
+            name="hpc2n",
+            file_name="HPC2N-2002-2.2-cln.swf.gz",
+            base_url="https://www.cs.huji.ac.il/labs/parallel/workload/l_hpc2n/",
+            sha256="3c534857d6065cfd9cc35aac8d064c9c17172be7acf336de835006f43a626e64",
+            family="waiting",
+            importer="swf",
+            about="202,871 jobs of a Linux cluster of 240 processors, 2002 to 2006 (Parallel Workloads Archive)",
+        ),
+        Trace(
+            name="ctc-sp2",
+            file_name="CTC-SP2-1996-3.1-cln.swf.gz",
+            base_url="https://www.cs.huji.ac.il/labs/parallel/workload/l_ctc_sp2/",
+            sha256="9fa28ac16c4386fb81b72a91d8bd8888281df2948a9d912769d387c5ee285bb4",
+            family="waiting",
+            importer="swf",
+            about="77,222 jobs of an IBM SP2 of 338 processors, 1996 to 1997 (Parallel Workloads Archive)",
+        ),
     )
 }
 

@@ -6,8 +6,6 @@ classes the arrays of the tasks go to an `.npz` file beside the JSON file, in in
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -19,6 +17,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.files import (
     arrays_beside,
     from_units,
+    read_arrays,
     read_document,
     to_units,
     write_arrays,
@@ -234,31 +233,14 @@ def _inline(
 
 
 def _beside(path: Path, families: tuple[str, ...]) -> dict[str, Any]:
-    wanted = (*TASK_ARRAYS, *TASK_NAMES, "workloads", "families")
-    try:
-        with path.open("rb") as file:
-            if not zipfile.is_zipfile(file):
-                raise InstanceError(f"{path.name}: no .npz file of arrays; write the instance anew.")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as arrays:
-                fields: dict[str, Any] = {key: arrays[key] for key in wanted if key in arrays}
-    except OSError as problem:
-        raise InstanceError(f"{path.name}: cannot be read ({problem.strerror}); keep it beside this file.") from None
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
-        raise InstanceError(f"{path.name}: cannot be read as arrays of tasks ({problem!s:.100}).") from None
+    wanted = {key: ("i", 3 if key == "demand" else 1) for key in TASK_ARRAYS}
+    wanted |= {key: ("U", 1) for key in (*TASK_NAMES, "workloads", "families")}
+    fields = read_arrays(path, wanted, InstanceError)
     missing = [key for key in ("demand", "counts", "families") if key not in fields]
     if missing:
         raise InstanceError(f"{path.name}: no array '{missing[0]}'; write the instance anew.")
-    for key, values in fields.items():
-        kind, dimensions = ("i", 3 if key == "demand" else 1) if key in TASK_ARRAYS else ("U", 1)
-        if values.dtype.kind != kind or values.ndim != dimensions:
-            expected = "whole numbers" if kind == "i" else "text"
-            raise InstanceError(
-                f"{path.name}: {key} is {values.dtype} in {values.ndim} dimensions, "
-                f"expected {expected} in {dimensions}; write the instance anew."
-            )
-        if kind == "U":
-            fields[key] = tuple(values.tolist())
+    for key in {*TASK_NAMES, "workloads", "families"} & set(fields):
+        fields[key] = tuple(fields[key].tolist())
     stored = fields.pop("families")
     if stored != families:
         raise InstanceError(

@@ -39,6 +39,7 @@ class WaitingInstance:
     horizon_us : for how long fixed machines are paid, at least; longer if a job on one of them ends later.
     wait_price : micro-dollars for an hour that a job waits; 0 if waiting is free.
     max_wait_us : no job may wait longer; None for no such limit.
+    notes : what whoever made it has to say, such as jobs left out; no part of the content.
 
     Raises `InstanceError` on anything inconsistent.
     """
@@ -57,6 +58,7 @@ class WaitingInstance:
     horizon_us: int
     wait_price: int = 0
     max_wait_us: int | None = None
+    notes: tuple[str, ...] = ()
     digest: str = ""
 
     def __post_init__(self) -> None:
@@ -65,8 +67,7 @@ class WaitingInstance:
         self._check_shapes()
         self._check_jobs()
         self._check_machines()
-        if not self.digest:
-            object.__setattr__(self, "digest", self._content_hash())
+        object.__setattr__(self, "digest", self._content_hash())
 
     @property
     def num_jobs(self) -> int:
@@ -123,7 +124,9 @@ class WaitingInstance:
                 f"{self.name}: job {job} is submitted at {self.submit_us[job]} us, before job {job - 1} at "
                 f"{self.submit_us[job - 1]} us; give the jobs in order of submission."
             )
-        last = int(self.submit_us[-1]) if self.num_jobs else 0
+        if not self.num_jobs:
+            raise InstanceError(f"{self.name}: there are no jobs; give at least one.")
+        last = int(self.submit_us[-1])
         if last + float(self.runtime_us.sum(dtype=np.float64)) > MAX_TOTAL_US:
             raise InstanceError(f"{self.name}: its times add up to more than {MAX_TOTAL_US} microseconds.")
 

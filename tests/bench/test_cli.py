@@ -195,13 +195,13 @@ def test_help_is_light_and_version_is_told():
 
 
 def test_arrays_beside_a_large_instance_are_not_written_over(tmp_path, schedgap):
-    arrays = tmp_path / "i.tasks.npz"
+    arrays = tmp_path / "i.arrays.npz"
     arrays.write_bytes(b"precious")
     arguments = ["generate", "provisioning", "distinct", "tasks=10001", "--out", tmp_path / "i.json"]
     code, out, err = schedgap(*arguments)
     assert (code, out) == (2, "")
     assert err == f"InstanceError: {arrays} exists and is not written over; choose another name or give --force.\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["i.tasks.npz"]
+    assert [path.name for path in tmp_path.iterdir()] == ["i.arrays.npz"]
     assert arrays.read_bytes() == b"precious"
     assert schedgap(*arguments, "--force")[0] == 0
     assert read_instance(tmp_path / "i.json").num_tasks == 10001

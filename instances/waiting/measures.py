@@ -1,0 +1,59 @@
+"""Figures of a schedule beside its objective: those of the paper, over all jobs and over the middle eight tenths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.waiting.model import HOUR_US, SECOND_US
+from schedgap.instances.waiting.objective import costs, paid_us, rent_of
+from schedgap.instances.waiting.schedule import RENTED
+
+if TYPE_CHECKING:
+    from schedgap.instances.waiting.model import WaitingInstance
+    from schedgap.instances.waiting.schedule import WaitingSchedule
+
+DOLLAR_HOURS = 1_000_000 * HOUR_US
+# Warm-up and drain: these shares of the jobs at both ends are left out of the figures named `steady_*`.
+TRIM = 0.1
+
+
+def measures(instance: WaitingInstance, schedule: WaitingSchedule) -> dict[str, float]:
+    """Return the figures.
+
+    machines : fixed ones. cost : dollars without the price of waiting. normalised_price : cost over the cost of renting
+    for every job. mean_wait_s : of all jobs, rented ones included. on_demand_share : of jobs that rent.
+    on_demand_work_share : of core-hours that are rented. utilisation : of the fixed machines' cores while they are
+    paid. opportunity_cost : normalised_price x mean_wait_s (section IV-D).
+    steady_mean_wait_s, steady_on_demand_share, steady_normalised_price : of the jobs left when a tenth is trimmed at
+    each end; the fixed machines' price then counts for the time between the first and the last of these submissions.
+    """
+    rented = schedule.machine == RENTED
+    rent = instance.rent()
+    wait_us = schedule.start_us - instance.submit_us
+    core_us = instance.cores.astype(np.float64) * instance.runtime_us
+    found = costs(instance, schedule)
+    cost = found.fixed + found.rented
+    price = cost / rent_of(rent, instance.runtime_us)
+    mean_wait_s = float(wait_us.mean()) / SECOND_US
+    owned_us = float(schedule.num_machines) * instance.machine_cores * paid_us(instance, schedule)
+    first, last = round(TRIM * instance.num_jobs), max(round((1 - TRIM) * instance.num_jobs), 1)
+    middle = slice(min(first, last - 1), last)
+    span_us = int(instance.submit_us[middle][-1] - instance.submit_us[middle][0])
+    steady = schedule.num_machines * instance.fixed_price * span_us + rent_of(
+        rent[middle][rented[middle]], instance.runtime_us[middle][rented[middle]]
+    )
+    return {
+        "machines": float(schedule.num_machines),
+        "cost": cost / DOLLAR_HOURS,
+        "normalised_price": price,
+        "mean_wait_s": mean_wait_s,
+        "on_demand_share": float(rented.mean()),
+        "on_demand_work_share": float(core_us[rented].sum() / core_us.sum()),
+        "utilisation": float(core_us[~rented].sum() / owned_us) if owned_us else 0.0,
+        "opportunity_cost": price * mean_wait_s,
+        "steady_mean_wait_s": float(wait_us[middle].mean()) / SECOND_US,
+        "steady_on_demand_share": float(rented[middle].mean()),
+        "steady_normalised_price": steady / rent_of(rent[middle], instance.runtime_us[middle]),
+    }

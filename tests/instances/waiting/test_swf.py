@@ -1,0 +1,112 @@
+"""Logs in the Standard Workload Format: their fields, their unknowns, their faults; and two real ones where they are."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.waiting import swf
+
+TRACES = Path(__file__).parents[4] / "shared" / "traces" / "swf"
+HEADER = "; Version: 2.2\n;  MaxProcs: 64\n\n"
+
+
+def line(number, submit, runtime, allocated, used=-1, requested=-1, memory=-1, status=1):
+    return f"{number} {submit} 7 {runtime} {allocated} 5.5 {used} {requested} 900 {memory} {status} 1 1 1 -1 -1 -1 -1\n"
+
+
+def write(folder, *lines, name="log.swf"):
+    (folder / name).write_text(HEADER + "".join(lines))
+    return folder / name
+
+
+def test_fields_and_what_stands_in_for_unknown_ones(tmp_path):
+    """Job 2 has requested processors and memory only: 4 x 2,048 KB a processor are 8 MiB. Times begin at the first."""
+    path = write(tmp_path, line(1, 100, 60, 2, used=1024), line(2, 160, 30, -1, requested=4, memory=2048))
+    instance = swf(path)
+    assert instance.name == "log"
+    assert (instance.submit_us / 1e6).tolist() == [0, 60]
+    assert (instance.runtime_us / 1e6).tolist() == [60, 30]
+    assert instance.cores.tolist() == [2, 4]
+    assert instance.memory_mib.tolist() == [2, 8]
+    assert instance.notes == ()
+
+
+def test_gzip_reads_the_same(tmp_path):
+    path = write(tmp_path, line(1, 0, 60, 2))
+    (tmp_path / "log.swf.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert swf(tmp_path / "log.swf.gz").digest == swf(path).digest
+
+
+def test_unsorted_lines_are_put_in_order(tmp_path):
+    instance = swf(write(tmp_path, line(1, 50, 1, 1), line(2, 10, 2, 1), line(3, 50, 3, 1)))
+    assert (instance.submit_us / 1e6).tolist() == [0, 40, 40]
+    assert (instance.runtime_us / 1e6).tolist() == [2, 1, 3]
+
+
+def test_what_never_ran_is_left_out_and_counted(tmp_path):
+    """Cancelled before it began: runtime -1 or 0, or no processors. Jobs too large for a machine stay, and are counted."""
+    path = write(
+        tmp_path, line(1, 0, 0, 1), line(2, 1, -1, 1, status=5), line(3, 2, 9, -1), line(4, 3, 9, 65), line(5, 4, 9, 1)
+    )
+    instance = swf(path)
+    assert instance.cores.tolist() == [65, 1]
+    assert instance.notes == (
+        "log: 3 of 5 jobs left out, since they never ran.",
+        "log: 1 of 5 jobs are larger than a fixed machine of 64 cores and can only rent.",
+    )
+
+
+def test_failed_and_cancelled_jobs_can_be_left_out(tmp_path):
+    path = write(tmp_path, line(1, 0, 9, 1, status=0), line(2, 1, 9, 2, status=5), line(3, 2, 9, 4))
+    assert swf(path).cores.tolist() == [1, 2, 4]
+    assert swf(path, failed=False).cores.tolist() == [2, 4]
+    assert swf(path, failed=False, cancelled=False).cores.tolist() == [4]
+    assert swf(path, failed=False).notes == ("log: 1 of 3 jobs left out by their state.",)
+
+
+def test_a_part_of_a_log(tmp_path):
+    path = write(tmp_path, *(line(i, i, 9, i) for i in range(1, 6)))
+    part = swf(path, skip=1, jobs=2)
+    assert part.cores.tolist() == [2, 3]
+    assert part.name == "log-1+2"
+    assert part.submit_us[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2 3\n", "log.swf line 4: 3 fields, SWF has 18; mend or remove the line"),
+        (line(1, "soon", 9, 1), "line 4: field 2 is 'soon', SWF has numbers only"),
+        (line(1, 0, 9, 1) + line(2, -5, 9, 1), "line 5: submitted at -5; times are numbers from 0 on"),
+        (line(1, "nan", 9, 1), "line 4: submitted at nan"),
+        ("", "no job in it"),
+        (line(1, 0, -1, 1), "no job is left of 1, 1 of which never ran"),
+    ],
+)
+def test_a_faulty_log(tmp_path, text, message):
+    with pytest.raises(InstanceError, match=message):
+        swf(write(tmp_path, text))
+
+
+def test_no_log(tmp_path):
+    with pytest.raises(InstanceError, match=r"cannot be read .*; give an SWF file"):
+        swf(tmp_path / "missing.swf")
+    (tmp_path / "torn.swf.gz").write_bytes(gzip.compress(b"1 2 3")[:-5])
+    with pytest.raises(InstanceError, match="cannot be read"):
+        swf(tmp_path / "torn.swf.gz")
+    with pytest.raises(InstanceError, match="skip is -1; give numbers that are not negative"):
+        swf(write(tmp_path, line(1, 0, 9, 1)), skip=-1)
+
+
+@pytest.mark.skipif(not TRACES.is_dir(), reason="the real logs are not here")
+@pytest.mark.parametrize(
+    ("name", "jobs", "never_ran", "large"),
+    [("CTC-SP2-1996-3.1-cln", 77_205, 17, 1465), ("HPC2N-2002-2.2-cln", 202_871, 0, 540)],
+)
+def test_real_logs(name, jobs, never_ran, large):
+    instance = swf(TRACES / f"{name}.swf.gz")
+    assert instance.num_jobs == jobs
+    assert sum(f"{never_ran} of" in note and "never ran" in note for note in instance.notes) == (never_ran > 0)
+    assert f"{large} of" in instance.notes[-1]

@@ -1,0 +1,100 @@
+"""Feasibility and cost, each by hand on a few jobs; and against a slow check of every moment."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedgap.instances.errors import SolutionError, VerifyError
+from schedgap.instances.waiting import HOUR_US, RENTED, WaitingInstance, WaitingSchedule, costs, verify
+
+
+def hours(*values):
+    return np.array(values) * HOUR_US
+
+
+def test_the_parts_of_the_cost(make):
+    """One machine for 10 h: $4. Job 1 rents 1 core for 2 h: $2. Job 2 waits 3 h at $0.5: $1.5."""
+    instance = make([0, 0, 1], [4, 2, 1], cores=[2, 1, 2], wait_price=500_000)
+    schedule = WaitingSchedule(1, [0, RENTED, 0], hours(0, 0, 4))
+    parts = costs(instance, schedule)
+    assert (parts.fixed, parts.rented, parts.waiting) == (4_000_000 * HOUR_US, 2_000_000 * HOUR_US, 1_500_000 * HOUR_US)
+    assert verify(instance, schedule) == 7_500_000
+
+
+def test_machines_are_paid_until_the_last_job_on_them_ends(make):
+    """The job ends at 12 h on one of two machines: 2 x 12 x $0.4. Rented for as long, it costs $1 an hour alone."""
+    instance = make([9], [3])
+    assert verify(instance, WaitingSchedule(2, [0], hours(9))) == 9_600_000
+    assert verify(instance, WaitingSchedule(2, [RENTED], hours(9))) == 8_000_000 + 3_000_000
+
+
+def test_the_sum_is_rounded_up_once(make):
+    """Two microseconds at $1 an hour are 2 / 3,600 of a micro-dollar."""
+    instance = make([0, 0], [1, 1]).replace(runtime_us=[1, 1])
+    assert verify(instance, WaitingSchedule(0, [RENTED, RENTED], [0, 0])) == 1
+
+
+def test_rents_beyond_64_bits_are_exact(make):
+    """9 jobs of 10^12 us at $1,000,000 an hour."""
+    instance = make([0] * 9, [1] * 9, rented_price=np.array([10**12, 10**12])).replace(runtime_us=[10**12] * 9)
+    assert costs(instance, WaitingSchedule(0, [RENTED] * 9, [0] * 9)).rented == 9 * 10**24
+
+
+def test_what_ends_makes_room_for_what_starts(make):
+    instance = make([0, 0], [1, 1], cores=[2, 2])
+    assert verify(instance, WaitingSchedule(1, [0, 0], hours(0, 1))) == 4_000_000
+
+
+@pytest.mark.parametrize(
+    ("machines", "machine", "start", "message"),
+    [
+        (1, [0, 0], (0, 0), "machine 0 is over its 2 cores or 100 MiB when job 1 starts, at 0 s"),
+        (1, [0, 1], (0, 0), "job 1 runs on machine 1; there are 1"),
+        (1, [0, -2], (0, 0), "job 1 runs on machine -2"),
+        (-1, [RENTED, RENTED], (0, 0), "-1 fixed machines are bought"),
+        (2, [0, 1], (-1, 0), "job 0 starts 3600 s before it is submitted, at 0 s"),
+        (1, [0, 0], (0, 6), "job 1 waits 21600 s; no job may wait longer than 18000 s"),
+    ],
+)
+def test_what_is_infeasible_is_said(make, machines, machine, start, message):
+    instance = make([0, 0], [1, 1], cores=[2, 1], max_wait_us=5 * HOUR_US)
+    with pytest.raises(VerifyError, match=message):
+        verify(instance, WaitingSchedule(machines, machine, hours(*start)))
+
+
+def test_memory_counts_like_cores(make):
+    instance = make([0, 0], [1, 1], memory_mib=[60, 60])
+    with pytest.raises(VerifyError, match="over its 2 cores or 100 MiB when job 1"):
+        verify(instance, WaitingSchedule(1, [0, 0], hours(0, 0)))
+
+
+def test_jobs_that_are_not_placed(make):
+    with pytest.raises(VerifyError, match="1 jobs are placed, the instance has 2"):
+        verify(make([0, 0], [1, 1]), WaitingSchedule(0, [RENTED], [0]))
+    with pytest.raises(SolutionError, match="one entry a job"):
+        WaitingSchedule(0, [RENTED], [0, 1])
+
+
+jobs = st.tuples(st.integers(0, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 3), st.integers(-1, 1))
+
+
+@settings(deadline=None)
+@given(st.lists(jobs, min_size=1, max_size=8))
+def test_agrees_with_looking_at_every_moment(drawn):
+    """Two machines of 3 cores and 3 MiB; times are microseconds, so every moment can be looked at."""
+    drawn.sort()
+    submit, runtime, cores, memory, machine = map(np.array, zip(*drawn, strict=True))
+    instance = WaitingInstance("drawn", submit, runtime, cores, memory, 3, 3, 1, [9], [9], [1], 100)
+    schedule = WaitingSchedule(2, machine, submit)
+    fits = all(
+        sum(amount[(machine == m) & (submit <= t) & (t < submit + runtime)]) <= 3
+        for amount in (cores, memory)
+        for m in (0, 1)
+        for t in range(8)
+    )
+    if fits:
+        verify(instance, schedule)
+    else:
+        with pytest.raises(VerifyError, match="is over its"):
+            verify(instance, schedule)
