@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Builder = Callable[[Any], "LinearModel"]
 MODEL_BUILDERS: dict[tuple[str, str], Builder] = {}
 FORMATS = ("mps", "lp")
+# What a reader of LP files takes for a number or a word of the format.
 LP_WORD = re.compile(
     r"[0-9.]|e[0-9]|(?:free|inf|infinity|end|st|bounds?|binary|binaries|bin|generals?|gen|integers?)$", re.IGNORECASE
 )
@@ -105,10 +106,7 @@ def _mps_name(name: str) -> str:
 def _lp_name(name: str) -> str:
     """Keep what every LP reader takes; a name may neither look like a number (`e9`) nor be a word of the format."""
     clean = re.sub(r"[^A-Za-z0-9_.(),#]", "_", name)
-    looks_else = re.match(
-        r"[0-9.]|[eE][0-9]|(?:free|inf|infinity|end|st|bounds?|binar(?:y|ies)|generals?)$", clean, re.I
-    )
-    return f"_{clean}" if looks_else else clean
+    return f"_{clean}" if LP_WORD.match(clean) else clean
 
 
 def _number(value: float) -> str:

@@ -18,15 +18,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_array, csc_array
 
-from schedgap.formulations.linear_model import LinearModel
 from schedgap.formulations.provisioning.multiples import type_multiples
+from schedgap.formulations.provisioning.rows import Rows
 from schedgap.instances.errors import BackendError
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
     from schedgap.formulations.provisioning.flow_graph import FlowGraph
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
@@ -100,11 +100,9 @@ class FlowModel:
             column[arcs] = start + np.arange(arcs.shape[0])
             start += arcs.shape[0]
             at |= {int(k): (graph, int(root), column) for k, root in zip(graph.types, graph.root, strict=True)}
-        patterns = np.zeros((solution.machine_type.shape[0], self.instance.num_classes), np.int64)
-        np.add.at(patterns, (solution.entry2group, solution.task_class), solution.count)
-        for k, number, pattern in zip(solution.machine_type.tolist(), solution.repeat.tolist(), patterns, strict=True):
-            graph, node, column = at[k]
-            path = [place.get(k, -1)]
+        for k, pattern in zip(*solution.machines(self.instance.num_classes), strict=True):
+            graph, node, column = at[int(k)]
+            path = [place.get(int(k), -1)]
             while node:
                 taken = int(pattern[graph.classes[graph.node_layer[node]]])
                 e = int(graph.node_ptr[node]) + taken
@@ -112,7 +110,7 @@ class FlowModel:
                 node = int(graph.head[e])
             if min(path) < 0:
                 return None
-            x[path] += number
+            x[path] += 1
         return x
 
 
@@ -129,88 +127,86 @@ def build_flow_model(
     large_first : whether the number of small machines is limited as above; `limits` then must not tell apart a type and
     larger ones of the same price a unit.
     """
-    num_classes, step = instance.num_classes, price_step(instance)
-    rows: list[IntArray] = []
-    columns: list[IntArray] = []
-    values: list[IntArray] = []
-    upper = []
-    arcs, roots, root_rows = [], [], []
-    num_rows = num_classes
+    step = price_step(instance)
     blocks = []
+    arcs, roots, into = [], [], []
     for i, graph in enumerate(graphs):
         index = np.arange(graph.num_arcs) if kept is None else np.flatnonzero(kept[i])
         row = np.full(graph.num_nodes, -1)
         nodes = np.unique(graph.tail[index])
-        row[nodes] = num_rows + np.arange(nodes.shape[0])
-        num_rows += nodes.shape[0]
+        row[nodes] = np.arange(nodes.shape[0])
         usable = (row[graph.root] >= 0) | ((graph.root == 0) & (graph.free.size > 0))
+        first = len(roots)
         roots += graph.types[usable].tolist()
-        root_rows += row[graph.root[usable]].tolist()
+        into.append((np.arange(first, len(roots)), row[graph.root[usable]]))
         arcs.append(index)
         blocks.append((graph, index, row))
-    free = np.zeros((num_classes, instance.num_types), np.int64)
-    for graph in graphs:
-        free[np.ix_(graph.free, graph.types)] = instance.counts[graph.free, None]
     types = np.array(roots, np.int64)
-    into = np.array(root_rows, np.int64)
-    at = np.arange(types.shape[0])
-    _entries(rows, columns, values, into, at, np.ones_like(at), into >= 0)
-    c, q = np.nonzero(free[:, types])
-    _entries(rows, columns, values, c, q, free[:, types][c, q])
-    start = types.shape[0]
-    for graph, index, row in blocks:
+    starts = types.shape[0] + np.cumsum([0, *(index.shape[0] for index in arcs)])
+    rows = Rows(int(starts[-1]))
+    _add_cover(rows, instance, types, blocks, starts)
+    for (graph, index, row), (root, root_row), start in zip(blocks, into, starts, strict=False):
         at = start + np.arange(index.shape[0])
-        start += index.shape[0]
-        tail, head, tasks, c = graph.tail[index], graph.head[index], graph.tasks[index], graph.arc_class[index]
-        _entries(rows, columns, values, row[tail], at, -np.ones_like(at))
-        _entries(rows, columns, values, row[head], at, np.ones_like(at), row[head] >= 0)
-        _entries(rows, columns, values, c, at, tasks, tasks > 0)
-        upper.append(np.where(tasks > 0, instance.counts[c] // np.maximum(tasks, 1), np.inf))
-    row_lower = np.zeros(num_rows)
-    row_upper = np.zeros(num_rows)
-    row_lower[:num_classes], row_upper[:num_classes] = instance.counts, np.inf
-    cost = np.zeros(start)
-    cost[: types.shape[0]] = instance.price[types] // step
+        tail, head = row[graph.tail[index]], row[graph.head[index]]
+        inner, fed = head >= 0, root_row >= 0
+        balance = np.zeros(int(row.max(initial=-1)) + 1)
+        rows.add(
+            "node",
+            np.concatenate((root_row[fed], tail, head[inner])),
+            np.concatenate((root[fed], at, at[inner])),
+            np.concatenate((np.ones(int(fed.sum())), -np.ones_like(at), np.ones(int(inner.sum())))),
+            balance,
+            balance,
+        )
+    if limits is not None:
+        bounded = np.isfinite(limits.low) | np.isfinite(limits.high)
+        weights = limits.weights[bounded][:, types]
+        rows.add("group", *np.nonzero(weights), weights[np.nonzero(weights)], limits.low[bounded], limits.high[bounded])
     most = np.full(types.shape[0], np.inf)
     for small, _, number in type_multiples(instance) if large_first else ():
         most[types == small] = np.minimum(most[types == small], number - 1)
-    if limits is not None:
-        extra, low, high = _limit_rows(types, limits)
-        g, q = np.nonzero(extra)
-        _entries(rows, columns, values, num_rows + g, q, extra[g, q])
-        row_lower, row_upper = np.concatenate((row_lower, low)), np.concatenate((row_upper, high))
-    entries = (np.concatenate(values).astype(np.float64), (np.concatenate(rows), np.concatenate(columns)))
-    model = LinearModel(
-        name=f"arc-flow-{instance.name}",
-        cost=cost,
-        matrix=csc_array(coo_array(entries, shape=(row_lower.shape[0], start))),
-        row_lower=row_lower,
-        row_upper=row_upper,
-        lower=np.zeros(start),
-        upper=np.concatenate((most, *upper)),
-        integral=np.ones(start, np.bool_),
-        objective_scale=step,
+    upper = [
+        np.where(g.tasks[e] > 0, instance.counts[g.arc_class[e]] // np.maximum(g.tasks[e], 1), np.inf)
+        for g, e, _ in blocks
+    ]
+    cost = np.zeros(rows.num_variables)
+    cost[: types.shape[0]] = instance.price[types] // step
+    model = rows.model(
+        f"arc-flow-{instance.name}",
+        cost,
+        np.zeros(rows.num_variables),
+        np.concatenate((most, *upper)),
+        np.ones(rows.num_variables, np.bool_),
+        step,
     )
     return FlowModel(instance, graphs, tuple(arcs), types, model)
 
 
-def _entries(
-    rows: list[IntArray],
-    columns: list[IntArray],
-    values: list[IntArray],
-    row: IntArray,
-    column: IntArray,
-    value: IntArray,
-    where: BoolArray | slice = slice(None),
+def _add_cover(
+    rows: Rows,
+    instance: ProvisioningInstance,
+    types: IntArray,
+    blocks: list[tuple[FlowGraph, IntArray, IntArray]],
+    starts: IntArray,
 ) -> None:
-    rows.append(row[where])
-    columns.append(column[where])
-    values.append(value[where])
-
-
-def _limit_rows(types: IntArray, limits: Limits) -> tuple[IntArray, FloatArray, FloatArray]:
-    bounded = np.isfinite(limits.low) | np.isfinite(limits.high)
-    return limits.weights[bounded][:, types], limits.low[bounded], limits.high[bounded]
+    """Add the rows that every class is covered, by arcs and by machines that it fits for free."""
+    free = np.zeros((instance.num_classes, instance.num_types), np.int64)
+    row, column, value = [], [], []
+    for (graph, index, _), start in zip(blocks, starts, strict=False):
+        free[np.ix_(graph.free, graph.types)] = instance.counts[graph.free, None]
+        taking = np.flatnonzero(graph.tasks[index] > 0)
+        row.append(graph.arc_class[index[taking]])
+        column.append(start + taking)
+        value.append(graph.tasks[index[taking]])
+    c, q = np.nonzero(free[:, types])
+    rows.add(
+        "class",
+        np.concatenate((c, *row)),
+        np.concatenate((q, *column)),
+        np.concatenate((free[:, types][c, q], *value)),
+        instance.counts.astype(np.float64),
+        np.full(instance.num_classes, np.inf),
+    )
 
 
 def _path(graph: FlowGraph, flow: IntArray, node: int) -> list[int]:

@@ -30,13 +30,10 @@ def type_multiples(instance: ProvisioningInstance) -> list[tuple[int, int, int]]
 
 def with_large_machines(instance: ProvisioningInstance, solution: Provisioning) -> Provisioning:
     """Join small machines into larger ones that hold and cost as much, as long as there are enough of a type."""
-    patterns = np.zeros((solution.machine_type.shape[0], instance.num_classes), np.int64)
-    np.add.at(patterns, (solution.entry2group, solution.task_class), solution.count)
-    types, content = np.repeat(solution.machine_type, solution.repeat), np.repeat(patterns, solution.repeat, axis=0)
+    types, content = solution.machines(instance.num_classes)
     for small, large, number in type_multiples(instance):
         members = np.flatnonzero(types == small)
         joined = members[: members.size // number * number].reshape(-1, number)
         content[joined[:, 0]] = content[joined].sum(axis=1)
         types[joined[:, 0]], types[joined[:, 1:]] = large, -1
-    rows, repeat = np.unique(np.column_stack((types, content))[types >= 0], axis=0, return_counts=True)
-    return Provisioning.from_patterns(rows[:, 0], repeat, rows[:, 1:])
+    return Provisioning.from_machines(types[types >= 0], content[types >= 0])

@@ -13,6 +13,7 @@ import numpy as np
 
 from schedgap.formulations.provisioning.diving import dive
 from schedgap.formulations.provisioning.relaxation import Relaxation
+from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.solution import Provisioning
 
@@ -41,21 +42,16 @@ class Neighbourhood:
 
     def take(self, solution: Provisioning) -> None:
         """Take another incumbent."""
-        content = np.zeros((solution.machine_type.shape[0], self.instance.num_classes), np.int64)
-        content[solution.entry2group, solution.task_class] = solution.count
-        self.machine_type = np.repeat(solution.machine_type, solution.repeat)
-        self.content = np.repeat(content, solution.repeat, axis=0)
+        self.machine_type, self.content = solution.machines(self.instance.num_classes)
 
     @property
     def waste(self) -> FloatArray:
         """(M,) float64, micro-dollars: how much each machine costs more than its tasks are worth at the duals."""
-        return self.instance.price[self.machine_type] - self.content @ self.duals / 1000
+        return self.instance.price[self.machine_type] - self.content @ self.duals / NANO
 
     def solution(self) -> Provisioning:
         """Return the incumbent, equal machines grouped."""
-        rows = np.column_stack((self.machine_type, self.content))
-        unique, repeat = np.unique(rows, axis=0, return_counts=True)
-        return Provisioning.from_patterns(unique[:, 0], repeat, unique[:, 1:])
+        return Provisioning.from_machines(self.machine_type, self.content)
 
     def step(self, deadline: float) -> bool:
         """Try one neighbourhood; returns whether the incumbent became cheaper."""
@@ -116,6 +112,7 @@ def _resolve(
         found = relaxation.master.solve_integer(left, best) or found
     if found is None:
         return None
-    expanded = np.zeros((found.machine_type.shape[0], instance.num_classes), np.int64)
-    expanded[found.entry2group, classes[found.task_class]] = found.count
-    return np.repeat(found.machine_type, found.repeat), np.repeat(expanded, found.repeat, axis=0)
+    types, part = found.machines(sub.num_classes)
+    expanded = np.zeros((types.shape[0], instance.num_classes), np.int64)
+    expanded[:, classes] = part
+    return types, expanded

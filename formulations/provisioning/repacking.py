@@ -10,13 +10,13 @@ import numpy as np
 
 from schedgap.formulations.provisioning.kernels_repack import EMPTY, repack
 from schedgap.formulations.provisioning.multiples import type_multiples
+from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
-NANO = 1000
 NODE_LIMIT = 500
 BATCH = 20_000
 
@@ -56,9 +56,7 @@ class Repacking:
         content = np.zeros((machine_type.shape[0], self.instance.num_classes), np.int64)
         np.add.at(content, (task2machine, self.task_class), 1)
         rented = machine_type >= 0
-        rows = np.column_stack((machine_type[rented], content[rented]))
-        unique, repeat = np.unique(rows, axis=0, return_counts=True)
-        return Provisioning.from_patterns(unique[:, 0], repeat, unique[:, 1:])
+        return Provisioning.from_machines(machine_type[rented], content[rented])
 
     def run(self, deadline: float, *, is_merging: bool = True) -> None:
         """Search until a batch saves nothing, or the deadline."""

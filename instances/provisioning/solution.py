@@ -62,6 +62,18 @@ class Provisioning:
         """(N,) int64: the group of each entry of `task_class` and `count`."""
         return np.repeat(np.arange(self.machine_type.shape[0], dtype=np.int64), np.diff(self.indptr))
 
+    def machines(self, num_classes: int) -> tuple[IntArray, IntArray]:
+        """Return one row a machine: its type (M,) int64, and its tasks of each class (M, C) int64."""
+        content = np.zeros((self.machine_type.shape[0], num_classes), np.int64)
+        np.add.at(content, (self.entry2group, self.task_class), self.count)
+        return np.repeat(self.machine_type, self.repeat), np.repeat(content, self.repeat, axis=0)
+
+    @classmethod
+    def from_machines(cls, machine_type: ArrayLike, content: ArrayLike) -> Provisioning:
+        """Build from one row a machine: `machine_type` (M,) and `content` (M, C); equal machines are grouped."""
+        rows, repeat = np.unique(np.column_stack((machine_type, content)), axis=0, return_counts=True)
+        return cls.from_patterns(rows[:, 0], repeat, rows[:, 1:])
+
     @classmethod
     def from_tasks(
         cls, instance: ProvisioningInstance, machine_type: ArrayLike, task2machine: ArrayLike
