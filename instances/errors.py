@@ -31,3 +31,11 @@ class SuiteError(SchedgapError):
 
 class JournalError(SchedgapError):
     """A journal cannot be read, written or locked."""
+
+
+class ExecutorError(SchedgapError):
+    """A cluster cannot be reached, or its workers cannot do the runs."""
+
+
+class ReportError(SchedgapError):
+    """A page, a figure or a table of a report cannot be written, or there is nothing to write."""

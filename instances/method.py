@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
@@ -90,6 +90,8 @@ class Method:
     stochastic : the answer depends on `rng`.
     bounds : it returns proven bounds.
     exact : given time enough it proves optimality.
+    choices : what text parameters may be; one that is not named here may be any text. Those of `backend` all solve the
+    same model.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Method:
     bounds: bool
     exact: bool
     summary: str
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def run(
         self,
@@ -117,7 +120,7 @@ class Method:
         Raises
         ------
         MethodError
-            for a parameter that the method does not have, or one of the wrong type.
+            for a parameter that the method does not have, or a value that it does not take.
         """
         chosen = self.checked(parameters or {})
         reason = self.supports(instance)
@@ -137,7 +140,7 @@ class Method:
         Raises
         ------
         MethodError
-            for an unknown name or a value of another type.
+            for an unknown name, a value of another type, or none of the choices.
         """
         chosen: dict[str, bool | int | float | str] = {}
         for name, value in parameters.items():
@@ -145,6 +148,9 @@ class Method:
                 known = ", ".join(self.parameters) or "none"
                 raise MethodError(f"method {self.name} has no parameter '{name}'; it has: {known}.")
             chosen[name] = _converted(self.name, name, value, self.parameters[name])
+            if name in self.choices and chosen[name] not in self.choices[name]:
+                known = ", ".join(self.choices[name])
+                raise MethodError(f"method {self.name}: parameter '{name}' is one of {known}, not '{value!s:.60}'.")
         return chosen
 
 
@@ -164,13 +170,15 @@ def method(
     stochastic: bool = False,
     bounds: bool = False,
     exact: bool = False,
+    choices: Mapping[str, Sequence[str]] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as a method of a family; the function itself is returned unchanged.
 
     Raises
     ------
     MethodError
-        if the family already has a method of that name from another place, or a parameter lacks a default.
+        if the family already has a method of that name from another place, a parameter lacks a default, or its default
+        is none of its choices.
     """
 
     def register(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -181,6 +189,14 @@ def method(
         missing = [key for key, default in parameters.items() if default is inspect.Parameter.empty]
         if missing:
             raise MethodError(f"method {name}: parameter '{missing[0]}' has no default; give it one.")
+        offered = {key: tuple(values) for key, values in (choices or {}).items()}
+        for key, values in offered.items():
+            if key not in parameters:
+                raise MethodError(f"method {name}: choices for '{key}', which is no parameter of it.")
+            if parameters[key] not in values:
+                raise MethodError(
+                    f"method {name}: the default '{parameters[key]}' of '{key}' is none of {', '.join(values)}."
+                )
         known = REGISTRY.get((family, name))
         if known is not None and (known.func.__module__, known.func.__qualname__) != (
             func.__module__,
@@ -189,7 +205,7 @@ def method(
             raise MethodError(f"method {name} of family {family} is registered twice; rename one of them.")
         summary = (inspect.getdoc(func) or "").strip().split("\n")[0]
         REGISTRY[family, name] = Method(
-            name, family, version, func, parameters, supports, stochastic, bounds, exact, summary
+            name, family, version, func, parameters, supports, stochastic, bounds, exact, summary, offered
         )
         return func
 

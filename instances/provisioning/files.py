@@ -23,7 +23,8 @@ from schedgap.instances.files import (
     write_arrays,
     write_document,
 )
-from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance, resource_scale
+from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
+from schedgap.instances.provisioning.units import resource_scale
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 INLINE_CLASSES = 10_000

@@ -13,6 +13,7 @@ import numpy as np
 
 from schedgap.instances.arrays import content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.units import shown_amount
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
@@ -291,15 +292,3 @@ class ProvisioningInstance:
                 self.job_value,
             )
         )
-
-
-def shown_amount(value: int, resource: str) -> str:
-    """Return an amount as people write it: `12 cpu`, `1.5 ram_gib`."""
-    return f"{value / resource_scale(resource):g} {resource}"
-
-
-def resource_scale(resource: str) -> int:
-    """Return how many integer units one written unit has: 1024 for `*_gib`, 1 for `*_mib`, 1000 otherwise."""
-    if resource.endswith("_gib"):
-        return 1024
-    return 1 if resource.endswith("_mib") else 1000

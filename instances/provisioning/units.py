@@ -1,0 +1,15 @@
+"""Integer units of resources, and amounts as people write them."""
+
+from __future__ import annotations
+
+
+def shown_amount(value: int, resource: str) -> str:
+    """Return an amount as people write it: `12 cpu`, `1.5 ram_gib`."""
+    return f"{value / resource_scale(resource):g} {resource}"
+
+
+def resource_scale(resource: str) -> int:
+    """Return how many integer units one written unit has: 1024 for `*_gib`, 1 for `*_mib`, 1000 otherwise."""
+    if resource.endswith("_gib"):
+        return 1024
+    return 1 if resource.endswith("_mib") else 1000
