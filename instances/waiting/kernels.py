@@ -16,30 +16,54 @@ def first_overload(
     start_us: np.ndarray,
     end_us: np.ndarray,
     by_start: np.ndarray,
-    by_end: np.ndarray,
     cores: np.ndarray,
     memory_mib: np.ndarray,
     max_cores: int,
     max_memory_mib: int,
     used_cores: np.ndarray,
     used_memory_mib: np.ndarray,
+    running: np.ndarray,
+    running_end_us: np.ndarray,
 ) -> int:
-    """Return the first job whose start puts its machine over capacity, -1 if there is none. O(J).
+    """Return the first job whose start puts its machine over capacity, -1 if there is none. O(J log R), R running.
 
-    machine, start_us, end_us, cores, memory_mib : (J,) int64. by_start, by_end : (J,) int64, jobs in order of starting
-    and ending. used_cores, used_memory_mib : (M,) int64 zeros. What ends at a moment makes room for what starts then.
+    machine, start_us, end_us, cores, memory_mib : (J,) int64. by_start : (J,) int64, jobs in order of starting.
+    used_cores, used_memory_mib : (M,) int64 zeros. running, running_end_us : (J,) int64 for a heap of the jobs that run,
+    by their ends, which lie beside them to be read in order. What ends at a moment makes room for what starts then.
     """
-    ended = 0
+    size = 0
     for i in range(by_start.shape[0]):
         job = by_start[i]
-        while ended < by_end.shape[0] and end_us[by_end[ended]] <= start_us[job]:
-            done = by_end[ended]
+        start = start_us[job]
+        while size and running_end_us[0] <= start:
+            done = running[0]
             used_cores[machine[done]] -= cores[done]
             used_memory_mib[machine[done]] -= memory_mib[done]
-            ended += 1
+            size -= 1
+            last, last_end = running[size], running_end_us[size]
+            place = 0
+            while True:
+                below = 2 * place + 1
+                if below >= size:
+                    break
+                if below + 1 < size and running_end_us[below + 1] < running_end_us[below]:
+                    below += 1
+                if running_end_us[below] >= last_end:
+                    break
+                running[place], running_end_us[place] = running[below], running_end_us[below]
+                place = below
+            running[place], running_end_us[place] = last, last_end
         where = machine[job]
         used_cores[where] += cores[job]
         used_memory_mib[where] += memory_mib[job]
         if used_cores[where] > max_cores or used_memory_mib[where] > max_memory_mib:
             return int(job)
+        end = end_us[job]
+        place = size
+        size += 1
+        while place and running_end_us[(place - 1) >> 1] > end:
+            above = (place - 1) >> 1
+            running[place], running_end_us[place] = running[above], running_end_us[above]
+            place = above
+        running[place], running_end_us[place] = job, end
     return -1

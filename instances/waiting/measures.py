@@ -26,8 +26,8 @@ def measures(instance: WaitingInstance, schedule: WaitingSchedule) -> dict[str, 
     for every job. mean_wait_s : of all jobs, rented ones included. on_demand_share : of jobs that rent.
     on_demand_work_share : of core-hours that are rented. utilisation : of the fixed machines' cores while they are
     paid. opportunity_cost : normalised_price x mean_wait_s (section IV-D).
-    steady_mean_wait_s, steady_on_demand_share, steady_normalised_price : of the jobs left when a tenth is trimmed at
-    each end; the fixed machines' price then counts for the time between the first and the last of these submissions.
+    steady_* : the same of the jobs left when a tenth is trimmed at each end; the fixed machines' price then counts for
+    the time between the first and the last of these submissions.
     """
     rented = schedule.machine == RENTED
     rent = instance.rent()
@@ -44,6 +44,8 @@ def measures(instance: WaitingInstance, schedule: WaitingSchedule) -> dict[str, 
     steady = schedule.num_machines * instance.fixed_price * span_us + rent_of(
         rent[middle][rented[middle]], instance.runtime_us[middle][rented[middle]]
     )
+    steady_price = steady / rent_of(rent[middle], instance.runtime_us[middle])
+    steady_wait_s = float(wait_us[middle].mean()) / SECOND_US
     return {
         "machines": float(schedule.num_machines),
         "cost": cost / DOLLAR_HOURS,
@@ -53,7 +55,8 @@ def measures(instance: WaitingInstance, schedule: WaitingSchedule) -> dict[str, 
         "on_demand_work_share": float(core_us[rented].sum() / core_us.sum()),
         "utilisation": float(core_us[~rented].sum() / owned_us) if owned_us else 0.0,
         "opportunity_cost": price * mean_wait_s,
-        "steady_mean_wait_s": float(wait_us[middle].mean()) / SECOND_US,
+        "steady_mean_wait_s": steady_wait_s,
         "steady_on_demand_share": float(rented[middle].mean()),
-        "steady_normalised_price": steady / rent_of(rent[middle], instance.runtime_us[middle]),
+        "steady_normalised_price": steady_price,
+        "steady_opportunity_cost": steady_price * steady_wait_s,
     }

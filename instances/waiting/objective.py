@@ -11,10 +11,9 @@ bound on it that is rounded up likewise stays a bound.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from schedgap.instances.waiting.model import HOUR_US
 from schedgap.instances.waiting.schedule import RENTED
@@ -63,6 +62,14 @@ def paid_us(instance: WaitingInstance, schedule: WaitingSchedule) -> int:
 
 
 def rent_of(rent: IntArray, runtime_us: IntArray) -> int:
-    """Return the sum of the products, exactly: it may have more than 64 bits, the runtimes of one rent do not."""
-    prices, which = np.unique(rent, return_inverse=True)
-    return sum(int(price) * int(runtime_us[which == k].sum()) for k, price in enumerate(prices))
+    """Return the sum of the products, exactly, though it may have more than 64 bits: the runtimes go by parts."""
+    if not rent.size:
+        return 0
+    bits = 62 - int(rent.max()).bit_length() - rent.size.bit_length()
+    if bits < 1:
+        return sum(map(operator.mul, rent.tolist(), runtime_us.tolist()))
+    total, shift = 0, 0
+    while (left := runtime_us >> shift).any():
+        total += int(rent @ (left & ((1 << bits) - 1))) << shift
+        shift += bits
+    return total

@@ -22,7 +22,7 @@ def verify(instance: WaitingInstance, schedule: WaitingSchedule) -> int:
     """Return the objective of a feasible schedule, in micro-dollars.
 
     Every job starts once, not before it is submitted and within the maximum wait; no fixed machine is ever over its
-    cores or memory. O(J log J), nearly O(J) where jobs start in order.
+    cores or memory. O(J log J), O(J log R) for R running jobs where jobs start in order.
 
     Raises
     ------
@@ -74,13 +74,14 @@ def _check_capacity(instance: WaitingInstance, schedule: WaitingSchedule) -> Non
         start,
         end,
         np.argsort(start, kind="stable"),
-        np.argsort(end, kind="stable"),
         instance.cores[fixed],
         instance.memory_mib[fixed],
         instance.machine_cores,
         instance.machine_memory_mib,
         np.zeros(schedule.num_machines, np.int64),
         np.zeros(schedule.num_machines, np.int64),
+        np.empty(fixed.size, np.int64),
+        np.empty(fixed.size, np.int64),
     )
     if job >= 0:
         raise VerifyError(

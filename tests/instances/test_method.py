@@ -91,6 +91,33 @@ def test_wrong_parameters(parameters, message):
         find_method("test", "typed").run(1, parameters=parameters)
 
 
+def test_choices():
+    @method("chooses", family="test", choices={"order": ("size", "price")})
+    def chooses(instance, order="size", depth=1, title="any text"):
+        return order
+
+    found = find_method("test", "chooses")
+    assert found.choices == {"order": ("size", "price")}
+    assert found.checked({"order": "price", "title": "own"}) == {"order": "price", "title": "own"}
+    with pytest.raises(MethodError, match=r"^method chooses: parameter 'order' is one of size, price, not 'weight'\.$"):
+        found.checked({"order": "weight"})
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"colour": ("red",)}, "choices for 'colour', which is no parameter of it"),
+        ({"order": ("price",)}, "the default 'size' of 'order' is none of price"),
+    ],
+)
+def test_choices_that_do_not_fit(choices, message):
+    with pytest.raises(MethodError, match=message):
+
+        @method("misfit", family="test", choices=choices)
+        def misfit(instance, order="size"):
+            return order
+
+
 def test_labels_round_trip():
     assert parse_method("a-b[x=1,y=two]") == ("a-b", {"x": "1", "y": "two"})
     assert method_label("a-b", {"y": "two", "x": 1}) == "a-b[x=1,y=two]"
