@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
     from schedgap.instances.arrays import BoolArray, FloatArray
-    from schedgap.instances.method import Incumbent, Status
+    from schedgap.instances.method import Status
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,13 +49,22 @@ class LinearModel:
         object.__setattr__(self, "integral", integral)
 
 
+@dataclass(frozen=True, slots=True)
+class ModelPoint:
+    """What a back end knew `elapsed_s` after it was called, in the model's unit; None for nothing new."""
+
+    elapsed_s: float
+    objective: float | None
+    bound: float | None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelResult:
     """What a back end says of a model: claims, until somebody verified them.
 
     status : OPTIMAL, FEASIBLE (limit hit, x present), NO_SOLUTION (limit hit, none) or INFEASIBLE.
     x : (n,) float64 or None. objective, bound : in the model's unit, or None where the back end has none.
-    row_duals : (m,) float64 of an LP, or None. trajectory : in the model's integer units.
+    row_duals : (m,) float64 of an LP, or None. trajectory : what it knew on the way, empty if it does not tell.
     """
 
     status: Status
@@ -66,5 +75,5 @@ class ModelResult:
     backend: str
     version: str
     row_duals: FloatArray | None = None
-    trajectory: tuple[Incumbent, ...] = ()
+    trajectory: tuple[ModelPoint, ...] = ()
     details: dict[str, float] = field(default_factory=dict)

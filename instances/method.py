@@ -253,6 +253,17 @@ def parse_method(text: str) -> tuple[str, dict[str, bool | int | float | str]]:
     return match[1], parameters
 
 
+def spelled(parameters: Parameters) -> dict[str, str]:
+    """Return parameters in one spelling: `60`, `60.0` and the text of either are the same, and so are true and True."""
+    texts = {}
+    for key, value in parameters.items():
+        try:
+            texts[key] = str(value).lower() if isinstance(value, bool) else str(float(value))
+        except ValueError:
+            texts[key] = str(value).lower()
+    return texts
+
+
 def method_label(name: str, parameters: Parameters) -> str:
     """Return the name with its parameters in sorted order: the inverse of `parse_method`."""
     inner = ",".join(f"{key}={parameters[key]}" for key in sorted(parameters))

@@ -1,6 +1,21 @@
 """Solvers behind formulations. Only this folder touches highspy, ortools and pulp, and imports them on use only."""
 
 from schedgap.formulations.backends.contract import Backend
-from schedgap.formulations.backends.dispatch import BACKENDS, backend_versions, find_backend, solve
+from schedgap.formulations.backends.dispatch import (
+    BACKENDS,
+    MIP_BACKENDS,
+    UNBOUNDED_MIP_BACKENDS,
+    backend_versions,
+    find_backend,
+    solve,
+)
 
-__all__ = ["BACKENDS", "Backend", "backend_versions", "find_backend", "solve"]
+__all__ = [
+    "BACKENDS",
+    "MIP_BACKENDS",
+    "UNBOUNDED_MIP_BACKENDS",
+    "Backend",
+    "backend_versions",
+    "find_backend",
+    "solve",
+]

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.formulations.backends.contract import Limits, objective_of, whole
-from schedgap.formulations.linear_model import ModelResult
+from schedgap.formulations.linear_model import ModelPoint, ModelResult
 from schedgap.instances.errors import BackendError
-from schedgap.instances.method import Incumbent, Status
+from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,15 +61,18 @@ def solve(model: LinearModel, limits: Limits) -> ModelResult:
     solver.parameters.num_workers = limits.threads
     if limits.time_limit_s is not None:
         solver.parameters.max_time_in_seconds = float(limits.time_limit_s)
-    unit = model.objective_scale / factor
-    points: list[Incumbent] = []
-    offset = round(model.offset * model.objective_scale)
+    points: list[ModelPoint] = []
 
     class Recorder(cp_model.CpSolverSolutionCallback):
         def on_solution_callback(self) -> None:
-            objective, bound = self.objective_value * unit, self.best_objective_bound * unit
-            points.append(Incumbent(self.wall_time, round(objective) + offset, math.floor(bound) + offset))
+            objective, bound = self.objective_value, self.best_objective_bound
+            elapsed_s = time.perf_counter() - start
+            points.append(ModelPoint(elapsed_s, objective / factor + model.offset, bound / factor + model.offset))
 
+    def on_bound(bound: float) -> None:
+        points.append(ModelPoint(time.perf_counter() - start, None, bound / factor + model.offset))
+
+    solver.best_bound_callback = on_bound
     status = _status(solver.solve(program, Recorder()), cp_model, model)
     x = None
     if status in (Status.OPTIMAL, Status.FEASIBLE):
@@ -78,12 +81,17 @@ def solve(model: LinearModel, limits: Limits) -> ModelResult:
     has_bound = status in (Status.OPTIMAL, Status.FEASIBLE) or (
         status is Status.NO_SOLUTION and solver.best_objective_bound != 0
     )
+    objective = None if x is None else objective_of(model, x)
+    bound = solver.best_objective_bound / factor + model.offset if has_bound else None
+    solve_s = time.perf_counter() - start
+    # CP-SAT tells no bound when the search is exhausted.
+    points.append(ModelPoint(solve_s, objective, bound))
     return ModelResult(
         status,
         x,
-        None if x is None else objective_of(model, x),
-        solver.best_objective_bound / factor + model.offset if has_bound else None,
-        time.perf_counter() - start,
+        objective,
+        bound,
+        solve_s,
         "cp-sat",
         version(),
         None,

@@ -80,6 +80,10 @@ BACKENDS: dict[str, Backend] = {
     )
 }
 
+MIP_BACKENDS = tuple(backend.name for backend in BACKENDS.values() if backend.mip)
+# For models with variables that have no upper bound, which CP-SAT does not take.
+UNBOUNDED_MIP_BACKENDS = tuple(name for name in MIP_BACKENDS if name != "cp-sat")
+
 # Solvers disagree on which bounds are finite: HiGHS's limit is 1e20, and CBC and PDLP lose rows with larger ones.
 INFINITE = 1e20
 

@@ -6,13 +6,14 @@ import math
 import time
 from typing import TYPE_CHECKING
 
-from schedgap.formulations.backends import solve
+from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.covering import trusted
 from schedgap.formulations.provisioning.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.flow_model import build_flow_model
 from schedgap.formulations.provisioning.interchangeable import merge_interchangeable
 from schedgap.formulations.provisioning.patterns import without_interference
+from schedgap.formulations.trajectory import claims, improving
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
@@ -41,7 +42,14 @@ def build(instance: ProvisioningInstance) -> LinearModel:
     return build_flow_model(merged, graphs).model
 
 
-@method("arc-flow", family=FAMILY, supports=without_interference, bounds=True, exact=True)
+@method(
+    "arc-flow",
+    family=FAMILY,
+    supports=without_interference,
+    bounds=True,
+    exact=True,
+    choices={"backend": UNBOUNDED_MIP_BACKENDS},
+)
 def arc_flow(
     instance: ProvisioningInstance,
     *,
@@ -68,6 +76,12 @@ def arc_flow(
     start = time.perf_counter()
     step = price_step(instance)
     bound = None if result.bound is None else trusted(result.bound) * step
+    points = claims(
+        result.trajectory,
+        after_s=build_s,
+        cost=lambda cost: round(cost) * step,
+        bound=lambda bound: trusted(bound) * step,
+    )
     solution, status = None, Status.NO_SOLUTION
     if result.x is not None:
         solution = merged.restore(small.restore(flow.solution(result.x)))
@@ -86,7 +100,7 @@ def arc_flow(
         build_s,
         result.solve_s,
         time.perf_counter() - start,
-        result.trajectory,
+        improving(points),
         backend,
         details,
     )

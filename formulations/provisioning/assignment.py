@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import solve
+from schedgap.formulations.backends import MIP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.patterns import without_interference
 from schedgap.formulations.provisioning.rows import Rows
+from schedgap.formulations.trajectory import claims, improving
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import objective, price_step, proven_bound
@@ -205,7 +206,14 @@ def build_symmetry(instance: ProvisioningInstance) -> LinearModel:
     return _Assignment(instance, ordered=True).model(f"assignment-symmetry-{instance.name}")
 
 
-@method("assignment", family=FAMILY, supports=too_large, bounds=True, exact=True)
+@method(
+    "assignment",
+    family=FAMILY,
+    supports=too_large,
+    bounds=True,
+    exact=True,
+    choices={"backend": MIP_BACKENDS},
+)
 def assignment(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:
@@ -213,7 +221,14 @@ def assignment(
     return _solve(instance, False, time_limit_s, threads, backend)
 
 
-@method("assignment-symmetry", family=FAMILY, supports=too_large, bounds=True, exact=True)
+@method(
+    "assignment-symmetry",
+    family=FAMILY,
+    supports=too_large,
+    bounds=True,
+    exact=True,
+    choices={"backend": MIP_BACKENDS},
+)
 def assignment_symmetry(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:
@@ -232,6 +247,12 @@ def _solve(
     result = solve(model, backend, time_limit_s=left, threads=threads)
     start = time.perf_counter()
     bound = None if result.bound is None else proven_bound(instance, result.bound * model.objective_scale)
+    points = claims(
+        result.trajectory,
+        after_s=build_s,
+        cost=lambda cost: round(cost) * model.objective_scale,
+        bound=lambda bound: proven_bound(instance, bound * model.objective_scale),
+    )
     solution = None if result.x is None else variables.solution(result.x)
     status = Status.NO_SOLUTION
     if solution is not None:
@@ -243,7 +264,7 @@ def _solve(
         build_s,
         result.solve_s,
         time.perf_counter() - start,
-        result.trajectory,
+        improving(points),
         result.backend,
         {"columns": int(model.cost.shape[0]), "rows": int(model.row_lower.shape[0]), **result.details},
     )

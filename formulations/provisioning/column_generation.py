@@ -58,7 +58,7 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return None
 
 
-@method("column-generation", family=FAMILY, supports=supported, bounds=True)
+@method("column-generation", family=FAMILY, supports=supported, bounds=True, choices={"backend": BACKENDS})
 def column_generation(
     instance: ProvisioningInstance,
     *,

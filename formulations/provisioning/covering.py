@@ -29,9 +29,11 @@ from scipy.sparse import csc_array
 
 from schedgap.formulations.backends import find_backend, solve
 from schedgap.formulations.linear_model import LinearModel
+from schedgap.formulations.trajectory import claims, improving
 from schedgap.instances.method import Incumbent, Status
 
 if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import ModelPoint
     from schedgap.instances.arrays import IntArray
 
 # Duals are whole multiples of 2^-20 cost units; larger costs would overflow them.
@@ -119,6 +121,8 @@ def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads:
     if relaxed.row_duals is None:
         return _whole(cover, backend, left(), threads, start)
     duals, reduced, low = exact_duals(cover, relaxed.row_duals)
+    bound, before = _ceil(low, DUAL_SCALE), time.perf_counter() - start
+    points = [Incumbent(before, None, bound * cover.unit)]
     first = _first_columns(cover, reduced)
     found = solve(
         cover.part(first).model(),
@@ -127,19 +131,20 @@ def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads:
         threads=threads,
         presolve=first.size <= PRESOLVED_COLUMNS,
     )
-    bound = _ceil(low, DUAL_SCALE)
+    # A solution over some of the patterns is one, a bound over some of them is none.
+    points += claims(found.trajectory, after_s=before, cost=lambda cost: round(cost) * cover.unit, bound=lambda _: None)
     details = {"columns": float(cover.cost.shape[0]), "lp_bound": low / DUAL_SCALE * cover.unit / 1e6}
     if found.x is None:
-        return Covered(Status.NO_SOLUTION, None, bound, time.perf_counter() - start, (), details)
+        return Covered(Status.NO_SOLUTION, None, bound, time.perf_counter() - start, improving(points), details)
     repeat = np.zeros(cover.cost.shape[0], np.int64)
     repeat[first] = found.x.astype(np.int64)
     best = int(repeat @ cover.cost)
-    points = [Incumbent(time.perf_counter() - start, best * cover.unit, bound * cover.unit)]
+    points.append(Incumbent(time.perf_counter() - start, best * cover.unit, None))
     rest = np.flatnonzero(low + reduced <= (best - 1) * DUAL_SCALE)
     details["columns_left"] = float(rest.size)
     if bound < best and rest.size:
         warm = repeat[rest] if repeat[np.setdiff1d(np.flatnonzero(repeat), rest)].sum() == 0 else None
-        before = time.perf_counter() - start
+        before, known = time.perf_counter() - start, best
         model, shift = cover.part(rest).model(), 0
         if TRUSTED_SHARE * best > MAX_DISTRUST:
             model, shift = _above_bound(cover.part(rest), duals, reduced[rest]), low
@@ -160,12 +165,13 @@ def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads:
             cand[rest] = final.x[: rest.size].astype(np.int64)
             if cand @ cover.cost < best:
                 repeat, best = cand, int(cand @ cover.cost)
-        points += [_later(point, before, points[0], shift * cover.unit // DUAL_SCALE) for point in final.trajectory]
+        points += _last_claims(final.trajectory, cover.unit, before, known, shift)
         details |= final.details
     elif bound < best:
         bound = best
+    points.append(Incumbent(time.perf_counter() - start, best * cover.unit, bound * cover.unit))
     status = Status.OPTIMAL if bound == best else Status.FEASIBLE
-    return Covered(status, repeat, bound, time.perf_counter() - start, tuple(points), details)
+    return Covered(status, repeat, bound, time.perf_counter() - start, improving(points), details)
 
 
 def exact_duals(cover: Cover, row_duals: object) -> tuple[IntArray, IntArray, int]:
@@ -223,22 +229,34 @@ def _first_columns(cover: Cover, reduced: IntArray) -> IntArray:
 
 
 def _whole(cover: Cover, backend: str, time_limit_s: float | None, threads: int, start: float) -> Covered:
-    result = solve(cover.model(), backend, time_limit_s=time_limit_s, threads=threads)
+    model, before = cover.model(), time.perf_counter() - start
+    result = solve(model, backend, time_limit_s=time_limit_s, threads=threads)
+    points = claims(
+        result.trajectory,
+        after_s=before,
+        cost=lambda cost: round(cost) * cover.unit,
+        bound=lambda bound: trusted(bound) * cover.unit,
+    )
     repeat = None if result.x is None else result.x.astype(np.int64)
     bound = None if result.bound is None else trusted(result.bound)
     status = result.status
     if repeat is not None:
         status = Status.OPTIMAL if bound == int(repeat @ cover.cost) else Status.FEASIBLE
     details = {"columns": float(cover.cost.shape[0]), **result.details}
-    return Covered(status, repeat, bound, time.perf_counter() - start, result.trajectory, details)
+    return Covered(status, repeat, bound, time.perf_counter() - start, improving(points), details)
 
 
-def _later(point: Incumbent, before: float, first: Incumbent, shift: int) -> Incumbent:
-    """Shift a point of the last program's trajectory; it bounds the whole only up to the solution known before it."""
-    assert first.objective is not None
-    objective = first.objective if point.objective is None else min(point.objective + shift, first.objective)
-    bound = first.bound if point.bound is None else max(first.bound or 0, min(point.bound + shift, first.objective))
-    return Incumbent(before + point.elapsed_s, objective, bound)
+def _last_claims(points: tuple[ModelPoint, ...], unit: int, after_s: float, known: int, shift: int) -> list[Incumbent]:
+    """Return the claims of the last program, which bounds the whole only up to `known`, the cost of a known solution.
+
+    With a shift its objective is at most what a solution costs above the bound, so it claims no solution on the way.
+    """
+    return claims(
+        points,
+        after_s=after_s,
+        cost=lambda cost: None if shift else round(cost) * unit,
+        bound=lambda bound: min(known, trusted(bound, shift)) * unit,
+    )
 
 
 def _ceil(value: int, unit: int) -> int:

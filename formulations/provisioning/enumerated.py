@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from schedgap.formulations.provisioning.covering import solve_cover
+from schedgap.formulations.trajectory import delayed
 from schedgap.instances.method import Outcome, Status
 from schedgap.instances.provisioning.objective import objective
 from schedgap.instances.provisioning.solution import Provisioning
@@ -52,7 +53,7 @@ def solve_enumerated(
         build_s,
         found.solve_s,
         time.perf_counter() - start,
-        found.trajectory,
+        delayed(found.trajectory, build_s),
         backend,
         {**details, **found.details},
     )

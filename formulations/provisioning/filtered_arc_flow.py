@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import solve
+from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
 from schedgap.formulations.provisioning.arc_flow import prepare
 from schedgap.formulations.provisioning.column_generation import column_generation
 from schedgap.formulations.provisioning.covering import trusted
@@ -196,7 +196,15 @@ class Search:
         self.trajectory.append(Incumbent(time.perf_counter() - self.start, self.best_cost, self.bound))
 
 
-@method("filtered-arc-flow", family=FAMILY, version=2, supports=without_interference, bounds=True, exact=True)
+@method(
+    "filtered-arc-flow",
+    family=FAMILY,
+    version=2,
+    supports=without_interference,
+    bounds=True,
+    exact=True,
+    choices={"backend": UNBOUNDED_MIP_BACKENDS},
+)
 def filtered_arc_flow(
     instance: ProvisioningInstance,
     *,

@@ -128,8 +128,9 @@ def build_flow_model(
     larger ones of the same price a unit.
     """
     step = price_step(instance)
-    blocks = []
-    arcs, roots, into = [], [], []
+    blocks: list[tuple[FlowGraph, IntArray, IntArray]] = []
+    into: list[tuple[IntArray, IntArray]] = []
+    roots: list[int] = []
     for i, graph in enumerate(graphs):
         index = np.arange(graph.num_arcs) if kept is None else np.flatnonzero(kept[i])
         row = np.full(graph.num_nodes, -1)
@@ -139,10 +140,9 @@ def build_flow_model(
         first = len(roots)
         roots += graph.types[usable].tolist()
         into.append((np.arange(first, len(roots)), row[graph.root[usable]]))
-        arcs.append(index)
         blocks.append((graph, index, row))
     types = np.array(roots, np.int64)
-    starts = types.shape[0] + np.cumsum([0, *(index.shape[0] for index in arcs)])
+    starts = types.shape[0] + np.cumsum([0, *(index.shape[0] for _, index, _ in blocks)])
     rows = Rows(int(starts[-1]))
     _add_cover(rows, instance, types, blocks, starts)
     for (graph, index, row), (root, root_row), start in zip(blocks, into, starts, strict=False):
@@ -161,7 +161,8 @@ def build_flow_model(
     if limits is not None:
         bounded = np.isfinite(limits.low) | np.isfinite(limits.high)
         weights = limits.weights[bounded][:, types]
-        rows.add("group", *np.nonzero(weights), weights[np.nonzero(weights)], limits.low[bounded], limits.high[bounded])
+        g, q = np.nonzero(weights)
+        rows.add("group", g, q, weights[g, q], limits.low[bounded], limits.high[bounded])
     most = np.full(types.shape[0], np.inf)
     for small, _, number in type_multiples(instance) if large_first else ():
         most[types == small] = np.minimum(most[types == small], number - 1)
@@ -179,7 +180,7 @@ def build_flow_model(
         np.ones(rows.num_variables, np.bool_),
         step,
     )
-    return FlowModel(instance, graphs, tuple(arcs), types, model)
+    return FlowModel(instance, graphs, tuple(index for _, index, _ in blocks), types, model)
 
 
 def _add_cover(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.backends import MIP_BACKENDS
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.covering import Cover
 from schedgap.formulations.provisioning.enumerated import solve_enumerated
@@ -122,7 +123,14 @@ def build(instance: ProvisioningInstance) -> LinearModel:
     return value_cover(merged, chosen).model(names, tuple(f"cover_{c}" for c in range(merged.num_classes)))
 
 
-@method("interference", family=FAMILY, supports=with_interference, bounds=True, exact=True)
+@method(
+    "interference",
+    family=FAMILY,
+    supports=with_interference,
+    bounds=True,
+    exact=True,
+    choices={"backend": MIP_BACKENDS},
+)
 def interference(
     instance: ProvisioningInstance,
     *,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from schedgap.formulations.backends import MIP_BACKENDS
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.covering import Cover
 from schedgap.formulations.provisioning.enumerated import solve_enumerated
@@ -59,7 +60,14 @@ def build(instance: ProvisioningInstance) -> LinearModel:
     return price_cover(merged, chosen).model(names, tuple(f"cover_{c}" for c in range(merged.num_classes)))
 
 
-@method("patterns", family=FAMILY, supports=without_interference, bounds=True, exact=True)
+@method(
+    "patterns",
+    family=FAMILY,
+    supports=without_interference,
+    bounds=True,
+    exact=True,
+    choices={"backend": MIP_BACKENDS},
+)
 def patterns(
     instance: ProvisioningInstance,
     *,

@@ -20,7 +20,7 @@ ORDERS = ("dot-product", "l2", "sum")
 OPENS = ("dense", "reservation")
 
 
-@method("first-fit-decreasing", family=FAMILY)
+@method("first-fit-decreasing", family=FAMILY, choices={"order": ORDERS, "opens": OPENS})
 def first_fit_decreasing(
     instance: ProvisioningInstance, order: str = "dot-product", opens: str = "dense"
 ) -> Provisioning:
@@ -40,7 +40,7 @@ def first_fit_decreasing(
     return _decreasing(instance, order, opens, best=False)
 
 
-@method("best-fit-decreasing", family=FAMILY)
+@method("best-fit-decreasing", family=FAMILY, choices={"order": ORDERS, "opens": OPENS})
 def best_fit_decreasing(
     instance: ProvisioningInstance, order: str = "dot-product", opens: str = "dense"
 ) -> Provisioning:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedgap.heuristics.provisioning.packing import as_provisioning, pack_rows
+from schedgap.heuristics.provisioning.packing import TIE_BREAKS, as_provisioning, pack_rows
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.model import FAMILY
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.solution import Provisioning
 
 
-@method("full-reconfiguration", family=FAMILY)
+@method("full-reconfiguration", family=FAMILY, choices={"tie_break": TIE_BREAKS})
 def full_reconfiguration(
     instance: ProvisioningInstance, tie_break: str = "alignment", downsizing: bool = True
 ) -> Provisioning:

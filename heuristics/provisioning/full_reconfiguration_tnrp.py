@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.heuristics.provisioning.kernels_tnrp import pack_tnrp
-from schedgap.heuristics.provisioning.packing import as_provisioning, group_tasks, is_by_list
+from schedgap.heuristics.provisioning.packing import TIE_BREAKS, as_provisioning, group_tasks, is_by_list
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.model import FAMILY
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.solution import Provisioning
 
 
-@method("full-reconfiguration-tnrp", family=FAMILY)
+@method("full-reconfiguration-tnrp", family=FAMILY, choices={"tie_break": TIE_BREAKS})
 def full_reconfiguration_tnrp(
     instance: ProvisioningInstance, tie_break: str = "alignment", downsizing: bool = True
 ) -> Provisioning:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
+TIE_BREAKS = ("alignment", "paper")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packing:
@@ -183,7 +185,7 @@ def is_by_list(tie_break: str) -> bool:
     MethodError
         for any other word.
     """
-    if tie_break not in ("alignment", "paper"):
+    if tie_break not in TIE_BREAKS:
         raise MethodError(f"tie_break is 'alignment' or 'paper', not '{tie_break}'.")
     return tie_break == "paper"
 

@@ -1,7 +1,7 @@
 import pytest
 
 from schedgap.instances import MethodError, Outcome, Status, find_method, method, parse_method
-from schedgap.instances.method import REGISTRY, method_label
+from schedgap.instances.method import REGISTRY, method_label, spelled
 
 
 @pytest.fixture(autouse=True)
@@ -125,3 +125,14 @@ def test_labels_round_trip():
     for bad in ("a b", "a[x", "a[x]"):
         with pytest.raises(MethodError):
             parse_method(bad)
+
+
+def test_parameters_have_one_spelling():
+    """A suite's reference may write `60` where the label has `60.0`."""
+    assert spelled({"a": 60, "b": "60.0", "c": True, "d": "Paper"}) == {
+        "a": "60.0",
+        "b": "60.0",
+        "c": "true",
+        "d": "paper",
+    }
+    assert spelled({"c": "True"}) == {"c": "true"}

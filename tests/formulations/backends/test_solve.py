@@ -116,15 +116,27 @@ def test_a_warm_start_is_an_incumbent_at_once(backend):
 
 
 @pytest.mark.parametrize("backend", ["highs", "cp-sat"])
-def test_trajectory_is_in_integer_units_and_improves(backend):
-    model = hard()
-    result = solve(model, backend, time_limit_s=0.3)
-    points = result.trajectory
-    found = [point.objective for point in points if point.objective is not None]
+def test_the_trajectory_ends_at_the_answer(backend, capfd):
+    """Points come in order, within the call, in the model's unit; solutions have whole costs here, bounds stay below."""
+    result = solve(hard(), backend, time_limit_s=0.5)
+    times = [point.elapsed_s for point in result.trajectory]
+    found = [point.objective for point in result.trajectory if point.objective is not None]
+    bounds = [point.bound for point in result.trajectory if point.bound is not None]
+    assert times == sorted(times)
+    assert 0 < times[0] <= times[-1] <= result.solve_s
     assert found == sorted(found, reverse=True)
-    assert all(objective % 1_000_000 == 0 for objective in found)
-    assert found[-1] == round(result.objective * 1_000_000)
-    assert all(point.bound <= point.objective for point in points if None not in (point.bound, point.objective))
+    assert found == pytest.approx([round(cost) for cost in found], abs=1e-6)
+    assert found[-1] == pytest.approx(result.objective, abs=1e-6)
+    assert 0 < max(bounds) <= result.bound + 1e-6
+    assert capfd.readouterr() == ("", "")
+
+
+def test_cp_sat_tells_bounds_between_solutions():
+    """In units of the model, whose costs are multiplied by 100,000 for CP-SAT, and with its offset."""
+    model = replace(hard(), cost=hard().cost + 0.00001, offset=7.5)
+    alone = [p.bound for p in solve(model, "cp-sat", time_limit_s=0.5).trajectory if p.objective is None]
+    assert alone == sorted(alone)
+    assert 7.5 < alone[-1] < model.cost.sum()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

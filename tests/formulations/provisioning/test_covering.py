@@ -24,7 +24,8 @@ def test_a_bound_above_the_last_cheaper_cost_is_a_proof():
     assert (found.status, found.bound) == (Status.OPTIMAL, 8)
     assert found.repeat @ [2, 1] >= 3
     assert found.repeat @ [5, 3] == 8
-    assert found.trajectory[-1].objective == 80
+    assert (found.trajectory[0].objective, found.trajectory[0].bound) == (None, 80)
+    assert (found.trajectory[-1].objective, found.trajectory[-1].bound) == (80, 80)
 
 
 @pytest.mark.parametrize("backend", ["highs", "cp-sat", "scip", "cbc"])
@@ -74,6 +75,9 @@ def test_a_large_program_is_proven_above_its_bound():
     a, b = np.meshgrid(np.arange(-30, 31) + 16_000_000, np.arange(-30, 31) + 58_000_000)
     missing = np.maximum(counts[0] - 2 * a - b, 0) + np.maximum(counts[1] - a - 3 * b, 0)
     assert found.bound == (7 * a + 8 * b + 4 * missing).min()
+    # The last program's objective is counted from the bound and claims no cost.
+    assert min(point.objective for point in found.trajectory if point.objective is not None) == found.bound
+    assert max(point.bound for point in found.trajectory) == found.bound
 
 
 def test_costs_too_large_for_whole_duals_go_to_the_solver_whole():
