@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from schedgap.bench.api import GapResult, Progress, SuiteResult, gap, run_suite
-    from schedgap.bench.measurement import Measurement
-    from schedgap.bench.record import Record
-    from schedgap.bench.runs import Limits, Run
+    from schedgap.bench.comparison.comparison import Comparison, compare
+    from schedgap.bench.records.measurement import Measurement
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Limits, Run
 
 _HOMES = {
     "GapResult": "api",
@@ -25,13 +26,27 @@ _HOMES = {
     "SuiteResult": "api",
     "gap": "api",
     "run_suite": "api",
-    "Measurement": "measurement",
-    "Record": "record",
-    "Limits": "runs",
-    "Run": "runs",
+    "Comparison": "comparison.comparison",
+    "compare": "comparison.comparison",
+    "Measurement": "records.measurement",
+    "Record": "records.record",
+    "Limits": "records.runs",
+    "Run": "records.runs",
 }
 
-__all__ = ["GapResult", "Limits", "Measurement", "Progress", "Record", "Run", "SuiteResult", "gap", "run_suite"]
+__all__ = [
+    "Comparison",
+    "GapResult",
+    "Limits",
+    "Measurement",
+    "Progress",
+    "Record",
+    "Run",
+    "SuiteResult",
+    "compare",
+    "gap",
+    "run_suite",
+]
 
 
 def __getattr__(name: str) -> Any:

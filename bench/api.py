@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from schedgap.bench.check_bounds import contradictions, judged
+from schedgap.bench.checks.audit import Audit, audit_of
 from schedgap.bench.discover import load_families, load_methods
-from schedgap.bench.execute import execute, start_pool
-from schedgap.bench.headlines import headline_rows
-from schedgap.bench.host import host_id, write_host
-from schedgap.bench.journal import Journal
-from schedgap.bench.measurement import ERRORS, FAILED
-from schedgap.bench.pictures import append_picture
+from schedgap.bench.executors.opening import open_executor
+from schedgap.bench.isolation.runexec import require_runexec
 from schedgap.bench.plan import Plan, chosen_method, make_run, plan_suite, setting
-from schedgap.bench.record import Record
-from schedgap.bench.results import write_plan
-from schedgap.bench.runs import Limits
+from schedgap.bench.records.host import host_id, write_host
+from schedgap.bench.records.journal import Journal
+from schedgap.bench.records.measurement import ERRORS, FAILED
+from schedgap.bench.records.pictures import append_picture
+from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC, Record
+from schedgap.bench.records.results import write_plan
+from schedgap.bench.records.runs import Limits
+from schedgap.bench.statistics.check_bounds import contradictions, judged
+from schedgap.bench.statistics.headlines import headline_rows
+from schedgap.bench.statistics.summary import Best, best_of, summarise
 from schedgap.bench.suite import read_suite
-from schedgap.bench.summary import Best, best_of, summarise
 from schedgap.instances.errors import MethodError, SolutionError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, Status
@@ -28,8 +31,8 @@ from schedgap.instances.method import REGISTRY, Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from schedgap.bench.execute import Performed
-    from schedgap.bench.runs import Run
+    from schedgap.bench.executors.execute import Performed
+    from schedgap.bench.records.runs import Run
     from schedgap.bench.suite import Suite
 
 Retry = Literal["none", "errors", "failed"]
@@ -52,13 +55,14 @@ class SuiteResult:
     """What a suite gave.
 
     records : one for each run of the suite, journalled before or now. directory : of the journal.
-    measured_now : runs done by this call.
+    measured_now : runs done by this call. audit : what second opinions gave, None if nobody asked for them.
     """
 
     suite: Suite
     records: tuple[Record, ...]
     directory: Path
     measured_now: int
+    audit: Audit | None = None
 
     @property
     def failed(self) -> int:
@@ -76,18 +80,20 @@ class SuiteResult:
             "table": headline_rows(self.suite, self.records),
             "measured_now": self.measured_now,
             "directory": str(self.directory),
+            "audit": None if self.audit is None else self.audit.to_json(),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class GapResult:
-    """What is known of one instance. best : over all runs."""
+    """What is known of one instance. best : over all runs. audit : what second opinions gave, None without any."""
 
     instance: str
     digest: str
     family: str
     best: Best
     records: tuple[Record, ...]
+    audit: Audit | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return what `schedgap gap --json` prints; objectives and bounds in the family's shown unit."""
@@ -113,6 +119,7 @@ class GapResult:
             "bound": _shown(self.best.bound, scale),
             "best_objective": _shown(self.best.objective, scale),
             "results": results,
+            "audit": None if self.audit is None else self.audit.to_json(),
         }
 
 
@@ -124,6 +131,10 @@ def run_suite(
     plugins: Sequence[str | Path] = (),
     trace: str | Path | None = None,
     retry: Retry = "errors",
+    executor: str = "process",
+    address: str | None = None,
+    audit: bool = False,
+    isolation: str = PROCESS_GROUP,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> SuiteResult:
     """Do the runs of a suite that its journal does not hold yet, and return all of them.
@@ -131,7 +142,9 @@ def run_suite(
     suite : name of a shipped suite or path of a TOML file. out : directory of the journal, `runs/SUITE` by default.
     jobs : runs at a time, None for one a processor. plugins : Python files with methods. trace : file for the
     instances that can come from one. retry : recorded runs to do again: `errors` (crashed, error), `failed` (also
-    timeout, memory, invalid) or `none`.
+    timeout, memory, invalid) or `none`. executor : `process` for this machine, `dask` or `ray` for the cluster at
+    `address`. audit : solve each model that has several back ends by another one too, and compare. isolation :
+    `process-group`, or `runexec` for BenchExec's, where it is installed.
 
     Raises
     ------
@@ -142,20 +155,33 @@ def run_suite(
     files = tuple(str(Path(plugin).resolve()) for plugin in plugins)
     load_families()
     find_family(chosen.family)
-    start_pool(setting(chosen.family, files, chosen.limits.threads or 1))
-    plan = plan_suite(chosen, folder, plugins=files, trace=None if trace is None else Path(trace))
     directory = Path(out) if out is not None else Path("runs") / chosen.name
-    with Journal(directory) as journal:
-        write_plan(directory, chosen, _command(suite, plugins, trace), plan.runs)
+    if isolation == RUNEXEC and executor == "process":
+        require_runexec()
+    with ExitStack() as stack:
+        # Before the instances are built: processes start meanwhile, and a cluster that is not there is known at once.
+        place = setting(chosen.family, files, chosen.limits.threads or 1, isolation)
+        performer = stack.enter_context(open_executor(executor, place, jobs, address))
+        plan = plan_suite(
+            chosen,
+            folder,
+            plugins=files,
+            trace=None if trace is None else Path(trace),
+            audit=audit,
+            isolation=isolation,
+        )
+        journal = stack.enter_context(Journal(directory))
+        write_plan(directory, chosen, _command(suite, plugins, trace, audit, isolation), plan.runs)
         known = {key: journal.records[key] for key in plan.runs if key in journal.records}
         known = judged(known, contradictions(known.values()))
         missing = [key for key in plan.runs if key not in known or known[key].status in _RETRIED[retry]]
         if on_progress is not None:
             on_progress(Progress(0, len(missing), None))
-        for done, performed in enumerate(execute((plan.task(key) for key in missing), jobs), start=1):
+        ends = stack.enter_context(closing(performer.execute(plan.task(key) for key in missing)))
+        for done, performed in enumerate(ends, start=1):
             if performed.answer.picture is not None:
                 append_picture(directory, performed.run.key, performed.answer.picture)
-            record = _recorded(performed, write_host(directory, performed.host))
+            record = recorded(performed, write_host(directory, performed.host))
             journal.append(record)
             if on_progress is not None:
                 on_progress(Progress(done, len(missing), record))
@@ -164,7 +190,8 @@ def run_suite(
         for contradiction in found:
             journal.append_verdict(contradiction)
     records = tuple(_as_planned(record, plan.runs[key]) for key, record in judged(known, found).items())
-    return SuiteResult(chosen, records, directory, len(missing))
+    opinion = audit_of(plan.second_opinions, known) if audit else None
+    return SuiteResult(chosen, records, directory, len(missing), opinion)
 
 
 def gap(
@@ -179,13 +206,14 @@ def gap(
     plugins: Sequence[str | Path] = (),
     memory_mib: int | None = None,
     solutions: Path | None = None,
+    audit: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> GapResult:
     """Run methods on one instance and return their objectives against the best proven bound.
 
     methods : `NAME` or `NAME[parameter=value,...]`. bound : a method to prove the bound with; by default one is chosen
     when none of the methods proves bounds. solutions : directory for the verified solutions, one file a
-    method; made if need be.
+    method; made if need be. audit : as in `run_suite`.
 
     Raises
     ------
@@ -200,9 +228,11 @@ def gap(
     if bound is not None:
         chosen.append(chosen_method(family, bound))
     elif not any(method.bounds for method, _ in chosen):
-        chosen.append(chosen_method(family, _default_bound(family, instance)))
+        chosen.append(chosen_method(family, default_bound(family, instance)))
     for method, given in chosen:
         plan.add(instance, make_run(instance, method, given, limits, base_seed=seed))
+    if audit:
+        plan.add_second_opinions()
     if solutions is not None:
         try:
             solutions.mkdir(parents=True, exist_ok=True)
@@ -212,16 +242,19 @@ def gap(
         on_progress(Progress(0, len(plan.runs), None))
     records: dict[str, Record] = {}
     tasks = (plan.task(key, keep=solutions is not None) for key in plan.runs)
-    for done, performed in enumerate(execute(tasks, jobs), start=1):
-        record = _recorded(performed, host_id(performed.host))
-        records[record.key] = record
-        if solutions is not None and performed.answer.solution is not None:
-            (solutions / f"{performed.run.label}.json").write_bytes(performed.answer.solution)
-        if on_progress is not None:
-            on_progress(Progress(done, len(plan.runs), record))
+    with open_executor("process", plan.setting, jobs) as performer, closing(performer.execute(tasks)) as ends:
+        for done, performed in enumerate(ends, start=1):
+            record = recorded(performed, host_id(performed.host))
+            records[record.key] = record
+            if solutions is not None and performed.answer.solution is not None:
+                (solutions / f"{performed.run.label}.json").write_bytes(performed.answer.solution)
+            if on_progress is not None:
+                on_progress(Progress(done, len(plan.runs), record))
+    opinion = audit_of(plan.second_opinions, records) if audit else None
     records = judged(records, contradictions(records.values()))
     best = best_of(records.values())[instance.digest]
-    return GapResult(instance.name, instance.digest, family, best, tuple(records[key] for key in plan.runs))
+    in_order = tuple(records[key] for key in plan.runs)
+    return GapResult(instance.name, instance.digest, family, best, in_order, opinion)
 
 
 def is_measured(records: Iterable[Record]) -> bool:
@@ -230,7 +263,14 @@ def is_measured(records: Iterable[Record]) -> bool:
     return any(record.status not in useless for record in records)
 
 
-def _default_bound(family: str, instance: Any) -> str:
+def default_bound(family: str, instance: Any) -> str:
+    """Return the name of the method that proves a bound where none was chosen.
+
+    Raises
+    ------
+    MethodError
+        if none of those known takes the instance.
+    """
     for name in BOUND_METHODS:
         method = REGISTRY.get((family, name))
         if method is not None and method.supports(instance) is None:
@@ -240,17 +280,25 @@ def _default_bound(family: str, instance: Any) -> str:
     )
 
 
-def _recorded(performed: Performed, host: str) -> Record:
+def recorded(performed: Performed, host: str) -> Record:
+    """Return the record of a run that has just ended. host : its ID (see `host.host_id`)."""
     ended_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return Record(performed.run.key, performed.run, performed.answer.measurement, host, ended_at)
+    measurement = performed.answer.measurement
+    return Record(performed.run.key, performed.run, measurement, host, ended_at, performed.isolation)
 
 
-def _command(suite: str | Path, plugins: Sequence[str | Path], trace: str | Path | None) -> list[str]:
+def _command(
+    suite: str | Path, plugins: Sequence[str | Path], trace: str | Path | None, audit: bool, isolation: str
+) -> list[str]:
     """Return the words of the command that does the same."""
     words = ["schedgap", "run", str(suite)]
     for plugin in plugins:
         words += ["--plugin", str(plugin)]
-    return words if trace is None else [*words, "--trace", str(trace)]
+    if trace is not None:
+        words += ["--trace", str(trace)]
+    if audit:
+        words.append("--audit")
+    return words if isolation == PROCESS_GROUP else [*words, "--isolation", isolation]
 
 
 def _as_planned(record: Record, run: Run) -> Record:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.checks.audit import other_backend
 from schedgap.bench.discover import load_methods
-from schedgap.bench.execute import Setting, Task
-from schedgap.bench.host import package_version
-from schedgap.bench.pool import compiled_kind, pickled
-from schedgap.bench.runs import Run
+from schedgap.bench.executors.execute import Setting, Task
+from schedgap.bench.isolation.payload import compiled_kind, pickled
+from schedgap.bench.records.host import package_version
+from schedgap.bench.records.record import PROCESS_GROUP
+from schedgap.bench.records.runs import Run
 from schedgap.instances.errors import SchedgapError, SuiteError
 from schedgap.instances.method import find_method, method_label, parse_method
 from schedgap.instances.seeds import derived_seed
@@ -18,18 +20,22 @@ from schedgap.instances.seeds import derived_seed
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from schedgap.bench.runs import Limits, Scalar
+    from schedgap.bench.records.runs import Limits, Scalar
     from schedgap.bench.suite import Suite
     from schedgap.instances.method import Method
 
 
 @dataclass(slots=True)
 class Plan:
-    """All runs of a suite, by key, in the order in which they are started; instances are kept as bytes."""
+    """All runs of a suite, by key, in the order in which they are started; instances are kept as bytes.
+
+    second_opinions : run to the same run by another back end, keys of `runs`.
+    """
 
     setting: Setting
     runs: dict[str, Run] = field(default_factory=dict)
     instances: dict[str, tuple[bytes, str]] = field(default_factory=dict)
+    second_opinions: dict[str, str] = field(default_factory=dict)
 
     def add(self, instance: Any, run: Run) -> None:
         """Add a run; one of the same key is already the same run."""
@@ -37,14 +43,38 @@ class Plan:
             self.instances[run.digest] = pickled(instance), compiled_kind(instance)
         self.runs.setdefault(run.key, run)
 
+    def add_second_opinions(self) -> None:
+        """Add, to each run whose method has several back ends, the same run by another one."""
+        for key, run in list(self.runs.items()):
+            name = other_backend(run)
+            if name is None:
+                continue
+            second = _by_backend(run, name)
+            self.runs.setdefault(second.key, second)
+            if self.second_opinions.get(second.key) != key:
+                self.second_opinions[key] = second.key
+
     def task(self, key: str, *, keep: bool = False) -> Task:
         """Return what a worker needs to do a run."""
         run = self.runs[key]
-        return Task(run, *self.instances[run.digest], self.setting, keep)
+        # A block's own threads need processes of their own: libraries read their number when they start.
+        place = replace(self.setting, threads=run.limits.threads)
+        is_ours = find_method(run.family, run.method).func.__module__.startswith("schedgap.")
+        return Task(run, *self.instances[run.digest], place, is_ours, keep)
 
 
-def plan_suite(suite: Suite, folder: Path, *, plugins: tuple[str, ...] = (), trace: Path | None = None) -> Plan:
+def plan_suite(
+    suite: Suite,
+    folder: Path,
+    *,
+    plugins: tuple[str, ...] = (),
+    trace: Path | None = None,
+    audit: bool = False,
+    isolation: str = PROCESS_GROUP,
+) -> Plan:
     """Return the suite's runs; builds every instance, since their contents are part of the keys.
+
+    audit : add second opinions. isolation : how the runs are kept apart.
 
     Raises
     ------
@@ -54,7 +84,7 @@ def plan_suite(suite: Suite, folder: Path, *, plugins: tuple[str, ...] = (), tra
     if trace is not None and all(block.trace is None for block in suite.instances):
         raise SuiteError(f"{suite.name}: no instances of this suite can come from a trace; leave --trace out.")
     load_methods([suite.family], plugins)
-    plan = Plan(setting(suite.family, plugins, suite.limits.threads or 1))
+    plan = Plan(setting(suite.family, plugins, suite.limits.threads or 1, isolation))
     texts = {text for block in suite.instances for text in block.methods or suite.methods} | set(suite.methods)
     methods = {text: _checked(suite, text) for text in texts}
     for reference in suite.reference:
@@ -87,12 +117,14 @@ def plan_suite(suite: Suite, folder: Path, *, plugins: tuple[str, ...] = (), tra
                         repetition=repetition,
                     )
                     plan.add(instance, run)
+    if audit:
+        plan.add_second_opinions()
     return plan
 
 
-def setting(family: str, plugins: tuple[str, ...], threads: int) -> Setting:
+def setting(family: str, plugins: tuple[str, ...], threads: int, isolation: str = PROCESS_GROUP) -> Setting:
     """Return what a pool for these runs must know."""
-    return Setting((family,), plugins, threads)
+    return Setting((family,), plugins, threads, isolation)
 
 
 def make_run(
@@ -133,6 +165,18 @@ def make_run(
         repetition=repetition,
         limits=limits,
         stochastic=method.stochastic,
+    )
+
+
+def _by_backend(run: Run, name: str) -> Run:
+    given = {**run.given, "backend": name}
+    return replace(
+        run,
+        given=given,
+        parameters={**run.parameters, "backend": name},
+        label=method_label(run.method, given),
+        backend=name,
+        backend_version=_backend_version(name),
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from schedgap.bench.runs import Scalar
+    from schedgap.bench.records.runs import Scalar
 
 _SCHEMA = re.compile(rb'"schema"\s*:\s*"schedgap/([a-z]+)/\d+"')
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from schedgap.bench.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
+from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
 from schedgap.bench.source import Source
 from schedgap.instances.errors import SuiteError
 from schedgap.instances.files import first_problem
@@ -43,7 +43,7 @@ def _plain_seeds(given: Any) -> Any:
 
 Values = Annotated[dict[str, Value | list[Value]], BeforeValidator(_plain_values)]
 Seeds = Annotated[int | list[int], BeforeValidator(_plain_seeds)]
-Headline = Literal["gap", "normalised-cost", "runtime", "objective"]
+Headline = Literal["gap", "normalised-cost", "runtime", "objective", "measures"]
 
 
 class _Strict(BaseModel):
@@ -95,7 +95,10 @@ class InstanceBlock(_Strict):
 
 
 class Reference(_Strict):
-    """A published figure to show beside ours, for a method and, if given, one group or one number of tasks."""
+    """A published figure to show beside ours, for a method and, if given, one group or one number of tasks.
+
+    measures : figures by the names of the family's measures.
+    """
 
     method: str
     name: str
@@ -105,10 +108,27 @@ class Reference(_Strict):
     std: float | None = None
     time_s: float | None = None
     note: str = ""
+    measures: dict[str, float] = {}
+
+
+class Sweep(_Strict):
+    """A figure of the report: a measure against a parameter, a line for each method without it.
+
+    x : a parameter of the methods, or else of the instances. methods : names of those to show, empty for all.
+    """
+
+    title: str
+    x: str
+    y: str
+    methods: list[str] = []
+    log_y: bool = False
 
 
 class Suite(_Strict):
-    """A whole suite. headline : which table answers the question (see `headlines`)."""
+    """A whole suite.
+
+    headline : which table answers the question (see `headlines`). measures : the columns of the headline `measures`.
+    """
 
     schema_: Literal["schedgap/suite/1"] = Field(alias="schema")
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
@@ -123,6 +143,14 @@ class Suite(_Strict):
     limits: LimitsBlock = LimitsBlock()
     instances: Annotated[list[InstanceBlock], Field(min_length=1)]
     reference: list[Reference] = []
+    measures: list[str] = []
+    sweep: list[Sweep] = []
+
+    @model_validator(mode="after")
+    def _has_measures(self) -> Suite:
+        if (self.headline == "measures") != bool(self.measures):
+            raise ValueError("the headline 'measures' and a list of 'measures' go together; give both or neither")
+        return self
 
     def limits_of(self, block: InstanceBlock) -> Limits:
         """Return the limits of a block's runs."""

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from schedgap.bench.cli import main
-from schedgap.bench.measurement import Measurement
-from schedgap.bench.record import Record
-from schedgap.bench.runs import Limits, Run
+from schedgap.bench.cli.app import main
+from schedgap.bench.records.measurement import Measurement
+from schedgap.bench.records.record import Record
+from schedgap.bench.records.runs import Limits, Run
 from schedgap.instances.method import Status
 
 SUITE = """

@@ -3,7 +3,7 @@
 import pytest
 
 from schedgap.bench import gap, run_suite
-from schedgap.bench.journal import read_journal
+from schedgap.bench.records.journal import read_journal
 from schedgap.instances.errors import JournalError, MethodError, SuiteError
 from schedgap.instances.provisioning import read_solution, table7, verify
 
@@ -83,7 +83,7 @@ def test_unknown_method_is_known_before_anything_runs(tmp_path, write_suite, hos
 
 
 def test_held_directory(tmp_path, write_suite, hostile):
-    from schedgap.bench.journal import Journal
+    from schedgap.bench.records.journal import Journal
 
     with Journal(tmp_path / "out"), pytest.raises(JournalError, match="another schedgap writes here"):
         run_suite(write_suite(["x-honest"]), out=tmp_path / "out", plugins=[hostile])

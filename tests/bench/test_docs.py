@@ -8,10 +8,10 @@ import pytest
 
 from schedgap.bench import run_suite
 from schedgap.bench.api import SuiteResult
-from schedgap.bench.record import Record
-from schedgap.bench.runs import Limits
+from schedgap.bench.records.record import Record
+from schedgap.bench.records.runs import Limits
+from schedgap.bench.statistics.summary import MethodSummary
 from schedgap.bench.suite import InstanceBlock, Reference, Suite, TraceBlock
-from schedgap.bench.summary import MethodSummary
 from schedgap.instances.method import Status
 
 PAGE = Path(__file__).parents[2] / "docs" / "bench.md"

@@ -19,7 +19,7 @@ def section():
 
 def schedgap(folder, line):
     """Run a command in a process of its own, which has no other plug-in's methods."""
-    code = "from schedgap.bench.cli import main; main()"
+    code = "from schedgap.bench.cli.app import main; main()"
     command = [sys.executable, "-c", code, *shlex.split(line)]
     return subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder).stdout
 

@@ -6,7 +6,7 @@ import pytest
 
 from schedgap.bench.discover import load_methods
 from schedgap.bench.plan import plan_suite
-from schedgap.bench.runs import Limits
+from schedgap.bench.records.runs import Limits
 from schedgap.bench.suite import read_suite, shipped_suites
 from schedgap.instances.errors import SuiteError
 
@@ -111,7 +111,11 @@ def test_malformed_files(tmp_path, write_suite, old, new, message):
             r"little: methods: family provisioning has no method 'no-paking'; did you mean no-packing",
         ),
         ("no-packing", "zzzz", r"has no method 'zzzz'; `schedgap list methods` names them all\.$"),
-        ("no-packing", "patterns[backend=gurobi]", r"little: methods: there is no back end 'gurobi'"),
+        (
+            "no-packing",
+            "patterns[backend=gurobi]",
+            r"little: methods: method patterns: parameter 'backend' is one of highs, ",
+        ),
         ("no-packing", "no-packing[x=1]", r"method no-packing has no parameter 'x'"),
         ("no-packing", "no-packing[x", r"'no-packing\[x' is not a method"),
         ("tasks = 6", "taks = 6", r"instances\[0\]: generator table7 has no parameter 'taks'; it has: tasks"),

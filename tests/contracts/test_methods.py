@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from schedgap.bench.checks.promises import judge_trial
+from schedgap.bench.checks.trials import Kind, Seen, Trial
 from schedgap.bench.discover import load_methods
-from schedgap.instances.family import FAMILIES
-from schedgap.instances.method import REGISTRY, Status
+from schedgap.bench.isolation.child import measured
+from schedgap.bench.isolation.judge import judge
+from schedgap.bench.isolation.request import Request
+from schedgap.bench.isolation.supervise import Ending
+from schedgap.bench.plan import make_run
+from schedgap.bench.records.record import Record
+from schedgap.bench.records.runs import Limits
+from schedgap.instances.family import find_family
+from schedgap.instances.method import REGISTRY
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like, distinct, table3, table7
 
 TIME_LIMIT_S = 20.0
@@ -67,94 +78,50 @@ MAKERS = {
 
 
 @cache
-def instance_of(family, kind):
-    return MAKERS[family][kind]()
+def instances_of(family):
+    made = [make() for make in MAKERS[family].values()]
+    return {instance.digest: instance for instance in made}
 
 
-def is_supported(name, kind):
-    return METHODS[name].supports(instance_of(METHODS[name].family, kind)) is None
-
-
-PAIRS = [(name, kind) for name, method in METHODS.items() for kind in MAKERS[method.family]]
-CASES = [pytest.param(*pair, id="-".join(pair)) for pair in PAIRS if is_supported(*pair)]
-EXACT_CASES = [case for case in CASES if METHODS[str(case.values[0])].exact]
-UNSUPPORTED = [pytest.param(*pair, id="-".join(pair)) for pair in PAIRS if not is_supported(*pair)]
-
-
-@cache
-def outcome_of(name, kind):
-    """One run of a method: the outcome, and whether the instance is what it was."""
-    method = METHODS[name]
-    instance = instance_of(method.family, kind)
-    before = pickle.dumps(instance)
-    outcome = method.run(instance, seed=11, time_limit_s=TIME_LIMIT_S)
-    return outcome, pickle.dumps(instance) == before
+def seen(method, instance, kind):
+    """One run in this process, judged as any other."""
+    limits = Limits.from_time_limit(0.0 if kind is Kind.NO_TIME else TIME_LIMIT_S)
+    run = make_run(instance, method, {}, limits, group=kind)
+    request = Request(method.family, method.name, {}, run.seed, limits, run.digest, Path("nowhere"))
+    family = find_family(method.family)
+    with open(os.devnull, "wb") as nobody:
+        answer = measured(request, instance, nobody.fileno())
+    measurement, solution = judge(family, instance, Ending(answer=answer), limits)
+    content = None if solution is None else pickle.dumps(solution)
+    return Seen(Record(run.key, run, measurement, "", ""), content)
 
 
 @cache
-def best_objective(family, kind):
-    """The least verified objective of all methods."""
-    verify = FAMILIES[family].verify
-    instance = instance_of(family, kind)
-    outcomes = [outcome_of(name, kind)[0] for name, method in METHODS.items() if method.family == family]
-    return min(verify(instance, o.solution) for o in outcomes if o.solution is not None)
-
-
-def frozen(solution):
-    return None if solution is None else pickle.dumps(solution)
-
-
-@pytest.mark.parametrize(("name", "kind"), CASES)
-def test_solution_verifies_and_claims_hold(name, kind):
-    """Feasible, never below a bound; `optimal` only with a bound that proves it; no bound above any solution."""
+def trial_of(name):
+    """A method on all instances, then on all of them once more, then without any time."""
     method = METHODS[name]
-    outcome, unchanged = outcome_of(name, kind)
-    assert unchanged
-    status = outcome.claimed_status
-    assert status in (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION)
-    assert (outcome.solution is None) == (status is Status.NO_SOLUTION)
-    best = best_objective(method.family, kind)
-    assert outcome.bound is None or type(outcome.bound) is int
-    assert outcome.bound is None or outcome.bound <= best
-    assert outcome.bound is None or method.bounds
-    if status is Status.OPTIMAL:
-        assert FAMILIES[method.family].verify(instance_of(method.family, kind), outcome.solution) == outcome.bound
+    instances = instances_of(method.family)
+    names = {digest: instance.name for digest, instance in instances.items()}
+    trial = Trial(method, method.name, Limits.from_time_limit(TIME_LIMIT_S), names)
+    for kind in (Kind.ALONE, Kind.AGAIN, Kind.NO_TIME):
+        trial.seen[kind] = {digest: seen(method, instance, kind) for digest, instance in instances.items()}
+    return trial
 
 
-@pytest.mark.parametrize(("name", "kind"), EXACT_CASES)
-def test_exact_methods_prove_tiny_instances(name, kind):
-    outcome, _ = outcome_of(name, kind)
-    assert outcome.claimed_status is Status.OPTIMAL
-    assert outcome.bound == best_objective(METHODS[name].family, kind)
+@pytest.mark.parametrize("name", METHODS)
+def test_keeps_what_every_method_promises(name):
+    """The rules of `schedgap check`, beside all other methods of the family."""
+    others = [each for each in METHODS if each != name and METHODS[each].family == METHODS[name].family]
+    checked = judge_trial(trial_of(name), [trial_of(other) for other in others])
+    assert len(checked.checks) == 11
+    assert [check for check in checked.checks if check.result == "failed"] == []
 
 
-@pytest.mark.parametrize(("name", "kind"), UNSUPPORTED)
-def test_what_is_unsupported_is_refused_with_a_reason(name, kind):
-    outcome, _ = outcome_of(name, kind)
-    assert (outcome.solution, outcome.bound, outcome.claimed_status) == (None, None, Status.UNSUPPORTED)
-    assert outcome.details["reason"]
-
-
-@pytest.mark.parametrize(("name", "kind"), CASES)
-def test_same_seed_same_answer(name, kind):
-    method = METHODS[name]
-    first, _ = outcome_of(name, kind)
-    again = method.run(instance_of(method.family, kind), seed=11, time_limit_s=TIME_LIMIT_S)
-    assert (again.claimed_status, again.bound) == (first.claimed_status, first.bound)
-    assert frozen(again.solution) == frozen(first.solution)
-
-
-@pytest.mark.parametrize(("name", "kind"), CASES)
-def test_no_time_at_all(name, kind):
-    """NO_SOLUTION or a verified solution, and bounds that hold; never an exception, never zeros."""
-    method = METHODS[name]
-    instance = instance_of(method.family, kind)
-    outcome = method.run(instance, seed=11, time_limit_s=0.0)
-    if outcome.solution is None:
-        assert outcome.claimed_status is Status.NO_SOLUTION
-    else:
-        assert FAMILIES[method.family].verify(instance, outcome.solution) >= best_objective(method.family, kind)
-    assert outcome.bound is None or outcome.bound <= best_objective(method.family, kind)
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.exact])
+def test_exact_methods_prove_tiny_instances(name):
+    ends = [run.record.status for run in trial_of(name).supported().values()]
+    assert ends == ["optimal"] * len(ends)
+    assert ends
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -162,3 +129,4 @@ def test_has_a_summary_and_checked_parameters(name):
     method = METHODS[name]
     assert method.summary.endswith(".")
     assert method.checked(dict(method.parameters)) == dict(method.parameters)
+    assert {key for key, default in method.parameters.items() if isinstance(default, str)} == set(method.choices)

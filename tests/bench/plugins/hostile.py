@@ -2,14 +2,17 @@
 
 import ctypes
 import os
+import pickle
 import signal
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.provisioning import Provisioning
+from schedgap.instances.provisioning import Provisioning, table7
 
 FAMILY = "provisioning"
 
@@ -164,3 +167,118 @@ def leave_at_once(instance):
 @method("x-unsupported", family=FAMILY, supports=lambda instance: "it never does")
 def unsupported(instance):
     raise AssertionError
+
+
+@method("x-ignores-limit", family=FAMILY)
+def ignores_limit(instance, *, time_limit_s):
+    time.sleep(1000 * time_limit_s)
+
+
+@method("x-elsewhere", family=FAMILY)
+def elsewhere(instance):
+    """The solution of another instance, of as many tasks."""
+    return alone(table7(instance.num_tasks, seed=99))
+
+
+@method("x-fork-bomb", family=FAMILY)
+def fork_bomb(instance):
+    """Children without end; they cost next to nothing and end by themselves, should nobody else end them."""
+    while True:
+        os.posix_spawn("/bin/sleep", ["sleep", "20"], {})
+
+
+@method("x-grand-bomb", family=FAMILY)
+def grand_bomb(instance):
+    """Memory for an orphan in a session of its own, while this process waits."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            signal.alarm(20)
+            bomb(instance)
+        os._exit(0)
+    os.wait()
+    time.sleep(20)
+
+
+@method("x-spike", family=FAMILY)
+def spike(instance):
+    """Over the limit for so short a time that nobody need see it."""
+    held = b"x" * (300 << 20)
+    del held
+    return alone(instance)
+
+
+def everywhere(data):
+    for fd in range(3, 64):
+        with suppress(OSError):
+            os.write(fd, data)
+
+
+@method("x-garbage", family=FAMILY)
+def garbage(instance):
+    everywhere(b"garbage!" * 100)
+    return alone(instance)
+
+
+@method("x-huge-answer", family=FAMILY)
+def huge_answer(instance):
+    """Announces an answer of more bytes than there are, and begins with it."""
+    everywhere(b"D" + (1 << 60).to_bytes(8, "little") + b"x" * 4096)
+    return alone(instance)
+
+
+@method("x-two-answers", family=FAMILY)
+def two_answers(instance):
+    body = pickle.dumps({"failed": "error", "reason": "forged"})
+    everywhere(b"D" + len(body).to_bytes(8, "little") + body)
+    return alone(instance)
+
+
+@method("x-restart", family=FAMILY)
+def restart(instance):
+    """Says again and again that the clock is to start anew."""
+    while True:
+        everywhere(b"W" + bytes(8))
+        time.sleep(0.2)
+
+
+@method("x-writes", family=FAMILY)
+def writes(instance):
+    """Beside its own source."""
+    Path(__file__).with_name("x-was-here").touch()
+    raise AssertionError
+
+
+@method("x-close", family=FAMILY)
+def close(instance):
+    os.closerange(0, 1024)
+    return alone(instance)
+
+
+@method("x-kill-parent", family=FAMILY)
+def kill_parent(instance):
+    """Leaves a daemon as well, for nobody to end."""
+    offspring(instance)
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(20)
+
+
+@method("x-stop", family=FAMILY)
+def stop(instance):
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+@method("x-stop-group", family=FAMILY)
+def stop_group(instance):
+    """A process group of its own, stopped as a whole."""
+    if os.fork() == 0:
+        os.setpgid(0, 0)
+        signal.alarm(20)
+        os.killpg(0, signal.SIGSTOP)
+    os.killpg(0, signal.SIGSTOP)
+
+
+@method("x-stop-parent", family=FAMILY)
+def stop_parent(instance):
+    os.kill(os.getppid(), signal.SIGSTOP)
+    return alone(instance)

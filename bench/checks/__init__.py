@@ -1,0 +1,1 @@
+"""What a method promises, tried; and second opinions of another back end."""

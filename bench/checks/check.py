@@ -1,0 +1,90 @@
+"""`schedgap check` from Python: try a method on small instances of its family and judge what it did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.api import BOUND_METHODS
+from schedgap.bench.checks.instances import default_instances, small_instances
+from schedgap.bench.checks.promises import judge_trial
+from schedgap.bench.checks.trials import try_methods
+from schedgap.bench.discover import load_families, load_methods
+from schedgap.bench.plan import chosen_method
+from schedgap.bench.records.runs import Limits
+from schedgap.instances.family import find_family
+from schedgap.instances.method import REGISTRY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from schedgap.bench.checks.promises import Checked
+    from schedgap.bench.checks.trials import Chosen
+    from schedgap.instances.method import Method
+
+TIME_LIMIT_S = 10.0
+SHORT_LIMIT_S = 1.0
+
+
+def check_methods(
+    texts: Sequence[str],
+    *,
+    family: str = "provisioning",
+    plugins: Sequence[str | Path] = (),
+    instances: Sequence[Any] | None = None,
+    time_limit_s: float = TIME_LIMIT_S,
+    jobs: int | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> list[Checked]:
+    """Return what each method keeps of its promises.
+
+    texts : `NAME` or `NAME[parameter=value,...]`. instances : small ones; by default those of the family's shipped
+    smoke suites and of its generators. jobs : runs at a time; None for one a processor.
+
+    Raises
+    ------
+    SchedgapError
+        for an unknown family, method or parameter; never for what a method does.
+    """
+    files = tuple(str(Path(plugin).resolve()) for plugin in plugins)
+    load_families()
+    find_family(family)
+    load_methods([family], files)
+    chosen = [chosen_method(family, text) for text in texts]
+    tried = small_instances(family) if instances is None else list(instances)
+    large = default_instances(family)
+    beside: list[Chosen] = [
+        (method, {}) for method in _references(family, tried, [method.name for method, _ in chosen])
+    ]
+    limits = Limits.from_time_limit(time_limit_s)
+    trials = try_methods(
+        family,
+        chosen,
+        tried,
+        large,
+        limits,
+        Limits.from_time_limit(SHORT_LIMIT_S),
+        beside=beside,
+        plugins=files,
+        jobs=jobs,
+        on_progress=on_progress,
+    )
+    shipped = [trial for trial in trials if _is_shipped(trial.method)]
+    ours = trials[: len(chosen)]
+    return [judge_trial(trial, [other for other in shipped if other is not trial]) for trial in ours]
+
+
+def _references(family: str, instances: Sequence[Any], checked: Sequence[str]) -> list[Method]:
+    """Return other shipped methods that prove optima, or else bounds: for each instance the first that takes it."""
+    shipped = [
+        method
+        for (of, name), method in sorted(REGISTRY.items())
+        if of == family and method.bounds and name not in checked and _is_shipped(method)
+    ]
+    shipped.sort(key=lambda method: (not method.exact, method.name not in BOUND_METHODS))
+    found = [next((m for m in shipped if m.supports(each) is None), None) for each in instances]
+    return list({method.name: method for method in found if method is not None}.values())
+
+
+def _is_shipped(method: Method) -> bool:
+    return method.func.__module__.startswith("schedgap.")

@@ -1,0 +1,83 @@
+"""`schedgap compare`."""
+
+# ruff: noqa: TC003 - typer reads the annotations when the program runs.
+
+from __future__ import annotations
+
+import math
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+REGRESSION = 1
+NOT_COMPARABLE = 4
+
+
+class Format(StrEnum):
+    """How the comparison is written."""
+
+    TABLE = "table"
+    MARKDOWN = "markdown"
+    JUNIT = "junit"
+    JSON = "json"
+
+
+def compare(
+    base: Annotated[Path, typer.Argument(metavar="BASE", help="Directory of the results to compare with.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Directory of the results in question.")],
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            "--fail-on",
+            metavar="quality|time:1.5x|none",
+            help="What makes the exit code 1: worse quality; also a method 1.5 times as slow, for sure; nothing.",
+        ),
+    ] = "quality",
+    min_effect: Annotated[
+        float,
+        typer.Option(
+            "--min-effect",
+            min=0,
+            max=1,
+            help="Change of gap that counts where chance or the clock decides; 0.001 is 0.1 percentage points.",
+        ),
+    ] = 0.001,
+    form: Annotated[Format, typer.Option("--format", help="How the comparison is written.")] = Format.TABLE,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write it to, over an older one; the table is printed.")
+    ] = None,
+) -> None:
+    """Tell whether NEW is worse than BASE, run by run: 0 it is not, 1 it is, 4 nothing can be compared."""
+    gates, factor = _gate(fail_on)
+    from schedgap.bench.comparison import comparison as comparisons
+    from schedgap.bench.comparison.output import render
+    from schedgap.bench.comparison.words import verdict
+
+    comparison = comparisons.compare(base, new, min_effect=min_effect, time_factor=factor)
+    printed = form if out is None else Format.TABLE
+    if out is not None:
+        out.write_text(render(comparison, form.value), encoding="utf-8")
+    typer.echo(render(comparison, printed.value), nl=False)
+    if printed is not Format.TABLE or comparison.verdict is comparisons.Verdict.NOT_COMPARABLE:
+        typer.echo(verdict(comparison), err=True)
+    if comparison.verdict is comparisons.Verdict.NOT_COMPARABLE:
+        raise typer.Exit(NOT_COMPARABLE)
+    if gates and comparison.verdict is comparisons.Verdict.REGRESSION:
+        raise typer.Exit(REGRESSION)
+
+
+def _gate(text: str) -> tuple[bool, float | None]:
+    """Return whether a regression makes the exit code 1, and the factor by which a time is one."""
+    if text in ("quality", "none"):
+        return text == "quality", None
+    match = re.fullmatch(r"time:(\d+(?:\.\d*)?|\.\d+)x?", text)
+    factor = math.nan if match is None else float(match[1])
+    if not 1 <= factor < math.inf:
+        raise typer.BadParameter(
+            f"'{text}' is none of quality, none and time:FACTOR with a factor of at least 1, as in time:1.5x.",
+            param_hint="'--fail-on'",
+        )
+    return True, factor

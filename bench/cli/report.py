@@ -1,0 +1,101 @@
+"""`schedgap report`."""
+
+# ruff: noqa: TC001, TC003 - typer reads the annotations when the program runs.
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from schedgap.bench.cli.options import AsJson, Force
+
+if TYPE_CHECKING:
+    from schedgap.bench.records.results import Results
+
+NOTHING_MEASURED = 4
+
+
+class FigureFormat(StrEnum):
+    """Formats of figures for papers."""
+
+    SVG = "svg"
+    PDF = "pdf"
+
+
+def report(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a suite's runs, such as runs/smoke.")],
+    html: Annotated[Path | None, typer.Option("--html", help="File for the page, which needs no other file.")] = None,
+    figures: Annotated[Path | None, typer.Option("--figures", help="Folder for the figures, one file each.")] = None,
+    figure_format: Annotated[FigureFormat, typer.Option("--figure-format", help="Of --figures.")] = FigureFormat.SVG,
+    table: Annotated[
+        Path | None, typer.Option("--table", help="File for all runs, a row each: .csv or .parquet.")
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the runs of a suite: its table, a page to look at, figures for papers, all runs as a table."""
+    from schedgap.bench.api import is_measured
+    from schedgap.bench.discover import load_families
+    from schedgap.bench.records.results import read_results
+
+    load_families()
+    results = read_results(directory)
+    if not results.records:
+        typer.echo(f"{directory}: nothing was measured: there is no run to report on.", err=True)
+        raise typer.Exit(NOTHING_MEASURED)
+    written = _write(results, html, figures, figure_format, table, force=force)
+    for path in written:
+        typer.echo(f"wrote {path} ({_size(path)})", err=as_json)
+    if as_json:
+        from schedgap.bench.report.terminal import to_json
+
+        typer.echo(json.dumps(to_json(results), allow_nan=False))
+    elif not written:
+        from schedgap.bench.report.terminal import show
+
+        show(results)
+    if not is_measured(results.records):
+        typer.echo(f"{directory}: nothing was measured: no run ended with a result.", err=True)
+        raise typer.Exit(NOTHING_MEASURED)
+
+
+def _write(
+    results: Results,
+    html: Path | None,
+    figures: Path | None,
+    figure_format: FigureFormat,
+    table: Path | None,
+    *,
+    force: bool,
+) -> list[Path]:
+    """Write what is asked for and return the files."""
+    from schedgap.bench.report.files import refuse_existing
+
+    written: list[Path] = []
+    # Before anything is written, so that one command does all or nothing.
+    refuse_existing([path for path in (table, html) if path is not None], force=force)
+    if table is not None:
+        from schedgap.bench.records.tidy import write_table
+
+        table.parent.mkdir(parents=True, exist_ok=True)
+        write_table(results, table, force=force)
+        written += [table, table.with_suffix(f".points{table.suffix}")]
+    if html is not None:
+        from schedgap.bench.report import write_page
+
+        write_page(results, html, force=force)
+        written.append(html)
+    if figures is not None:
+        from schedgap.bench.report import build_content, write_figures
+
+        written += write_figures(build_content(results), figures, figure_format.value, force=force)
+    return written
+
+
+def _size(path: Path) -> str:
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"

@@ -1,0 +1,1 @@
+"""Whether one directory of results is worse than another."""

@@ -1,0 +1,145 @@
+"""What is worse and what is better, one entry each, with both values: of a pair of runs, or of a method as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.comparison.rules import GRAVITY, Kind, is_proven, worse
+from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.summary import verified_objective
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from schedgap.bench.comparison.methods import MethodComparison
+    from schedgap.bench.comparison.pairs import Pair
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Run
+    from schedgap.bench.statistics.summary import Best
+    from schedgap.instances.method import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is worse, or better.
+
+    instance, digest, group : empty, and seed None, where it is about a method over all its instances (`gap`, `time`).
+    base, new : the two values: of an objective or a bound, in the family's integer units; of a gap; else the two
+    statuses; None of a time, and of what is missing. change : relative change of an objective or a bound, difference of
+    gaps, ratio of times; None where there is none. interval : 95%, of `change`. reason : why a run ended as it did, or
+    what contradicts what.
+    """
+
+    kind: Kind
+    family: str
+    method: str
+    instance: str = ""
+    digest: str = ""
+    group: str = ""
+    seed: int | None = None
+    stochastic: bool = False
+    base: int | float | str | None = None
+    new: int | float | str | None = None
+    change: float | None = None
+    interval: tuple[float, float] | None = None
+    reason: str | None = None
+
+
+def contradicting(run: Run, reason: str) -> Finding:
+    """Return the finding that a run's claim cannot be true, by what is known of both sides."""
+    return Finding(Kind.CONTRADICTION, **_names(run), reason=reason)
+
+
+def judge_pair(pair: Pair, best: Mapping[str, Best], min_effect: float) -> tuple[Finding | None, Finding | None]:
+    """Return in what a pair is worse now, and in what it is better; at most one finding each, the gravest."""
+    base, new = pair.base, pair.new
+    if base is None:
+        return None, None
+    if new is None:
+        return _finding(Kind.MISSING, pair), None
+    if _figures(base) == _figures(new):
+        return None, None
+    drawn, clock = pair.stochastic, pair.used_clock
+    found = worse(base, new, best, drawn=drawn, clock=clock, min_effect=min_effect)
+    # One failure in place of another is no improvement.
+    gained = None if new.status in FAILED else worse(new, base, best, drawn=drawn, clock=clock, min_effect=min_effect)
+    return None if found is None else _finding(found, pair), None if gained is None else _finding(gained, pair)
+
+
+def _figures(record: Record) -> tuple[Status, int | None, int | None]:
+    """Return all that the rules look at."""
+    measurement = record.measurement
+    return measurement.status, measurement.objective, measurement.bound
+
+
+def _finding(kind: Kind, pair: Pair) -> Finding:
+    run = pair.run
+    base, new = _value(kind, pair.base), _value(kind, pair.new)
+    change = (new - base) / base if isinstance(base, int) and isinstance(new, int) and base else None
+    reason = None if pair.new is None else pair.new.measurement.reason
+    if kind is Kind.PROOF:
+        reason = reason or _unproven(pair)
+    return Finding(kind, **_names(run), base=base, new=new, change=change, reason=reason)
+
+
+def _names(run: Run) -> dict[str, Any]:
+    return {
+        "family": run.family,
+        "method": run.label,
+        "instance": run.instance,
+        "digest": run.digest,
+        "group": run.group,
+        "seed": run.seed,
+        "stochastic": run.stochastic,
+    }
+
+
+def _unproven(pair: Pair) -> str | None:
+    """Return what a lost proof lacks, of whichever side has none; None where there is no solution either."""
+    sides = [side.measurement for side in (pair.base, pair.new) if side is not None and not is_proven(side)]
+    bound, objective = sides[0].bound, sides[0].objective
+    return None if objective is None else f"a bound of {bound} does not prove a solution of {objective}"
+
+
+def _value(kind: Kind, record: Record | None) -> int | str | None:
+    if record is None:
+        return None
+    if kind is Kind.OBJECTIVE:
+        return verified_objective(record)
+    return record.measurement.bound if kind is Kind.BOUND else str(record.status)
+
+
+def worse_method(method: MethodComparison, min_effect: float, time_factor: float | None) -> Iterable[Finding]:
+    """Yield in what a method as a whole is worse: its mean gap, where it draws at random, and its time, if asked."""
+    gap, time = method.gap, method.time
+    if method.stochastic and gap is not None and gap.low > 0 and gap.mean > min_effect:
+        yield _gap_finding(method)
+    if time_factor is not None and time is not None and time.low > time_factor:
+        yield Finding(Kind.TIME, method.family, method.label, change=time.mean, interval=(time.low, time.high))
+
+
+def better_method(method: MethodComparison, min_effect: float) -> Iterable[Finding]:
+    """Yield in what a method as a whole is better."""
+    gap = method.gap
+    if method.stochastic and gap is not None and gap.high < 0 and gap.mean < -min_effect:
+        yield _gap_finding(method)
+
+
+def _gap_finding(method: MethodComparison) -> Finding:
+    gap = method.gap
+    assert gap is not None
+    return Finding(
+        Kind.GAP,
+        method.family,
+        method.label,
+        base=method.gap_base,
+        new=method.gap_new,
+        change=gap.mean,
+        interval=(gap.low, gap.high),
+    )
+
+
+def gravity(finding: Finding) -> tuple[int, float]:
+    """Return what findings are sorted by: the gravest kind first, in it the largest change."""
+    return GRAVITY[finding.kind], -abs(finding.change or 0.0)

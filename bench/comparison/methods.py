@@ -1,0 +1,157 @@
+"""Each method over its pairs: who was better how often, how much the gap changed, how much longer a call takes."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schedgap.bench.comparison.bootstrap import mean_interval
+from schedgap.bench.comparison.pairs import Pair, distance
+from schedgap.bench.records.measurement import FAILED
+from schedgap.instances.method import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.statistics.summary import Best
+
+# Added to both sides of a ratio of times, in units of the reference work: about a millisecond. What is far shorter is
+# noise, and counts as equal.
+TIME_SHIFT = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over instances and its 95% interval."""
+
+    mean: float
+    low: float
+    high: float
+    instances: int
+
+    def exponential(self) -> Estimate:
+        """Return the geometric mean, if this is the mean of logarithms."""
+        return Estimate(math.exp(self.mean), math.exp(self.low), math.exp(self.high), self.instances)
+
+
+@dataclass(frozen=True, slots=True)
+class MethodComparison:
+    """One method on both sides.
+
+    pairs : runs that both sides have; missing, added : those of one side only. better, worse, same : pairs by their
+    verified objectives, or by their bounds where neither has one; a pair with a figure on one side only is in none of
+    the three. failed : pairs that failed on both sides. clock : pairs that the clock may have stopped. gap_base, gap_new :
+    mean gaps of the pairs solved on both sides, to the best bound of both (see `compare_pairs.distance`). gap : their
+    differences, averaged over the seeds of an instance; None without any. time : how many times longer NEW takes,
+    geometric mean; None where no pair has times and references.
+    """
+
+    family: str
+    label: str
+    stochastic: bool
+    pairs: int
+    missing: int
+    added: int
+    better: int
+    worse: int
+    same: int
+    failed: int
+    clock: int
+    gap_base: float | None
+    gap_new: float | None
+    gap: Estimate | None
+    time: Estimate | None
+
+
+def compare_methods(pairs: Iterable[Pair], best: Mapping[str, Best]) -> list[MethodComparison]:
+    """Return one comparison for each method, in the order in which they first appear."""
+    groups: dict[tuple[str, str], list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        run = pair.run
+        groups[run.family, run.label].append(pair)
+    return [_compare_method(family, label, own, best) for (family, label), own in groups.items()]
+
+
+def _compare_method(family: str, label: str, pairs: Sequence[Pair], best: Mapping[str, Best]) -> MethodComparison:
+    changes: dict[str, list[float]] = defaultdict(list)
+    ratios: dict[str, list[float]] = defaultdict(list)
+    gaps_base, gaps_new = [], []
+    both = missing = better = worse = same = failed = clock = 0
+    stochastic = False
+    for pair in pairs:
+        base, new = pair.base, pair.new
+        clock += pair.used_clock
+        stochastic |= pair.stochastic
+        if base is None or new is None:
+            missing += new is None
+            continue
+        both += 1
+        old, now = distance(base, best), distance(new, best)
+        if old is not None and now is not None:
+            gaps_base.append(old)
+            gaps_new.append(now)
+            changes[base.run.digest].append(now - old)
+        step = _step(base, new)
+        if step is not None:
+            better += step < 0
+            worse += step > 0
+            same += step == 0
+        old_s, now_s = relative_time(base), relative_time(new)
+        if old_s is not None and now_s is not None:
+            ratios[base.run.digest].append(math.log(now_s / old_s))
+        failed += base.status in FAILED and new.status in FAILED
+    ratio = _estimate(ratios)
+    return MethodComparison(
+        family,
+        label,
+        stochastic,
+        pairs=both,
+        missing=missing,
+        added=len(pairs) - both - missing,
+        better=better,
+        worse=worse,
+        same=same,
+        failed=failed,
+        clock=clock,
+        gap_base=_mean(gaps_base),
+        gap_new=_mean(gaps_new),
+        gap=_estimate(changes),
+        time=None if ratio is None else ratio.exponential(),
+    )
+
+
+def relative_time(record: Record) -> float | None:
+    """Return how many times the reference work a call took, shifted; None of a run that failed or was not supported."""
+    wall_s, reference_s = record.measurement.wall_s, record.measurement.reference_s
+    if record.status in FAILED or record.status is Status.UNSUPPORTED or wall_s is None or not reference_s:
+        return None
+    return wall_s / reference_s + TIME_SHIFT
+
+
+def _estimate(values: Mapping[str, Sequence[float]]) -> Estimate | None:
+    """Return the mean over instances of the means over seeds; with one instance, the seeds are what is resampled."""
+    if not values:
+        return None
+    sample = [math.fsum(own) / len(own) for own in values.values()]
+    if len(values) == 1:
+        sample = list(*values.values())
+    return Estimate(*mean_interval(sample), len(values))
+
+
+def _step(base: Record, new: Record) -> int | None:
+    """Return how much worse the figure of a pair is: the objective, or the bound where neither found a solution."""
+    if base.status in FAILED or new.status in FAILED:
+        return None
+    old, now = base.measurement, new.measurement
+    if old.objective is not None and now.objective is not None:
+        return now.objective - old.objective
+    if old.objective is None and now.objective is None and old.bound is not None and now.bound is not None:
+        return old.bound - now.bound
+    return None
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None

@@ -1,0 +1,157 @@
+"""What a comparison compares: one run of the baseline with the same run now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.check_bounds import contradictions
+from schedgap.bench.statistics.summary import best_of, verified_objective
+from schedgap.instances.method import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Run
+    from schedgap.bench.statistics.summary import Best
+
+# What makes two runs a pair: family, digest of the instance, method with the parameters given, seed.
+PairKey = tuple[str, str, str, int]
+# A run that is not proven optimal and used this share of its time limit may have been stopped by the clock: methods
+# that search in phases give each a part of the limit.
+CLOCK_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same run on both sides; None where a side does not have it."""
+
+    base: Record | None
+    new: Record | None
+
+    @property
+    def run(self) -> Run:
+        """Return the run, as the newer side describes it."""
+        record = self.new or self.base
+        assert record is not None
+        return record.run
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether the answer of either side depends on the seed."""
+        base, new = self.base, self.new
+        return (base is not None and base.run.stochastic) or (new is not None and new.run.stochastic)
+
+    @property
+    def used_clock(self) -> bool:
+        """Whether the clock may have stopped one of the two, so that not even the same code repeats its answer."""
+        base, new = self.base, self.new
+        return (base is not None and used_clock(base)) or (new is not None and used_clock(new))
+
+
+def pair_up(base: Iterable[Record], new: Iterable[Record]) -> list[Pair]:
+    """Return every run of both sides, those of the baseline first, each side in its own order.
+
+    Of several runs of one key on one side (a journal without a plan may hold other limits and versions), the one that
+    ended last counts.
+    """
+    left, right = _latest(base), _latest(new)
+    pairs = [Pair(record, right.get(key)) for key, record in left.items()]
+    pairs += [Pair(None, record) for key, record in right.items() if key not in left]
+    return pairs
+
+
+def judge_together(pairs: list[Pair]) -> tuple[list[Pair], dict[str, Best], list[tuple[Run, str]]]:
+    """Return the pairs, what is known of each instance over both sides, and which runs are contradicted and by what.
+
+    A bound of one side above a verified objective of the other proves a defect, as it does within a suite: the runs
+    concerned become `invalid`.
+    """
+    best = best_of(_sides(pairs))
+    suspects = {digest for digest, known in best.items() if _is_impossible(known)}
+    suspects |= {
+        record.run.digest
+        for record in _sides(pairs)
+        if record.status is Status.INFEASIBLE and best[record.run.digest].objective is not None
+    }
+    if not suspects:
+        return pairs, best, []
+    # Both sides use the same keys and labels for the same runs; here they must be told apart.
+    told = {
+        f"{side} {index}": replace(
+            record, key=f"{side} {index}", run=replace(record.run, label=f"{record.run.label} ({side})")
+        )
+        for index, pair in enumerate(pairs)
+        if pair.run.digest in suspects
+        for side, record in (("BASE", pair.base), ("NEW", pair.new))
+        if record is not None
+    }
+    found = contradictions(told.values())
+    judged = list(pairs)
+    for contradiction in found:
+        for key in contradiction.keys:
+            side, _, index = key.partition(" ")
+            judged[int(index)] = _invalidated(judged[int(index)], side, contradiction.reason)
+    best = best_of(_sides(judged))
+    accused = [pairs[int(contradiction.keys[0].partition(" ")[2])].run for contradiction in found]
+    return judged, best, [(run, each.reason) for run, each in zip(accused, found, strict=True)]
+
+
+def used_clock(record: Record) -> bool:
+    """Whether the clock may have stopped a run; a proven optimum is the same at any time."""
+    measurement = record.measurement
+    wall_s = measurement.wall_s
+    if wall_s is None or wall_s < CLOCK_SHARE * record.run.limits.time_limit_s:
+        return False
+    return measurement.status not in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNSUPPORTED)
+
+
+def is_measured(records: Iterable[Record]) -> bool:
+    """Whether any run ended with a result."""
+    return any(record.status not in FAILED and record.status is not Status.UNSUPPORTED for record in records)
+
+
+def distance(record: Record, best: Mapping[str, Best]) -> float | None:
+    """Return the gap of a run to the best proven bound of both sides, None without a solution.
+
+    Where nobody proved a bound, to the best verified objective of both sides.
+    """
+    known = best[record.run.digest]
+    objective = verified_objective(record)
+    if objective is None or known.bound is not None:
+        return known.gap(objective)
+    assert known.objective is not None
+    return 0.0 if objective == known.objective else (objective - known.objective) / objective
+
+
+def _latest(records: Iterable[Record]) -> dict[PairKey, Record]:
+    found: dict[PairKey, Record] = {}
+    for record in records:
+        run = record.run
+        key = (run.family, run.digest, run.label, run.seed)
+        known = found.get(key)
+        if known is None or known.ended_at <= record.ended_at:
+            found[key] = record
+    return found
+
+
+def _invalidated(pair: Pair, side: str, reason: str) -> Pair:
+    if side == "BASE":
+        assert pair.base is not None
+        return replace(pair, base=pair.base.invalidated(reason))
+    assert pair.new is not None
+    return replace(pair, new=pair.new.invalidated(reason))
+
+
+def _is_impossible(known: Best) -> bool:
+    return known.bound is not None and known.objective is not None and known.bound > known.objective
+
+
+def _sides(pairs: Iterable[Pair]) -> Iterator[Record]:
+    for pair in pairs:
+        if pair.base is not None:
+            yield pair.base
+        if pair.new is not None:
+            yield pair.new

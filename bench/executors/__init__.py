@@ -1,0 +1,1 @@
+"""Many runs: on this machine, on a Dask cluster, on a Ray cluster."""

@@ -1,0 +1,188 @@
+"""Runs on the workers of a cluster: what travels there, what is checked there, and what is left there (nothing).
+
+The engines' own modules are `cluster_dask` and `cluster_ray`. Both are joblib back ends, and what a worker does is what
+`execute` does on this machine.
+"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import tempfile
+import threading
+import uuid
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from joblib import Parallel, delayed
+
+from schedgap.bench.executors.execute import Performed, close_pools, perform
+from schedgap.bench.isolation.pool import PoolClosedError
+from schedgap.bench.isolation.request import Answer
+from schedgap.bench.records.host import PACKAGES, host_facts, package_version
+from schedgap.bench.records.measurement import Measurement
+from schedgap.instances.errors import ExecutorError, MethodError
+from schedgap.instances.method import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+
+    from joblib.parallel import ParallelBackendBase
+
+    from schedgap.bench.executors.execute import Setting, Task
+
+# Seconds for a cluster to answer, and to have a worker.
+CONNECT_S = 10
+# Instances whose place on the cluster is remembered. Runs come instance by instance, so that few are in use at once.
+MAX_SHARED = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a harness's runs have in common, wherever they land.
+
+    identity : of the harness. versions : of Python and the packages that answers depend on. plugins : the names and
+    contents of plug-in files, which the workers cannot read themselves.
+    """
+
+    identity: str
+    versions: Mapping[str, str | None]
+    plugins: tuple[tuple[str, str], ...]
+
+
+def make_session(setting: Setting) -> Session:
+    """Return a new session for runs of a setting.
+
+    Raises
+    ------
+    MethodError
+        if a plug-in file cannot be read.
+    """
+    contents = []
+    for plugin in setting.plugins:
+        try:
+            contents.append((Path(plugin).name, Path(plugin).read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise MethodError(f"plug-in {plugin} cannot be read ({error}); give the path of a Python file.") from None
+    return Session(uuid.uuid4().hex, versions(), tuple(contents))
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions that answers and times may depend on, of this process."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"python": python, **{name: package_version(name) for name in PACKAGES if name != "joblib"}}
+
+
+def problem_here(wanted: Mapping[str, str | None]) -> str | None:
+    """Return what is different in this process from what the harness has, None if nothing is."""
+    known = versions()
+    differing = [
+        f"{name} {known.get(name) or 'is missing'} (here {version or 'none'})"
+        for name, version in wanted.items()
+        if known.get(name) != version
+    ]
+    return ", ".join(differing) or None
+
+
+def refuse(worker: str, problem: str) -> ExecutorError:
+    """Return the error for a worker that is not like the harness."""
+    return ExecutorError(f"worker {worker} has {problem}; install the same versions there.")
+
+
+_LOCK = threading.Lock()
+_FOLDERS: dict[str, Path] = {}
+_ENDED: set[str] = set()
+
+
+def perform_there(session: Session, task: Task, pickled: bytes) -> Performed:
+    """Measure one run in a worker's process. pickled : the instance, which the task does not carry.
+
+    Raises
+    ------
+    ExecutorError
+        if this worker, which may have joined later, has other versions.
+    PoolClosedError
+        if the session is over.
+    """
+    problem = problem_here(session.versions)
+    if problem is not None:
+        raise refuse(str(host_facts()["name"]), problem)
+    with _LOCK:
+        if session.identity in _ENDED:
+            raise PoolClosedError
+        folder = _FOLDERS.get(session.identity)
+        if folder is None:
+            folder = _FOLDERS[session.identity] = Path(tempfile.mkdtemp(prefix="schedgap-plugins-"))
+            for number, (name, content) in enumerate(session.plugins):
+                path = folder / str(number) / name
+                path.parent.mkdir()
+                path.write_text(content, encoding="utf-8")
+    plugins = tuple(str(folder / str(number) / name) for number, (name, _) in enumerate(session.plugins))
+    setting = replace(task.setting, plugins=plugins, session=session.identity)
+    return perform(replace(task, pickled=pickled, setting=setting))
+
+
+def end_session(identity: str) -> None:
+    """End what this worker's process does for a session, now and for what still waits for it."""
+    with _LOCK:
+        _ENDED.add(identity)
+        folder = _FOLDERS.pop(identity, None)
+    close_pools(identity)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def lost(task: Task, reason: str) -> Performed:
+    """Return the end of a run that was given up, since the workers that it was given to were lost one after another.
+
+    It may be what ends them. The harness's machine stands for theirs.
+    """
+    measurement = Measurement(Status.CRASHED, reason=f"the workers that it was given to were lost ({reason})")
+    return Performed(task.run, Answer(measurement), host_facts(), task.setting.isolation)
+
+
+def one_line(error: BaseException) -> str:
+    """Return what an engine says of its trouble, as part of a sentence."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def execute_on(
+    backend: ParallelBackendBase,
+    session: Session,
+    share: Callable[[str, Any], Any],
+    tasks: Iterable[Task],
+    in_flight: int,
+) -> Generator[Performed, None, None]:
+    """Yield each run with its answer, in the order in which they end.
+
+    share : puts a value on the cluster under a name and returns what stands for it in the arguments of a run.
+    in_flight : runs that the cluster has at a time.
+    """
+    parallel = Parallel(
+        # One job would be done in this process.
+        n_jobs=max(2, in_flight),
+        backend=backend,
+        return_as="generator_unordered",
+        pre_dispatch=in_flight,
+        batch_size=1,
+    )
+    ends = parallel(_calls(session, share, tasks))
+    try:
+        yield from ends
+    finally:
+        ends.close()
+
+
+def _calls(session: Session, share: Callable[[str, Any], Any], tasks: Iterable[Task]) -> Iterator[Any]:
+    """Yield joblib's calls; an instance travels to the cluster once, not with each of its runs."""
+    common = share("session", session)
+    shared: OrderedDict[str, Any] = OrderedDict()
+    for task in tasks:
+        digest = task.run.digest
+        if digest not in shared:
+            shared[digest] = share(digest, task.pickled)
+            if len(shared) > MAX_SHARED:
+                shared.popitem(last=False)
+        yield delayed(perform_there)(common, replace(task, pickled=b""), shared[digest])

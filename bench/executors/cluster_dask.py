@@ -1,0 +1,148 @@
+"""Runs on a Dask cluster, through a joblib back end of ours.
+
+joblib's own one waits for ever for a run that is given up because its workers die, and does the runs in this process
+where the cluster has one thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from concurrent.futures import CancelledError
+from typing import TYPE_CHECKING, Any
+
+import dask
+from distributed import Client, Future, KilledWorker
+from joblib.parallel import ParallelBackendBase
+
+from schedgap.bench.executors.cluster import (
+    CONNECT_S,
+    Session,
+    end_session,
+    execute_on,
+    lost,
+    make_session,
+    one_line,
+    problem_here,
+    refuse,
+)
+from schedgap.instances.errors import ExecutorError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable
+
+    from schedgap.bench.executors.execute import Performed, Setting, Task
+
+
+def connect(setting: Setting, jobs: int | None, address: str | None) -> DaskExecutor:
+    """Return an executor on the cluster of a scheduler.
+
+    Raises
+    ------
+    ExecutorError
+        if no scheduler answers there within `CONNECT_S` seconds, it has no worker, or one has other versions.
+    """
+    if address is None:
+        raise ExecutorError("executor dask needs the address of a scheduler; give --address tcp://HOST:8786.")
+    session = make_session(setting)
+    # Instances are sent as what a task holds, so that a lost worker's can be sent again.
+    dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"})
+    try:
+        client = Client(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ExecutorError(
+            f"no Dask scheduler answers at {address} ({one_line(error)}); start it, or mend --address."
+        ) from None
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_S)
+        problems = client.run(problem_here, session.versions, on_error="return")
+    except TimeoutError:
+        client.close()
+        raise ExecutorError(f"the Dask scheduler at {address} has no workers; start some.") from None
+    for worker, problem in problems.items():
+        if problem is not None:
+            client.close()
+            raise refuse(worker, problem if isinstance(problem, str) else f"no working schedgap ({one_line(problem)})")
+    return DaskExecutor(client, session, jobs, address)
+
+
+class DaskExecutor:
+    """Runs on the workers of a Dask cluster. jobs : runs at a time; None for one a thread of the workers."""
+
+    def __init__(self, client: Client, session: Session, jobs: int | None, address: str) -> None:
+        self._client = client
+        self._session = session
+        self._address = address
+        self._in_flight = 2 * sum(client.ncores().values()) if jobs is None else jobs
+
+    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
+        """Yield each run with its answer, in the order in which they end."""
+        backend = _Backend(self._client, self._address)
+        return execute_on(backend, self._session, self._share, tasks, self._in_flight)
+
+    def close(self) -> None:
+        """End this harness's runs on all workers; a cluster that does not answer any more is left alone."""
+        # What was cut off says so in many words.
+        for name in ("distributed", "tornado.application"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        if self._client.status == "running":
+            ending = threading.Thread(target=self._end, daemon=True)
+            ending.start()
+            ending.join(CONNECT_S)
+        self._client.close(CONNECT_S)
+
+    def _end(self) -> None:
+        self._client.run(end_session, self._session.identity, on_error="ignore")
+
+    def _share(self, name: str, value: Any) -> Any:
+        # A task that holds the value, which `scatter` would not be: it is done again where a worker is lost.
+        return self._client.submit(_same, value, key=f"schedgap-{self._session.identity}-{name}")
+
+
+class _Backend(ParallelBackendBase):  # type: ignore[misc]
+    """What joblib needs to know of Dask: how a run is sent, and how its end is told."""
+
+    supports_retrieve_callback = True
+
+    def __init__(self, client: Client, address: str) -> None:
+        super().__init__(nesting_level=0)
+        self._client = client
+        self._address = address
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        """Return what was chosen."""
+        return n_jobs
+
+    def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
+        """Send a run, and tell of its end whatever that is."""
+        [(call, arguments, _)] = func.items
+
+        def tell(end: Future[Any]) -> None:
+            # Asked for here, in a thread of Dask's: what it raises must reach the thread that waits.
+            try:
+                callback(end.result())
+            except KilledWorker as error:
+                callback(lost(arguments[1], one_line(error)))
+            except CancelledError:
+                callback(
+                    ExecutorError(
+                        f"the Dask scheduler at {self._address} has ended, or dropped the runs; what was recorded "
+                        "stays, the same command finishes the rest."
+                    )
+                )
+            except BaseException as error:
+                callback(error)
+
+        sent = self._client.submit(call, *arguments, pure=False)
+        sent.add_done_callback(tell)
+        return sent
+
+    def retrieve_result_callback(self, out: Any) -> Any:
+        """Return the run that was done."""
+        if isinstance(out, BaseException):
+            raise out
+        return [out]
+
+
+def _same(value: Any) -> Any:
+    return value

@@ -1,0 +1,124 @@
+"""Runs to measurements on this machine, several at a time; clusters call `perform` too (see `cluster`)."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from joblib import Parallel, delayed
+
+from schedgap.bench.isolation.pool import Pool
+from schedgap.bench.isolation.request import Request
+from schedgap.bench.records.host import host_facts
+from schedgap.bench.records.record import PROCESS_GROUP
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Mapping
+
+    from schedgap.bench.isolation.request import Answer
+    from schedgap.bench.records.runs import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the pool of a process must know: it starts one pool for each setting it meets.
+
+    session : on a cluster, whose pool it is: harnesses that share workers must not end each other's.
+    """
+
+    families: tuple[str, ...]
+    plugins: tuple[str, ...]
+    threads: int
+    isolation: str = PROCESS_GROUP
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One run with all that is needed to do it anywhere.
+
+    pickled : the instance. kind : see `payload.compiled_kind`. keep : send the solution back too.
+    before : digests and pickles of instances on which the method is called first, in the same process, untimed.
+    """
+
+    run: Run
+    pickled: bytes
+    kind: str
+    setting: Setting
+    is_ours: bool = False
+    keep: bool = False
+    before: tuple[tuple[str, bytes], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """A run that was done. host : facts of the machine that did it, which need not be this one.
+
+    isolation : how the run was kept apart from the harness and from others.
+    """
+
+    run: Run
+    answer: Answer
+    host: Mapping[str, Any]
+    isolation: str = PROCESS_GROUP
+
+
+_POOLS: dict[Setting, Pool] = {}
+_LOCK = threading.Lock()
+
+
+def perform(task: Task) -> Performed:
+    """Measure one run in this process's pool."""
+    pool, run = start_pool(task.setting), task.run
+    request = Request(
+        family=run.family,
+        method=run.method,
+        given=run.given,
+        seed=run.seed,
+        limits=run.limits,
+        digest=run.digest,
+        instance_path=pool.store(run.digest, task.pickled),
+        keep=task.keep,
+        before=tuple(pool.store(digest, content) for digest, content in task.before),
+        isolation=task.setting.isolation,
+        plugins=task.setting.plugins,
+    )
+    return Performed(run, pool.run(request, task.kind, is_ours=task.is_ours), host_facts(), task.setting.isolation)
+
+
+def execute(tasks: Iterable[Task], jobs: int | None = None) -> Generator[Performed, None, None]:
+    """Yield each run with its answer, in the order in which they end; all servers are gone when it is closed.
+
+    jobs : runs at a time; None for one a processor.
+    """
+    workers = os.cpu_count() or 1 if jobs is None else jobs
+    parallel = Parallel(
+        n_jobs=workers, backend="threading", return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1
+    )
+    ends = parallel(delayed(perform)(task) for task in tasks)
+    try:
+        yield from ends
+    finally:
+        # First the servers: threads that wait for them could not be ended otherwise.
+        close_pools()
+        ends.close()
+
+
+def start_pool(setting: Setting) -> Pool:
+    """Start the pool of a setting unless it is there; before its first run, its imports overlap with other work."""
+    with _LOCK:
+        if setting not in _POOLS:
+            _POOLS[setting] = Pool(setting.families, setting.plugins, setting.threads)
+        return _POOLS[setting]
+
+
+@atexit.register
+def close_pools(session: str | None = None) -> None:
+    """End the servers that this process started, or those of one session, and what they run."""
+    with _LOCK:
+        pools = [_POOLS.pop(setting) for setting in list(_POOLS) if session in (None, setting.session)]
+    for pool in pools:
+        pool.close()

@@ -1,0 +1,83 @@
+"""Where runs are done: on this machine, or on a cluster that somebody else started."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from schedgap.bench.executors.execute import close_pools, execute, start_pool
+from schedgap.instances.errors import ExecutorError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+
+    from schedgap.bench.executors.execute import Performed, Setting, Task
+
+EXECUTORS = ("process", "dask", "ray")
+# What importing an engine's module may miss, by the engine.
+_PACKAGES = {"dask": ("dask", "distributed"), "ray": ("ray",)}
+
+
+class Executor(Protocol):
+    """Something that does runs."""
+
+    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
+        """Yield each run with its answer, in the order in which they end."""
+
+    def close(self) -> None:
+        """End what is still running, and all processes started for it."""
+
+
+class ProcessExecutor:
+    """Runs on this machine. jobs : runs at a time; None for one a processor."""
+
+    def __init__(self, setting: Setting, jobs: int | None = None) -> None:
+        self._jobs = jobs
+        start_pool(setting)
+
+    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
+        """Yield each run with its answer, in the order in which they end."""
+        return execute(tasks, self._jobs)
+
+    def close(self) -> None:
+        """End all servers and what they run."""
+        close_pools()
+
+
+@contextmanager
+def open_executor(
+    name: str, setting: Setting, jobs: int | None = None, address: str | None = None
+) -> Iterator[Executor]:
+    """Yield the executor `process`, `dask` or `ray`; it is closed afterwards.
+
+    jobs : runs at a time, None for as many as there are processors or the cluster takes. address : of the cluster.
+
+    Raises
+    ------
+    ExecutorError
+        for an unknown name, a package that is not installed, or a cluster that does not answer or has other versions.
+    """
+    if name not in EXECUTORS:
+        raise ExecutorError(f"there is no executor '{name:.60}'; there are {', '.join(EXECUTORS)}.")
+    executor: Executor
+    if name == "process":
+        if address is not None:
+            raise ExecutorError(
+                f"executor process takes no address, '{address}' was given; leave it out or name dask or ray."
+            )
+        executor = ProcessExecutor(setting, jobs)
+    else:
+        try:
+            module = importlib.import_module(f"schedgap.bench.executors.cluster_{name}")
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] not in _PACKAGES[name]:
+                raise
+            raise ExecutorError(
+                f"executor {name} needs the package '{error.name}', which is not installed; pip install 'schedgap[{name}]'."
+            ) from None
+        executor = module.connect(setting, jobs, address)
+    try:
+        yield executor
+    finally:
+        executor.close()

@@ -1,0 +1,80 @@
+"""One warm server, as the harness sees it: ask it, hang up on it, never wait for it without end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket as sockets
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from schedgap.bench.isolation.request import Request, WarmUp
+
+
+LOOK_EVERY_S = 1.0
+
+
+class ServerLostError(Exception):
+    """A server died or stopped answering."""
+
+
+@dataclass(eq=False)
+class ServerHandle:
+    """One server, as seen from here; `pid` is also the parent of all that its run starts.
+
+    touch : children of this warm server call the method on the small instance once more, untimed: the first call after
+    a fork pays for copying pages, which for the quickest methods is several times the call itself.
+    """
+
+    socket: sockets.socket
+    connection: Connection
+    pid: int
+    warm_s: float | None = None
+    touch: bool = False
+
+    def ask(self, question: Request | WarmUp, patience_s: float) -> Any:
+        """Return the server's answer.
+
+        Raises
+        ------
+        ServerLostError
+            if none comes within the patience.
+        """
+        try:
+            self.connection.send(question)
+            deadline = time.monotonic() + patience_s
+            while time.monotonic() < deadline:
+                if self.connection.poll(min(LOOK_EVERY_S, patience_s)):
+                    return self.connection.recv()
+                _wake(self.pid)
+        except (EOFError, OSError):
+            pass
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        self.close()
+        raise ServerLostError
+
+    def hang_up(self) -> None:
+        """Make the server end its run and itself, and whoever waits for its answer stop waiting."""
+        with suppress(OSError):
+            self.socket.shutdown(sockets.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Hang up and let go; only for the thread that uses the server, or when none does."""
+        self.hang_up()
+        self.connection.close()
+        self.socket.close()
+
+
+def _wake(pid: int) -> None:
+    """Let a process go on that was stopped: a run can send SIGSTOP to its parent, which watches it."""
+    with suppress(psutil.Error, ProcessLookupError):
+        if psutil.Process(pid).status() == psutil.STATUS_STOPPED:
+            os.kill(pid, signal.SIGCONT)

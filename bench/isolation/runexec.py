@@ -1,0 +1,160 @@
+"""Runs under BenchExec's `runexec`: limits of the kernel's control groups, in a container that cannot write elsewhere.
+
+What happens inside is what happens in any run (`child.run_child`); its messages come through named pipes, so the same
+supervisor reads them. Source of the options and of what is printed: BenchExec's `doc/runexec.md` and `doc/run-results.md`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pooch
+
+from schedgap.bench.isolation.supervise import MAX_COMPILE_S, MAX_RESTARTS, Cause, supervise
+from schedgap.instances.errors import ExecutorError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schedgap.bench.isolation.request import Request
+    from schedgap.bench.isolation.supervise import Ending
+    from schedgap.bench.records.runs import Limits
+
+# Starting Python and importing everything, before the run's own clock starts.
+START_S = 120.0
+PROBE_S = 60.0
+_KEEP_LOG = 8192
+_CAUSES = {
+    "walltime": Cause.WALL,
+    "cputime": Cause.CPU,
+    "cputime-soft": Cause.CPU,
+    "memory": Cause.MEMORY,
+}
+
+
+def require_runexec() -> None:
+    """Make sure that `runexec` is there and works: it needs control groups and user namespaces.
+
+    Raises
+    ------
+    ExecutorError
+        saying what is missing, in runexec's own words where it says so.
+    """
+    folder = Path("/")
+    command = [*_command(folder, memory_mib=256), "--walltimelimit", "30", "--output", os.devnull, "--", "true"]
+    try:
+        end = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_S, check=False, cwd=folder)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ExecutorError(f"runexec cannot be used here ({error}); leave --isolation out.") from None
+    results = parse_results(end.stdout)
+    if results.get("returnvalue") != "0":
+        raise ExecutorError(_why(results, end.stderr))
+
+
+def run_in_container(request: Request, scratch: Path, harness: int) -> Ending:
+    """Do a run and return how it ended. scratch : its folder, the only one that it may write to, but for Numba's cache.
+
+    Raises
+    ------
+    ExecutorError
+        if `runexec` itself fails.
+    """
+    asked, answers, output = scratch / "request", scratch / "answers", scratch / "output"
+    asked.write_bytes(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
+    for pipe in (answers, output):
+        os.mkfifo(pipe)
+    from_answers, from_output = (os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) for pipe in (answers, output))
+    cache = _compiled_code()
+    command = [
+        *_command(scratch, memory_mib=request.limits.memory_mib, also=cache),
+        *_time_limits(request.limits),
+        *("--output", str(scratch / "log")),
+        *(
+            "--",
+            sys.executable,
+            "-P",
+            "-m",
+            "schedgap.bench.isolation.runexec_child",
+            str(asked),
+            str(answers),
+            str(output),
+        ),
+    ]
+    printed, complaints = scratch / "results", scratch / "complaints"
+    pid = os.posix_spawn(
+        command[0],
+        command,
+        {**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, number, str(path), os.O_WRONLY | os.O_CREAT, 0o600)
+            for number, path in ((1, printed), (2, complaints))
+        ],
+    )
+    ending = supervise(pid, from_answers, from_output, harness, request.limits, is_measuring=False, start_s=START_S)
+    results = parse_results(printed.read_text(errors="replace"))
+    if not ending.killed:
+        if results.get("terminationreason") == "failed" or not results.keys() & {"returnvalue", "exitsignal"}:
+            raise ExecutorError(_why(results, complaints.read_text(errors="replace")))
+        ending.cause = ending.cause or _CAUSES.get(results.get("terminationreason", ""))
+        ending.killed = ending.cause in _CAUSES.values()
+        ending.exit_code = -int(results["exitsignal"]) if "exitsignal" in results else int(results["returnvalue"])
+    ending.peak_bytes = _bytes(results.get("memory", "0B"))
+    if not ending.output and ending.answer is None:
+        log = scratch / "log"
+        ending.output = log.read_bytes()[-_KEEP_LOG:] if log.exists() else b""
+    return ending
+
+
+def parse_results(text: str) -> dict[str, str]:
+    """Return what `runexec` prints on stdout, lines of `key=value`."""
+    pairs = (line.partition("=") for line in text.splitlines())
+    return {key: value for key, separator, value in pairs if separator}
+
+
+def _command(folder: Path, *, memory_mib: int, also: Path | None = None) -> list[str]:
+    found = shutil.which("runexec") or shutil.which("runexec", path=str(Path(sys.executable).parent))
+    if found is None:
+        raise ExecutorError(
+            "runexec is not installed; `pip install schedgap[benchexec]` and allow it what BenchExec's guide says, "
+            "or leave --isolation out."
+        )
+    command = [found, "--read-only-dir", "/", "--read-only-dir", "/tmp", "--dir", str(folder)]
+    for each in (folder, also):
+        if each is not None and each != Path("/"):
+            command += ["--full-access-dir", str(each)]
+    return [*command, "--memlimit", f"{memory_mib * 2**20}B"]
+
+
+def _time_limits(limits: Limits) -> list[str]:
+    """Return the limits in whole seconds; that of wall-clock time is the supervisor's, this one only a net below it."""
+    wall_s = START_S + MAX_COMPILE_S + (MAX_RESTARTS + 1) * limits.wall_s
+    options = ["--walltimelimit", str(math.ceil(wall_s))]
+    if limits.cpu_s is not None:
+        options += ["--timelimit", str(math.ceil(limits.cpu_s))]
+    return options
+
+
+def _compiled_code() -> Path:
+    """Return the folder of Numba's cache, which the container must see: it has no place of its own."""
+    cache = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(pooch.os_cache("schedgap")) / "numba").resolve()
+    cache.mkdir(parents=True, exist_ok=True)
+    return cache
+
+
+def _bytes(text: str) -> int:
+    return int(text.removesuffix("B") or 0)
+
+
+def _why(results: Mapping[str, str], complaints: str) -> str:
+    """Return one sentence with the last serious complaint of runexec."""
+    lines = [line for line in complaints.splitlines() if line.strip()]
+    serious = [line for line in lines if "CRITICAL" in line or "ERROR" in line] or lines
+    last = serious[0].split(" - ")[-1].rstrip(". ") if serious else f"it printed {dict(results)}"
+    return f"runexec cannot do runs here: {last}; see BenchExec's installation guide, or leave --isolation out."

@@ -1,0 +1,136 @@
+"""Process trees: what a run and everything that it started use together, and how to end all of it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING
+
+import psutil
+
+from schedgap.instances.errors import SchedgapError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of all processes below it whose parents die, so that none can slip away.
+
+    Raises
+    ------
+    SchedgapError
+        where the system has no such thing.
+    """
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent() -> None:
+    """Ask for SIGKILL when the process that forked this one dies."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _prctl(option: int, value: int) -> None:
+    if not sys.platform.startswith("linux"):
+        raise SchedgapError(f"runs are limited by means of Linux (prctl, pidfd); this is {sys.platform}.")
+    if _c_library().prctl(option, value, 0, 0, 0) != 0:
+        code = ctypes.get_errno()
+        raise SchedgapError(f"prctl({option}) failed: {os.strerror(code)}; runs cannot be limited here.")
+
+
+@cache
+def _c_library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def descendants() -> list[psutil.Process]:
+    """Return all live processes below this one."""
+    try:
+        return psutil.Process().children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def usage(processes: list[psutil.Process]) -> tuple[int, float]:
+    """Return resident bytes and processor seconds of the processes together."""
+    resident, seconds = 0, 0.0
+    for process in processes:
+        with suppress(psutil.Error), process.oneshot():
+            resident += process.memory_info().rss
+            times = process.cpu_times()
+            seconds += times.user + times.system + times.children_user + times.children_system
+    return resident, seconds
+
+
+def shared_out(processes: list[psutil.Process]) -> int:
+    """Return resident bytes of the processes together, each page counted once; slower than `usage` by far."""
+    resident = 0
+    for process in processes:
+        with suppress(psutil.Error):
+            resident += process.memory_full_info().pss
+    return resident
+
+
+def signal_all(processes: list[psutil.Process], number: signal.Signals) -> None:
+    """Send a signal to every process that still exists."""
+    for process in processes:
+        with suppress(psutil.Error, ProcessLookupError):
+            process.send_signal(number)
+
+
+def _kill(processes: list[psutil.Process]) -> None:
+    """Kill processes, by groups first: a group ends as a whole, while its members fork faster than they can be listed."""
+    own, groups = os.getpgrp(), set()
+    for process in processes:
+        with suppress(ProcessLookupError):
+            groups.add(os.getpgid(process.pid))
+    for group in groups - {own}:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+    signal_all(processes, signal.SIGKILL)
+
+
+def end_strangers(known: Collection[int], patience_s: float = 10.0) -> None:
+    """Kill the children of this process that it does not know, with all below them."""
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline:
+        strangers = [child for child in _children() if child.pid not in known]
+        if not strangers:
+            return
+        for stranger in strangers:
+            with suppress(psutil.Error):
+                _kill([stranger, *stranger.children(recursive=True)])
+        time.sleep(0.001)
+
+
+def _children() -> list[psutil.Process]:
+    try:
+        return [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
+    except psutil.Error:
+        return []
+
+
+def end_all(patience_s: float = 10.0) -> bool:
+    """Kill and reap everything below this process; False if something outlived the patience.
+
+    Orphans become children of this process (see `adopt_orphans`), so "no child" means "nothing is left".
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return True
+        if time.monotonic() > deadline:
+            return False
+        _kill(descendants())
+        time.sleep(0.001)

@@ -1,0 +1,57 @@
+"""What is known of a run once it has ended: verified figures, the method's claims beside them, and what it used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from schedgap.instances.method import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schedgap.bench.records.runs import Scalar
+
+# Ends that give no figure anybody may use; they make `schedgap run` exit with 3.
+FAILED = frozenset({Status.TIMEOUT, Status.MEMORY, Status.CRASHED, Status.INVALID, Status.ERROR})
+# Of these, the ends that the next `schedgap run` tries again by itself: they say nothing about the method's quality.
+ERRORS = frozenset({Status.CRASHED, Status.ERROR})
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """How one run ended.
+
+    status : judged by the harness. claimed_status : the method's own word, None if it gave none.
+    objective : verified, in the family's integer units; None without a feasible solution. bound : the method's proven
+    bound, None if it gave none or contradicted itself. reason : why the status is what it is, for people.
+    wall_s : the method call alone. build_s, solve_s, extract_s : parts of it, as the method reports them.
+    warm : where compiled code was warmed up before: `parent`, `child`, `repeat` (the call was timed a second time,
+    because something was compiled in the first) or `none`; warm_s : how long that took. compile_s : compilation left
+    inside wall_s. cpu_s : processor seconds of the call, child processes included. reference_s : what a fixed piece of
+    work took in the same process just before (see `reference`).
+    peak_memory_mib : the most resident memory of the whole tree. output : what the run printed, if it failed.
+    details : facts, as the method reports them. measures : what the family reads off the verified solution.
+    trajectory : (seconds, objective, bound) as the method reports them: claims, not verified.
+    """
+
+    status: Status
+    claimed_status: str | None = None
+    objective: int | None = None
+    bound: int | None = None
+    reason: str | None = None
+    wall_s: float | None = None
+    build_s: float | None = None
+    solve_s: float | None = None
+    extract_s: float | None = None
+    warm: str = "none"
+    warm_s: float | None = None
+    compile_s: float | None = None
+    cpu_s: float | None = None
+    reference_s: float | None = None
+    peak_memory_mib: float | None = None
+    output: str = ""
+    solver: str | None = None
+    trajectory: tuple[tuple[float, int | None, int | None], ...] = ()
+    details: Mapping[str, Scalar] = field(default_factory=dict)
+    measures: Mapping[str, float] = field(default_factory=dict)

@@ -1,0 +1,225 @@
+"""Results as flat tables for other tools, `schedgap/table/1`: one row a run, and one row a point of a trajectory.
+
+`docs/bench.md` documents the columns. Whole numbers are nullable 64-bit integers, so that nothing is lost where one is
+missing; texts and truth values are nullable too.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from schedgap.bench.discover import load_families
+from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.records.runs import Limits
+from schedgap.bench.statistics.anytime import integrals
+from schedgap.bench.statistics.summary import best_of, is_optimal, verified_objective
+from schedgap.instances.errors import ReportError
+from schedgap.instances.family import FAMILIES
+from schedgap.instances.method import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.results import Results
+    from schedgap.bench.statistics.summary import Best
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+TABLE_SCHEMA = "schedgap/table/1"
+TEXT, WHOLE, REAL, TRUTH, TIME = "string", "Int64", "float64", "boolean", "datetime64[ns, UTC]"
+RUN_COLUMNS: Mapping[str, str] = {
+    **dict.fromkeys(("key", "family", "instance", "digest", "group", "source", "method", "label"), TEXT),
+    "version": WHOLE,
+    **dict.fromkeys(("parameters", "given", "backend", "backend_version"), TEXT),
+    **dict.fromkeys(("seed", "repetition"), WHOLE),
+    "stochastic": TRUTH,
+    **dict.fromkeys(("limits_time_limit_s", "limits_wall_s", "limits_cpu_s"), REAL),
+    **dict.fromkeys(("limits_memory_mib", "limits_threads"), WHOLE),
+    **dict.fromkeys(("status", "claimed_status", "reason"), TEXT),
+    "failed": TRUTH,
+    **dict.fromkeys(("objective", "bound", "best_objective", "best_bound"), WHOLE),
+    "gap": REAL,
+    "proven_optimal": TRUTH,
+    **dict.fromkeys(("objective_shown", "bound_shown"), REAL),
+    "unit": TEXT,
+    **dict.fromkeys(("wall_s", "build_s", "solve_s", "extract_s", "cpu_s", "reference_s"), REAL),
+    "warm": TEXT,
+    **dict.fromkeys(("warm_s", "compile_s", "peak_memory_mib"), REAL),
+    **dict.fromkeys(("primal_integral_s", "dual_integral_s", "primal_dual_integral_s"), REAL),
+    **dict.fromkeys(("output", "solver", "measures", "details", "host"), TEXT),
+    "ended_at": TIME,
+    "isolation": TEXT,
+}
+_LIMITS = attrgetter(*(field.name for field in fields(Limits)))
+POINT_COLUMNS: Mapping[str, str] = {
+    **dict.fromkeys(("key", "instance", "digest", "label"), TEXT),
+    **dict.fromkeys(("seed", "point"), WHOLE),
+    "elapsed_s": REAL,
+    **dict.fromkeys(("objective", "bound"), WHOLE),
+    **dict.fromkeys(("objective_shown", "bound_shown"), REAL),
+    "unit": TEXT,
+}
+
+
+def frame(results: Results) -> pd.DataFrame:
+    """Return one row a run, with the columns `RUN_COLUMNS`."""
+    load_families()
+    best = best_of(results.records)
+    return _table((_run_row(record, best[record.run.digest]) for record in results.records), RUN_COLUMNS)
+
+
+def points(results: Results) -> pd.DataFrame:
+    """Return one row a point of a trajectory, with the columns `POINT_COLUMNS`; claims, as the methods made them."""
+    load_families()
+    return _table((row for record in results.records for row in _point_rows(record)), POINT_COLUMNS)
+
+
+def write_table(results: Results, path: Path, *, force: bool = False) -> None:
+    """Write the table of runs to `path` and that of points beside it, `NAME.points.SUFFIX`.
+
+    path : ends in `.csv` or `.parquet`, which says how it is written. force : replace files that are there.
+
+    Raises
+    ------
+    ReportError
+        for another suffix, a file that is there, or one that cannot be written.
+    """
+    writers: dict[str, Callable[[pd.DataFrame, Path], None]] = {".csv": _write_csv, ".parquet": _write_parquet}
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        raise ReportError(f"{path}: a table ends in {' or '.join(writers)}, not '{path.suffix}'; rename it.")
+    beside = path.with_suffix(f".points{path.suffix}")
+    for target in (path, beside):
+        if target.exists() and not force:
+            raise ReportError(f"{target}: is there already; give another name, or say that it may be replaced.")
+    for target, make in ((path, frame), (beside, points)):
+        partial = target.with_name(f"{target.name}.partial")
+        try:
+            writer(make(results), partial)
+            partial.replace(target)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            reason = error.strerror or error
+            raise ReportError(f"{target}: cannot be written ({reason}); give another place.") from None
+
+
+def _write_csv(table: pd.DataFrame, path: Path) -> None:
+    table.to_csv(path, index=False)
+
+
+def _write_parquet(table: pd.DataFrame, path: Path) -> None:
+    table.to_parquet(path, engine="pyarrow", index=False)
+
+
+def _table(rows: Iterable[tuple[Any, ...]], columns: Mapping[str, str]) -> pd.DataFrame:
+    found = list(rows)
+    values = zip(*found, strict=True) if found else ((),) * len(columns)
+    table = pd.DataFrame({name: _column(own, kind) for (name, kind), own in zip(columns.items(), values, strict=True)})
+    table.attrs["schema"] = TABLE_SCHEMA
+    return table
+
+
+def _column(values: Iterable[Any], kind: str) -> pd.Series[Any]:
+    if kind == TIME:
+        return pd.Series(pd.to_datetime(list(values), utc=True, format="ISO8601").as_unit("ns"))
+    return pd.Series(list(values), dtype=kind)
+
+
+def _run_row(record: Record, best: Best) -> tuple[Any, ...]:
+    run, measurement = record.run, record.measurement
+    objective = verified_objective(record)
+    bound = None if record.status in FAILED else measurement.bound
+    scale, unit = _unit(run.family)
+    areas = integrals(record, best)
+    return (
+        record.key,
+        run.family,
+        run.instance,
+        run.digest,
+        run.group,
+        _json(run.source),
+        run.method,
+        run.label,
+        run.version,
+        _json(run.parameters),
+        _json(run.given),
+        run.backend,
+        run.backend_version,
+        run.seed,
+        run.repetition,
+        run.stochastic,
+        *_LIMITS(run.limits),
+        str(record.status),
+        measurement.claimed_status,
+        measurement.reason,
+        record.status in FAILED,
+        objective,
+        bound,
+        best.objective,
+        best.bound,
+        best.gap(objective),
+        None if record.status is Status.UNSUPPORTED else is_optimal(record, {run.digest: best}),
+        _shown(objective, scale),
+        _shown(bound, scale),
+        unit,
+        measurement.wall_s,
+        measurement.build_s,
+        measurement.solve_s,
+        measurement.extract_s,
+        measurement.cpu_s,
+        measurement.reference_s,
+        measurement.warm,
+        measurement.warm_s,
+        measurement.compile_s,
+        measurement.peak_memory_mib,
+        None if areas is None else areas.primal_s,
+        None if areas is None else areas.dual_s,
+        None if areas is None else areas.primal_dual_s,
+        measurement.output,
+        measurement.solver,
+        _json(measurement.measures),
+        _json(measurement.details),
+        record.host,
+        record.ended_at,
+        record.isolation,
+    )
+
+
+def _point_rows(record: Record) -> Iterable[tuple[Any, ...]]:
+    run = record.run
+    scale, unit = _unit(run.family)
+    for number, (elapsed_s, objective, bound) in enumerate(record.measurement.trajectory):
+        shown = _shown(objective, scale), _shown(bound, scale)
+        yield (
+            record.key,
+            run.instance,
+            run.digest,
+            run.label,
+            run.seed,
+            number,
+            elapsed_s,
+            objective,
+            bound,
+            *shown,
+            unit,
+        )
+
+
+def _unit(family: str) -> tuple[int | None, str | None]:
+    """Return scale and name of a family's unit; None of a family that is not installed here."""
+    known = FAMILIES.get(family)
+    return (None, None) if known is None else (known.objective_scale, known.objective_unit)
+
+
+def _shown(value: int | None, scale: int | None) -> float | None:
+    return None if value is None or scale is None else value / scale
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return _ENCODER.encode(dict(value))

@@ -1,0 +1,135 @@
+"""What a page shows, as plain data: made of records here, written as HTML in `page`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.records.pictures import read_pictures
+from schedgap.bench.report.budget import Budget, clipped
+from schedgap.bench.report.columns import headline_columns
+from schedgap.bench.report.drilldown import build_drilldown, picture_order
+from schedgap.bench.report.failures import build_failures
+from schedgap.bench.report.figure_data import build_figures, without_gap
+from schedgap.bench.report.packed_pictures import pack
+from schedgap.bench.report.provenance import build_provenance
+from schedgap.bench.report.sweep_data import build_sweeps
+from schedgap.bench.report.tables import build_table
+from schedgap.bench.statistics.headlines import headline_rows
+from schedgap.bench.statistics.measure_rows import is_prediction
+from schedgap.bench.statistics.summary import best_of, summarise
+from schedgap.instances.family import find_family
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from schedgap.bench.records.results import Results
+    from schedgap.bench.report.drilldown import Drilldown
+    from schedgap.bench.report.failures import Failures
+    from schedgap.bench.report.figure_data import FigureData
+    from schedgap.bench.report.packed_pictures import PackedPictures
+    from schedgap.bench.report.provenance import Provenance
+    from schedgap.bench.report.sweep_data import SweepView
+    from schedgap.bench.report.tables import Table
+    from schedgap.bench.statistics.summary import Best
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One of the figures at the head of the page. is_bad : it wants to be looked at."""
+
+    name: str
+    value: str
+    is_bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The page.
+
+    source : of the paper's figures, empty without any. headline : the suite's own table. has_measures : whether that
+    is of measures instead of gaps. sweeps : measures over parameters. methods : each method over all instances; None
+    where that is the headline. without_gap : runs that no figure of gaps can show, because they failed, and for lack of
+    a solution or a bound. Runs of models, which have no solution, are in none of methods, figures, without_gap.
+    """
+
+    title: str
+    question: str
+    source: str
+    unit: str
+    facts: tuple[Fact, ...]
+    headline: Table
+    has_measures: bool
+    sweeps: tuple[SweepView, ...]
+    methods: Table | None
+    figures: FigureData
+    without_gap: tuple[int, int]
+    drilldown: Drilldown
+    pictures: PackedPictures
+    pictures_left_out: int
+    failures: Failures
+    provenance: Provenance
+
+
+def build_content(results: Results, budget: Budget | None = None) -> Content:
+    """Return what the page of these results shows; there must be a record, and the families must be loaded.
+
+    Raises
+    ------
+    InstanceError
+        if the records are of a family that is not installed.
+    """
+    budget = budget or Budget()
+    records, suite = results.records, results.suite
+    unit = find_family(records[0].run.family).objective_unit
+    played = [record for record in records if not is_prediction(record)]
+    summaries = [asdict(summary) for summary in summarise(played)]
+    rows: Sequence[dict[str, Any]] = summaries if suite is None else headline_rows(suite, records)
+    kind = "gap" if suite is None else suite.headline
+    overall = None if kind == "gap" else build_table(headline_columns("gap", summaries, unit), summaries, budget)
+    best = best_of(records)
+    drilldown = build_drilldown(records, best, budget)
+    order = picture_order(drilldown)
+    pictures = read_pictures(results.directory, frozenset(order))
+    packed = pack(pictures, order, budget.picture_bytes)
+    return Content(
+        clipped(suite.title if suite is not None else f"Runs in {results.directory}", budget.text),
+        clipped(suite.question if suite is not None else "", budget.text),
+        clipped(suite.source if suite is not None else "", budget.text),
+        unit,
+        tuple(_facts(results, best)),
+        build_table(headline_columns(kind, rows, unit), rows, budget),
+        kind == "measures",
+        build_sweeps(suite, records, budget),
+        overall,
+        build_figures(played, rows, best, budget),
+        without_gap(played, best),
+        drilldown,
+        packed,
+        len(pictures) - len(packed.pictures),
+        build_failures(records, budget),
+        build_provenance(results, budget),
+    )
+
+
+def _facts(results: Results, best: Mapping[str, Best]) -> list[Fact]:
+    records = results.records
+    failed = sum(record.status in FAILED for record in records)
+    missing = results.planned - len(records)
+    facts = [
+        Fact("runs", f"{len(records):,}" + (f" of {results.planned:,}" if missing else ""), bool(missing)),
+        Fact("instances", f"{len(best):,}"),
+        Fact("methods", f"{len({record.run.label for record in records}):,}"),
+        Fact("failed runs", f"{failed:,}", bool(failed)),
+    ]
+    unbounded = sum(known.bound is None for known in best.values())
+    if results.suite is not None and results.suite.headline == "measures" and unbounded == len(best):
+        # The suite asks for something else than gaps, so it is no fault that there are none.
+        return facts
+    facts.insert(-1, Fact("instances proven optimal", _share(sum(k.is_proven for k in best.values()), len(best))))
+    return facts + ([Fact("instances without a bound", f"{unbounded:,}", True)] if unbounded else [])
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count:,} of {total:,}"

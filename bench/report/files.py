@@ -1,0 +1,43 @@
+"""Files that a report writes: never over another one unless told to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schedgap.instances.errors import ReportError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+def refuse_existing(paths: Iterable[Path], *, force: bool) -> None:
+    """Raise unless none of the files exists.
+
+    Raises
+    ------
+    ReportError
+        naming the first file that exists.
+    """
+    for path in paths:
+        if path.exists() and (path.is_dir() or not force):
+            way_out = "give another name" if path.is_dir() else "give another name or --force"
+            kind = "is a folder" if path.is_dir() else "exists and is not written over"
+            raise ReportError(f"{path} {kind}; {way_out}.")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; its folder is made if need be.
+
+    Raises
+    ------
+    ReportError
+        if it cannot be written.
+    """
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be written ({error.strerror}); give another place.") from None

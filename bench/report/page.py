@@ -1,0 +1,103 @@
+"""The page: content through a template into one HTML file that needs nothing else and asks nobody."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from schedgap.bench.report import palette
+from schedgap.bench.report.budget import Budget
+from schedgap.bench.report.content import build_content
+from schedgap.bench.report.embed import embedded, mark_symbols, page_data
+from schedgap.bench.report.files import refuse_existing, write_whole
+from schedgap.instances.errors import ReportError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from schedgap.bench.records.results import Results
+    from schedgap.bench.report.content import Content
+
+# A page that is mailed, attached to a build and opened on a phone.
+PAGE_LIMIT = 3_000_000
+_PACKAGE = "schedgap.bench.report"
+# In the order in which they need each other; they share one scope.
+SCRIPTS = (
+    "core.js",
+    "theme.js",
+    "tables.js",
+    "axes.js",
+    "chart.js",
+    "spreads.js",
+    "curves.js",
+    "scatter.js",
+    "sweeps.js",
+    "figures.js",
+    "picture.js",
+    "instances.js",
+)
+STYLES = ("page.css", "tables.css", "figures.css")
+
+
+def write_page(results: Results, path: Path, *, force: bool = False) -> Content:
+    """Write the page of these results and return what is on it. force : write over an existing file.
+
+    Raises
+    ------
+    ReportError
+        if the file exists or cannot be written.
+    """
+    refuse_existing([path], force=force)
+    budget = Budget()
+    while True:
+        content = build_content(results, budget)
+        page = render_page(content).encode()
+        if len(page) < PAGE_LIMIT:
+            write_whole(path, page)
+            return content
+        # Limits of counts do not bound bytes: names may be long.
+        smaller = budget.halved()
+        if smaller == budget:
+            raise ReportError(f"{path}: the page has {len(page):,} bytes, more than {PAGE_LIMIT:,}; report on less.")
+        budget = smaller
+
+
+def render_page(content: Content) -> str:
+    """Return the page as HTML; the same content gives the same bytes."""
+    environment = Environment(
+        loader=PackageLoader(_PACKAGE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = "(() => {\n'use strict';\n" + _joined(SCRIPTS) + "})();\n"
+    return environment.get_template("report.html.j2").render(
+        content=content,
+        data=embedded(page_data(content)),
+        numbers={name: i for i, name in enumerate(content.figures.methods)},
+        symbols=mark_symbols(len(content.figures.methods)),
+        style=Markup(_colours() + _joined(STYLES)),
+        script=Markup(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _joined(names: Sequence[str]) -> str:
+    folder = files(_PACKAGE).joinpath("templates")
+    return "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
+
+
+def _colours() -> str:
+    """Return the colours of methods as custom properties, for a light and a dark page."""
+    pairs = zip(palette.LIGHT, palette.DARK, strict=True)
+    properties = "".join(f"--m{i}:light-dark({light},{dark});" for i, (light, dark) in enumerate(pairs))
+    page = f"--page:light-dark({palette.LIGHT_PAGE},{palette.DARK_PAGE});"
+    classes = "".join(f".m{i}{{--m:var(--m{i})}}\n" for i in range(len(palette.LIGHT)))
+    return f":root{{{properties}{page}}}\n{classes}"

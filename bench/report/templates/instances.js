@@ -1,0 +1,127 @@
+/** The list of instances, and what each method made of the one that is chosen. */
+
+const LISTED = ["instance", "instances", "best bound", "best objective", "worst gap", "runs", "failed"];
+const [METHOD, REPETITION, STATUS, OBJECTIVE, BOUND, GAP, WALL, MEMORY, REASON, PICTURE, MEASURES] = Array(11).keys();
+const statusOf = (run) => data.statuses[run[STATUS]];
+const detail = el("div", { class: "detail", hidden: true, tabindex: "-1" });
+const rowsByInstance = [];
+
+function cell(text, value, isNumber = true) {
+  return el("td", { class: isNumber ? "number" : null, "data-value": value }, text);
+}
+
+function headed(titles, words) {
+  return el("thead", {}, el("tr", {}, ...titles.map((title) =>
+    el("th", { scope: "col", "aria-sort": "none", class: words.includes(title) ? null : "number" }, el("button", { type: "button" }, title)))));
+}
+
+function chooser(name, title, all, options) {
+  return el("label", {}, `${title} `, el("select", { "data-filter": name }, el("option", { value: "" }, all), ...options.map((option) => el("option", {}, option))));
+}
+
+function instanceRow(instance, number) {
+  const open = el("button", { type: "button", class: "open", "aria-expanded": "false", on: { click: () => showInstance(number) } }, instance.name);
+  const statuses = new Set(instance.runs.map(statusOf));
+  const row = el("tr", {
+    "data-group": instance.group,
+    "data-method": [...new Set(instance.runs.map((run) => labelOf(run[METHOD])))].join("\n"),
+    "data-status": [...statuses].map((status) => status.replace("_", " ")).join("\n"),
+  },
+    el("th", { scope: "row", "data-value": instance.name }, open),
+    cell(instance.group || NOTHING, instance.group || null, false),
+    cell(amount(instance.bound), instance.bound),
+    cell(`${amount(instance.objective)}${instance.proven ? " ✓" : ""}`, instance.objective),
+    cell(percent(instance.worst), instance.worst),
+    cell(amount(instance.runs.length), instance.runs.length),
+    cell(amount(instance.failed), instance.failed));
+  rowsByInstance.push({ row, open });
+  return row;
+}
+
+function runRow(run, pick) {
+  const status = statusOf(run);
+  return el("tr", {},
+    el("th", { scope: "row", "data-value": labelOf(run[METHOD]) }, methodName(run[METHOD])),
+    el("td", {}, el("span", { class: `status s-${status}` }, status.replace("_", " ")), run[REPETITION] === null ? null : ` · repetition ${run[REPETITION]}`),
+    cell(amount(run[OBJECTIVE]), run[OBJECTIVE]),
+    cell(amount(run[BOUND]), run[BOUND]),
+    cell(percent(run[GAP]), run[GAP]),
+    cell(seconds(run[WALL]), run[WALL]),
+    cell(run[MEMORY] === null ? NOTHING : `${amount(run[MEMORY], 0)} MiB`, run[MEMORY]),
+    el("td", {}, pick ?? NOTHING),
+    el("td", { class: "wide" }, run[REASON] || NOTHING));
+}
+
+/** What the family reads off the solution, as one line. */
+function measuresOf(run) {
+  if (run[MEASURES].length === 0) return null;
+  return el("p", { class: "note" }, run[MEASURES].map(([name, value]) => `${name.replaceAll("_", " ")} ${amount(value)}`).join(" · "));
+}
+
+/** Pictures are chosen by pressing their run's button; the best solution's is shown first. */
+function picturesOf(instance) {
+  const box = el("div", { class: "picture" });
+  const picks = new Map();
+  const show = (run) => {
+    for (const [other, button] of picks) button.setAttribute("aria-pressed", String(other === run));
+    const parts = [
+      el("div", { class: "picture-head" }, el("h4", {}, "Solution of "), methodName(run[METHOD]), el("span", { class: "quiet-text" }, `${amount(run[OBJECTIVE])} ${instance.unit}${run[GAP] === null ? "" : `, gap ${percent(run[GAP])}`}`)),
+      measuresOf(run),
+      ...drawPicture(run[PICTURE]),
+    ];
+    box.replaceChildren(...parts.filter((part) => part !== null));
+  };
+  const drawn = instance.runs.filter((run) => run[PICTURE] !== null);
+  for (const run of drawn) picks.set(run, el("button", { type: "button", class: "open", "aria-pressed": "false", on: { click: () => show(run) } }, "show"));
+  if (drawn.length > 0) show(drawn.reduce((best, run) => (run[OBJECTIVE] < best[OBJECTIVE] ? run : best)));
+  else box.append(el("p", { class: "note" }, "There is no picture of a solution of this instance."));
+  return { box, picks };
+}
+
+function showInstance(number) {
+  const instance = data.instances[number];
+  const { box, picks } = picturesOf(instance);
+  const titles = ["method", "status", `objective (${instance.unit})`, "own bound", "gap", "time", "memory", "picture", "reason"];
+  const table = el("table", {}, headed(titles, ["method", "status", "picture", "reason"]), el("tbody", {}, ...instance.runs.map((run) => runRow(run, picks.get(run)))));
+  makeSortable(table);
+  const words = instance.proven ? "the best solution is proven optimal" : "not proven optimal";
+  detail.replaceChildren(
+    el("h3", {}, instance.name),
+    el("p", { class: "note" }, `${instance.group ? `${instance.group}; ` : ""}${instance.source}; digest ${instance.digest}. Best proven bound ${amount(instance.bound)}, best verified solution ${amount(instance.objective)} ${instance.unit}; ${words}.`),
+    el("div", { class: "box", tabindex: "0", role: "region", "aria-label": `Runs on ${instance.name}` }, table),
+    box);
+  detail.hidden = false;
+  rowsByInstance.forEach(({ row, open }, i) => {
+    row.classList.toggle("chosen", i === number);
+    open.setAttribute("aria-expanded", String(i === number));
+  });
+}
+
+/** Open the instance of a point; `name` is its number among the names of points. */
+function openInstance(name) {
+  const number = data.instances.findIndex((instance) => instance.name === data.names[name]);
+  if (number < 0) {
+    say("this instance is not among those that can be opened");
+    return;
+  }
+  showInstance(number);
+  detail.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  detail.focus({ preventScroll: true });
+}
+
+{
+  const table = el("table", { id: "instance-table" }, headed(LISTED, ["instance", "instances"]), el("tbody", {}, ...data.instances.map(instanceRow)));
+  const groups = [...new Set(data.instances.map((instance) => instance.group).filter(Boolean))];
+  const methods = [...new Set(data.instances.flatMap((instance) => instance.runs.map((run) => labelOf(run[METHOD]))))];
+  const form = el("form", { class: "filters" },
+    el("label", {}, "Find ", el("input", { type: "search", "data-filter": "text", placeholder: "name of an instance", autocomplete: "off" })),
+    groups.length > 1 ? chooser("group", "Instances", "all", groups) : null,
+    methods.length > 1 ? chooser("method", "Method", "all", methods) : null,
+    data.statuses.length > 1 ? chooser("status", "Status of a run", "any", data.statuses.map((status) => status.replace("_", " "))) : null,
+    el("button", { type: "reset", class: "quiet" }, "Clear"),
+    el("output", {}));
+  document.getElementById("instance-list").append(form, el("div", { class: "box list", tabindex: "0", role: "region", "aria-label": "Instances" }, table), detail);
+  makeSortable(table);
+  makeFilter(form, table);
+  if (data.instances.length > 0) showInstance(0);
+}

@@ -1,0 +1,148 @@
+"""What was known when: incumbents and bounds over a run's time, and the areas under their gaps.
+
+Berthold (2013), Measuring the impact of primal heuristics, https://doi.org/10.1016/j.orl.2013.08.007: the primal
+integral is the area under the gap of the incumbent to the best known objective, 1 before there is one. The dual integral
+is the same of the bound, the primal-dual integral of the incumbent to the bound of the same run. All go from 0 to the
+time limit that the method was told, in seconds: 0 is perfect, the limit the worst.
+
+The points of a trajectory are claims of the method, which nobody verified on the way. They are read against what was
+verified at the end: an incumbent is never cheaper than the run's verified objective, a bound never above the run's own
+proven bound, both only improve, and without a verified end there was nothing on the way either. So a false claim can make a
+run look at most as good, earlier, as it verifiably was when it ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.summary import best_of, bounds_only, verified_objective
+from schedgap.instances.method import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.statistics.summary import Best
+
+# A mean over many runs changes at every point of each of them; more than these cannot be told apart on a picture.
+MAX_POINTS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a run knew from `elapsed_s` on, until its next point; integer units, None for nothing yet."""
+
+    elapsed_s: float
+    objective: int | None
+    bound: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Integrals:
+    """Areas under the gaps of one run, seconds; None where the instance's best objective is not known.
+
+    horizon_s : up to where they go, the time limit; each divided by it is a mean gap in [0, 1].
+    """
+
+    primal_s: float | None
+    dual_s: float | None
+    primal_dual_s: float
+    horizon_s: float
+
+
+def trajectory(record: Record) -> list[Known]:
+    """Return the points at which a run's incumbent or bound became better, as read against its verified end.
+
+    The first is at 0 s; the last has the verified objective and the proven bound, when the run ended at the latest.
+    """
+    measurement = record.measurement
+    objective = verified_objective(record)
+    bound = None if record.status in FAILED or measurement.bound is None else max(measurement.bound, 0)
+    end = record.run.limits.time_limit_s if measurement.wall_s is None else measurement.wall_s
+    points = [Known(0.0, None, None)]
+    for elapsed_s, claimed, proven in [*sorted(measurement.trajectory, key=_when), (end, objective, bound)]:
+        last = points[-1]
+        found, known = last.objective, last.bound
+        if objective is not None and claimed is not None:
+            found = max(claimed, objective) if found is None else min(found, max(claimed, objective))
+        if bound is not None and proven is not None:
+            known = max(known or 0, min(proven, bound))
+        if (found, known) != (last.objective, last.bound):
+            point = Known(min(max(elapsed_s, 0.0), end), found, known)
+            if point.elapsed_s == last.elapsed_s:
+                points.pop()
+            points.append(point)
+    return points
+
+
+def integrals(record: Record, best: Best) -> Integrals | None:
+    """Return the integrals of a run; None of one that was not supported.
+
+    best : what is known of its instance, over all runs.
+    """
+    if record.status is Status.UNSUPPORTED:
+        return None
+    horizon_s = record.run.limits.time_limit_s
+    points = trajectory(record)
+    primal = dual = both = 0.0
+    for i, point in enumerate(points):
+        until = points[i + 1].elapsed_s if i + 1 < len(points) else horizon_s
+        length = max(0.0, min(until, horizon_s) - point.elapsed_s)
+        primal += length * _gap(point.objective, best.objective)
+        dual += length * _gap(best.objective, point.bound)
+        both += length * _gap(point.objective, point.bound)
+    if best.objective is None:
+        return Integrals(None, None, both, horizon_s)
+    return Integrals(primal, dual, both, horizon_s)
+
+
+def gap_curves(records: Sequence[Record]) -> dict[str, tuple[list[float], list[float]]]:
+    """Return, by method, seconds (ascending from 0) and the mean gap that its runs had from each of them to the next.
+
+    The gap is to the best proven bound of the instance, as in the tables, and 1 while there is no solution, so a failed
+    run counts as 1 throughout; after its end a run keeps its gap. All curves go on to the last change of any of them.
+    Instances without a bound, runs that were not supported, and methods that give bounds alone are left out.
+    """
+    best, bounding = best_of(records), bounds_only(records)
+    changes: dict[str, list[tuple[float, float]]] = {}
+    runs: dict[str, int] = {}
+    for record in records:
+        label, known = record.run.label, best[record.run.digest]
+        if known.bound is None or label in bounding or record.status is Status.UNSUPPORTED:
+            continue
+        runs[label] = runs.get(label, 0) + 1
+        own = changes.setdefault(label, [])
+        before = 1.0
+        for point in trajectory(record):
+            after = _gap(point.objective, known.bound)
+            if after != before:
+                own.append((point.elapsed_s, after - before))
+                before = after
+    end = max((elapsed_s for own in changes.values() for elapsed_s, _ in own), default=0.0)
+    return {label: _mean_curve([*sorted(own), (end, 0.0)], runs[label]) for label, own in changes.items()}
+
+
+def _mean_curve(changes: list[tuple[float, float]], runs: int) -> tuple[list[float], list[float]]:
+    seconds, totals = [0.0], [float(runs)]
+    for elapsed_s, change in changes:
+        if elapsed_s > seconds[-1]:
+            seconds.append(elapsed_s)
+            totals.append(totals[-1])
+        totals[-1] += change
+    step = -(-len(seconds) // MAX_POINTS)
+    # From the end, so that the last value, that of the tables, stays.
+    kept = sorted({0, *range(len(seconds) - 1, 0, -step)})
+    return [seconds[i] for i in kept], [min(1.0, max(0.0, totals[i] / runs)) for i in kept]
+
+
+def _gap(objective: int | None, bound: int | None) -> float:
+    """Return (objective - bound) / objective, 1 without one of them; a bound below 0 counts as 0."""
+    if objective is None or bound is None:
+        return 1.0
+    return 0.0 if objective <= bound else (objective - max(bound, 0)) / objective
+
+
+def _when(point: tuple[float, int | None, int | None]) -> float:
+    return point[0]

@@ -1,0 +1,76 @@
+"""Bounds against solutions: a proven bound above a verified objective of the same instance is proof of a defect."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schedgap.bench.records.measurement import FAILED
+from schedgap.instances.method import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from schedgap.bench.records.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Runs on one instance that cannot all be right; all of them are invalid."""
+
+    keys: tuple[str, ...]
+    reason: str
+
+
+def contradictions(records: Iterable[Record]) -> list[Contradiction]:
+    """Return what contradicts what, one entry for each instance and each wrong claim; failed runs claim nothing.
+
+    O(rows), plus the rows of an instance for each of its wrong claims.
+    """
+    by_instance: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        if record.status not in FAILED:
+            by_instance[record.run.digest].append(record)
+    found = []
+    for group in by_instance.values():
+        solved = [r for r in group if r.measurement.objective is not None]
+        if not solved:
+            continue
+        best = min(solved, key=_objective)
+        for record in group:
+            bound = record.measurement.bound
+            if bound is not None and bound > _objective(best):
+                victims = [r for r in solved if _objective(r) < bound]
+                found.append(_too_high(record, bound, victims))
+            if record.status is Status.INFEASIBLE:
+                reason = f"{record.run.label} says that {record.run.instance} is infeasible, {_shown(best)}"
+                found.append(Contradiction((record.key,), reason))
+    return found
+
+
+def judged(records: Mapping[str, Record], found: Iterable[Contradiction]) -> dict[str, Record]:
+    """Return the records by key, with those that contradict each other marked `invalid`."""
+    marked = dict(records)
+    for contradiction in found:
+        for key in contradiction.keys:
+            marked[key] = marked[key].invalidated(contradiction.reason)
+    return marked
+
+
+def _too_high(liar: Record, bound: int, victims: list[Record]) -> Contradiction:
+    best = min(victims, key=_objective)
+    reason = (
+        f"on {liar.run.instance} the bound {bound} of {liar.run.label} is above a verified solution: {_shown(best)}"
+    )
+    return Contradiction(tuple(dict.fromkeys([liar.key, *(victim.key for victim in victims)])), reason)
+
+
+def _objective(record: Record) -> int:
+    objective = record.measurement.objective
+    assert objective is not None
+    return objective
+
+
+def _shown(record: Record) -> str:
+    return f"{record.run.label} found {_objective(record)}"

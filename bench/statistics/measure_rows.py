@@ -1,0 +1,112 @@
+"""Rows of the headline `measures`: what the family reads off verified solutions, and what models predict of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum, isfinite
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.summary import mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Run, Scalar
+
+
+MODEL = "model-"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A figure of one method as a function of one of its parameters.
+
+    is_predicted : by a model, which then is the method. group : of the instances, empty for a model. given : the
+    method's other parameters that were given. x : (N,) ascending. mean, least, most : (N,) each, over the runs at x.
+    """
+
+    method: str
+    is_predicted: bool
+    group: str
+    given: Mapping[str, Scalar]
+    x: tuple[float, ...]
+    mean: tuple[float, ...]
+    least: tuple[float, ...]
+    most: tuple[float, ...]
+
+
+def measured_row(
+    records: Sequence[Record], names: Iterable[str], paper: Mapping[str, float], predictions: Sequence[Record] = ()
+) -> dict[str, Any]:
+    """Return, for each name, its mean, least and most over the runs, what models predict, and the paper's figure.
+
+    What nobody has is None. predictions : runs of models of these runs' method.
+    """
+    row: dict[str, Any] = {}
+    for name in names:
+        values = [value for record in records if (value := figure(record, name)) is not None]
+        predicted = [value for record in predictions if (value := figure(record, name)) is not None]
+        row[name] = mean(values)
+        row[f"{name}_min"], row[f"{name}_max"] = min(values, default=None), max(values, default=None)
+        row[f"model_{name}"] = mean(predicted)
+        row[f"paper_{name}"] = paper.get(name)
+    return row
+
+
+def predictions_of(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Return runs of models by the method that they predict: `model-X`, which has no solution, predicts X."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        if is_prediction(record):
+            found.setdefault(record.run.method.removeprefix(MODEL), []).append(record)
+    return found
+
+
+def predicting(models: Iterable[Record], run: Run) -> list[Record]:
+    """Return those of the models that were given all that the run was given."""
+    return [model for model in models if run.given.items() <= model.run.given.items()]
+
+
+def is_prediction(record: Record) -> bool:
+    """Whether a run is a model's: it has no solution, and what it says is of another method."""
+    return record.run.method.startswith(MODEL) and record.measurement.objective is None
+
+
+def figure(record: Record, name: str) -> float | None:
+    """Return a figure of one run: measured, else predicted; None of a failed run, or where there is none."""
+    if record.status in FAILED:
+        return None
+    measurement = record.measurement
+    value: object = measurement.measures.get(name)
+    if value is None and measurement.objective is None:
+        value = measurement.details.get(name)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def lines_of(records: Iterable[Record], parameter: str, name: str) -> list[Line]:
+    """Return a figure as a function of a parameter: a line for each method without it, in the order of the records.
+
+    parameter : of the method, or else of the instance's source.
+    """
+    members: dict[tuple[str, bool, str, tuple[tuple[str, Scalar], ...]], dict[float, list[float]]] = {}
+    for record in records:
+        run = record.run
+        x: object = run.parameters.get(parameter, run.source.get(parameter))
+        y = figure(record, name)
+        if y is None or not isfinite(y) or isinstance(x, bool) or not isinstance(x, int | float):
+            continue
+        others = tuple(sorted((key, value) for key, value in run.given.items() if key != parameter))
+        # What a model predicts is of no group: it never saw the instances.
+        is_predicted = is_prediction(record)
+        key = run.method, is_predicted, "" if is_predicted else run.group, others
+        members.setdefault(key, {}).setdefault(float(x), []).append(y)
+    lines = []
+    for (method, is_predicted, group, given), points in members.items():
+        xs = sorted(points)
+        values = [points[x] for x in xs]
+        means = tuple(fsum(found) / len(found) for found in values)
+        least, most = tuple(map(min, values)), tuple(map(max, values))
+        lines.append(Line(method, is_predicted, group, dict(given), tuple(xs), means, least, most))
+    return lines

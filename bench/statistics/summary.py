@@ -1,0 +1,213 @@
+"""Figures of a suite: each run against the best proven bound on its instance, then each method over its runs."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.paired import Contest, contests
+from schedgap.instances.method import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from schedgap.bench.records.record import Record
+
+SHIFT_S = 1.0
+# The other usual shift: seconds below it hardly count.
+LONG_SHIFT_S = 10.0
+# PAR-10: what is not solved counts as ten times its limit.
+PENALTY = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best that is known of an instance, over all runs that count; integer units, None where nothing is known."""
+
+    bound: int | None
+    objective: int | None
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the best solution is optimal."""
+        return self.objective is not None and self.bound == self.objective
+
+    def gap(self, objective: int | None) -> float | None:
+        """Return (objective - bound) / objective, in [0, 1]; None without one of them.
+
+        A bound below 0 counts as 0, which is always one: objectives are costs.
+        """
+        if objective is None or self.bound is None:
+            return None
+        return 0.0 if objective == self.bound else (objective - max(self.bound, 0)) / objective
+
+
+@dataclass(frozen=True, slots=True)
+class MethodSummary:
+    """One method over its runs.
+
+    proven_optimal : runs whose objective equals the best proven bound on the instance, whoever proved it.
+    gap_mean, gap_worst, gap_median, gap_p95 : over the runs with a verified solution and a bound; None without any. The
+    median is the mean of the middle two of an even number; 95 % of the gaps are at most `gap_p95`, itself one of them.
+    sgm_time_s, sgm10_time_s : shifted geometric mean of the time, shift 1 s and 10 s; a failed run counts with its wall
+    limit.
+    proven_optimal_share : of the runs that were supported; None without any.
+    wins, ties, losses : against all other methods on the same instance with the same seed (see `paired.Contest`).
+    par10_s : mean time; a run that is not solved (see `is_solved`) counts ten times its wall limit.
+    Runs that were not supported count in none of the times.
+    """
+
+    method: str
+    runs: int
+    failed: int
+    solved: int
+    unsupported: int
+    proven_optimal: int
+    gap_mean: float | None
+    gap_worst: float | None
+    sgm_time_s: float | None
+    gap_median: float | None
+    gap_p95: float | None
+    proven_optimal_share: float | None
+    wins: int
+    ties: int
+    losses: int
+    par10_s: float | None
+    sgm10_time_s: float | None
+
+
+def best_of(records: Iterable[Record]) -> dict[str, Best]:
+    """Return what is known of each instance, by digest."""
+    bounds: dict[str, int] = {}
+    objectives: dict[str, int] = {}
+    digests: dict[str, None] = {}
+    for record in records:
+        digest, measurement = record.run.digest, record.measurement
+        digests[digest] = None
+        if record.status in FAILED:
+            continue
+        if measurement.bound is not None:
+            bounds[digest] = max(bounds.get(digest, measurement.bound), measurement.bound)
+        if measurement.objective is not None:
+            objectives[digest] = min(objectives.get(digest, measurement.objective), measurement.objective)
+    return {digest: Best(bounds.get(digest), objectives.get(digest)) for digest in digests}
+
+
+def by_label(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Return the records of each method, in the order in which methods first appear."""
+    groups: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        groups[record.run.label].append(record)
+    return dict(groups)
+
+
+def gaps(records: Iterable[Record], best: dict[str, Best]) -> list[float]:
+    """Return the gaps of the runs that have one."""
+    found = (best[r.run.digest].gap(verified_objective(r)) for r in records)
+    return [gap for gap in found if gap is not None]
+
+
+def verified_objective(record: Record) -> int | None:
+    """Return the objective of a run that counts, None of one that failed or found nothing."""
+    return None if record.status in FAILED else record.measurement.objective
+
+
+def is_optimal(record: Record, best: dict[str, Best]) -> bool:
+    """Whether the run's solution is proven optimal, by whichever method."""
+    objective = verified_objective(record)
+    return objective is not None and objective == best[record.run.digest].bound
+
+
+def bounds_only(records: Iterable[Record]) -> frozenset[str]:
+    """Return the labels of the methods that give bounds alone: a bound in some run, a solution in none."""
+    bounding: set[str] = set()
+    solving: set[str] = set()
+    for record in records:
+        if record.status not in FAILED:
+            if record.measurement.objective is not None:
+                solving.add(record.run.label)
+            elif record.measurement.bound is not None:
+                bounding.add(record.run.label)
+    return frozenset(bounding - solving)
+
+
+def is_solved(record: Record, bounding: frozenset[str]) -> bool:
+    """Whether a run did its work: a verified solution, a finding that there is none, or of a bounding method a bound.
+
+    An optimum need not be proven: how good a solution is, gaps tell, and a heuristic cannot prove anything.
+    bounding : labels of the methods that give bounds alone.
+    """
+    if record.status in FAILED:
+        return False
+    if record.status is Status.INFEASIBLE or record.measurement.objective is not None:
+        return True
+    return record.run.label in bounding and record.measurement.bound is not None
+
+
+def penalised_time(record: Record, bounding: frozenset[str]) -> float | None:
+    """Return a run's time for PAR-10: its own if it solved, ten times its wall limit if not, None if not supported."""
+    if record.status is Status.UNSUPPORTED:
+        return None
+    if is_solved(record, bounding) and record.measurement.wall_s is not None:
+        return record.measurement.wall_s
+    return PENALTY * record.run.limits.wall_s
+
+
+def counted_time(record: Record) -> float | None:
+    """Return the time that counts for a run: its own, its wall limit if it failed, None where it was not supported."""
+    if record.status is Status.UNSUPPORTED:
+        return None
+    if record.status in FAILED or record.measurement.wall_s is None:
+        return record.run.limits.wall_s
+    return record.measurement.wall_s
+
+
+def shifted_geometric_mean(values: Sequence[float], shift: float = SHIFT_S) -> float | None:
+    """Return exp(mean(log(value + shift))) - shift, None of nothing."""
+    if not values:
+        return None
+    return math.exp(math.fsum(math.log(value + shift) for value in values) / len(values)) - shift
+
+
+def summarise(records: Sequence[Record]) -> list[MethodSummary]:
+    """Return one summary for each method."""
+    best, bounding = best_of(records), bounds_only(records)
+    compared = contests(records, bounding)
+    summaries = []
+    for label, own in by_label(records).items():
+        known = sorted(gaps(own, best))
+        times = [time for record in own if (time := counted_time(record)) is not None]
+        penalised = [time for record in own if (time := penalised_time(record, bounding)) is not None]
+        proven = sum(is_optimal(record, best) for record in own)
+        contest = compared.get(label, Contest())
+        summaries.append(
+            MethodSummary(
+                method=label,
+                runs=len(own),
+                failed=sum(r.status in FAILED for r in own),
+                solved=sum(verified_objective(r) is not None for r in own),
+                unsupported=len(own) - len(times),
+                proven_optimal=proven,
+                gap_mean=mean(known),
+                gap_worst=known[-1] if known else None,
+                sgm_time_s=shifted_geometric_mean(times),
+                gap_median=median(known) if known else None,
+                gap_p95=known[-(-95 * len(known) // 100) - 1] if known else None,
+                proven_optimal_share=proven / len(times) if times else None,
+                wins=contest.wins,
+                ties=contest.ties,
+                losses=contest.losses,
+                par10_s=mean(penalised),
+                sgm10_time_s=shifted_geometric_mean(times, LONG_SHIFT_S),
+            )
+        )
+    return summaries
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """Return the mean, None of nothing."""
+    return math.fsum(values) / len(values) if values else None

@@ -1,0 +1,269 @@
+"""Rows on a terminal: which columns, in which unit, with the paper's figure beside ours."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from schedgap.bench.records.measurement import FAILED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from schedgap.bench.api import GapResult, SuiteResult
+    from schedgap.bench.records.record import Record
+
+PLAIN_WIDTH = 200
+NOTHING = "-"
+# Of a failed run's reason, this much is printed; the journal and `--json` have all of it.
+SHOWN_REASON = 160
+
+
+def console() -> Console:
+    """Return a console for stdout; wide where it is no terminal, so that tables in files do not wrap."""
+    return Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
+
+
+def percent(value: float | None) -> str:
+    """Return a share with as many digits as tell it from 0: `0.0008%`."""
+    if value is None:
+        return NOTHING
+    if value == 0:
+        return "0%"
+    shown = 100 * value
+    digits = 2
+    while digits < 6 and abs(shown) < 2 * 10.0 ** (1 - digits):
+        digits += 1
+    return f"{shown:.{digits}f}%"
+
+
+def seconds(value: float | None) -> str:
+    """Return a time in the unit that fits."""
+    if value is None:
+        return NOTHING
+    if value < 1e-3:
+        return f"{value * 1e6:.0f} us"
+    if value < 1:
+        return f"{value * 1e3:.3g} ms"
+    return f"{value:.2f} s" if value < 100 else f"{value:.0f} s"
+
+
+def number(value: float | None) -> str:
+    """Return an amount with thousands separated."""
+    return NOTHING if value is None else f"{value:,.4f}".rstrip("0").rstrip(".")
+
+
+def _ratio(row: dict[str, Any], mean: str, std: str) -> str:
+    if row[mean] is None:
+        return NOTHING
+    return f"{row[mean]:.3f}" + ("" if row[std] is None else f" ± {row[std]:.3f}")
+
+
+def _paper_ratio(row: dict[str, Any]) -> str:
+    if row["paper_mean"] is None:
+        return NOTHING
+    return f"{row['paper_mean']:.2f}" + ("" if row["paper_std"] is None else f" ± {row['paper_std']:.2f}")
+
+
+def _paper_time(row: dict[str, Any]) -> str:
+    note = row.get("paper_note")
+    return note if note else seconds(row["paper_time_s"])
+
+
+def _runs(row: dict[str, Any]) -> str:
+    return f"{row['runs']}" + (f" ({row['failed']} failed)" if row["failed"] else "")
+
+
+_METHOD = ("method", lambda row: row["method"])
+_GROUP = ("instances", lambda row: row["group"] or NOTHING)
+_MEAN_GAP = ("mean gap", lambda row: percent(row["gap_mean"]))
+_WORST_GAP = ("worst gap", lambda row: percent(row["gap_worst"]))
+_PROVEN = ("proven optimal", lambda row: f"{row['proven_optimal']} of {row['runs']}")
+_GAPS = (_MEAN_GAP, _WORST_GAP, _PROVEN)
+Columns = tuple[tuple[str, "Callable[[dict[str, Any]], str]"], ...]
+COLUMNS: dict[str, Columns] = {
+    "gap": (
+        _METHOD,
+        ("runs", _runs),
+        ("mean\ngap", _MEAN_GAP[1]),
+        ("median\ngap", lambda row: percent(row["gap_median"])),
+        ("p95\ngap", lambda row: percent(row["gap_p95"])),
+        ("worst\ngap", _WORST_GAP[1]),
+        ("proven\noptimal", _PROVEN[1]),
+        ("wins-ties\n-losses", lambda row: f"{row['wins']}-{row['ties']}-{row['losses']}"),
+        ("time\n(sgm)", lambda row: seconds(row["sgm_time_s"])),
+        ("PAR-10", lambda row: seconds(row["par10_s"])),
+    ),
+    "normalised-cost": (
+        _GROUP,
+        _METHOD,
+        ("runs", _runs),
+        ("cost / optimum", lambda row: _ratio(row, "normalised_cost_mean", "normalised_cost_std")),
+        ("paper", _paper_ratio),
+        *_GAPS,
+        ("mean time", lambda row: seconds(row["time_mean_s"])),
+        ("paper's time", _paper_time),
+    ),
+    "runtime": (
+        _GROUP,
+        _METHOD,
+        ("tasks", lambda row: f"{row['tasks']:,}"),
+        ("runs", _runs),
+        ("median time", lambda row: seconds(row["time_median_s"])),
+        ("paper's time", lambda row: seconds(row["paper_time_s"])),
+        ("mean gap", lambda row: percent(row["gap_mean"])),
+        ("peak memory", lambda row: f"{row['peak_memory_mib']:.0f} MiB"),
+    ),
+    "objective": (
+        _GROUP,
+        _METHOD,
+        ("runs", _runs),
+        ("mean objective", lambda row: number(row["objective_mean"])),
+        ("mean bound", lambda row: number(row["bound_mean"])),
+        *_GAPS,
+        ("mean time", lambda row: seconds(row["time_mean_s"])),
+        ("worst time", lambda row: seconds(row["time_worst_s"])),
+    ),
+}
+
+
+def measured_names(row: dict[str, Any]) -> list[str]:
+    """Return the measures that a row of the headline `measures` has: the paper's column beside each tells."""
+    return [key.removeprefix("paper_") for key in row if key.startswith("paper_")]
+
+
+def readable(name: str) -> str:
+    """Return a measure's or a parameter's name as a title: `mean_wait_s` is `mean wait (s)`."""
+    stem, _, unit = name.rpartition("_")
+    return f"{stem} ({unit})".replace("_", " ") if stem and unit == "s" else name.replace("_", " ")
+
+
+def measured(value: float | None) -> str:
+    """Return a measure with four digits that count."""
+    return NOTHING if value is None else f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
+
+
+def _measure(key: str) -> Callable[[dict[str, Any]], str]:
+    return lambda row: measured(row[key])
+
+
+def columns_of(headline: str, rows: Sequence[dict[str, Any]]) -> Columns:
+    """Return the columns of a headline; a model's and the paper's figures only where there are some."""
+    if headline != "measures":
+        return COLUMNS[headline]
+    columns: list[tuple[str, Callable[[dict[str, Any]], str]]] = [_GROUP, _METHOD, ("runs", _runs)]
+    for name in measured_names(rows[0]) if rows else ():
+        columns.append((readable(name), _measure(name)))
+        for whose in ("model", "paper"):
+            if any(row[f"{whose}_{name}"] is not None for row in rows):
+                columns.append((whose, _measure(f"{whose}_{name}")))
+    if any(row["gap_mean"] is not None for row in rows):
+        columns.append(_MEAN_GAP)
+    return (*columns, ("mean time", lambda row: seconds(row["time_mean_s"])))
+
+
+def show_suite(result: SuiteResult) -> None:
+    """Print a suite's table and notes on stdout."""
+    screen = console()
+    screen.print(suite_table(result))
+    screen.print(Text(suite_notes(result)))
+
+
+def show_gap(result: GapResult, unit: str) -> None:
+    """Print the table and notes of one instance on stdout."""
+    screen = console()
+    screen.print(gap_table(result, unit))
+    screen.print(Text(gap_notes(result, unit)))
+
+
+def suite_table(result: SuiteResult) -> Table:
+    """Return the suite's headline table."""
+    return headline_table(result.suite.title, result.suite.headline, result.to_json()["table"])
+
+
+def headline_table(title: str, headline: str, rows: Iterable[dict[str, Any]]) -> Table:
+    """Return rows of `headlines` as a table; those of `summarise` are rows of the headline `gap`."""
+    rows = list(rows)
+    columns = columns_of(headline, rows)
+    table = _table(title, [name for name, _ in columns])
+    previous = None
+    for row in rows:
+        if previous is not None and row.get("group") != previous:
+            table.add_section()
+        previous = row.get("group")
+        table.add_row(*(Text(show(row)) for _, show in columns))
+    return table
+
+
+def suite_notes(result: SuiteResult) -> str:
+    """Return what to read below the table."""
+    source = f"The paper's figures: {result.suite.source}.\n" if result.suite.source else ""
+    return (
+        f"{result.suite.question}\nEvery solution was verified; gaps are against the best proven bound.\n{source}"
+        f"{len(result.records)} runs, {result.measured_now} of them now, {result.failed} failed; "
+        f"recorded in {result.directory}."
+    )
+
+
+def gap_notes(result: GapResult, unit: str) -> str:
+    """Return what to read below the table."""
+    content = result.to_json()
+    bound, objective = number(content["bound"]), number(content["best_objective"])
+    return f"best proven bound {bound}, best verified solution {objective} {unit}"
+
+
+def gap_table(result: GapResult, unit: str) -> Table:
+    """Return one row a method for one instance."""
+    content = result.to_json()
+    titles = ["method", "status", f"objective ({unit})", "own bound", "gap", "time"]
+    table = _table(result.instance, titles)
+    for row in content["results"]:
+        cells = (
+            row["method"],
+            row["status"],
+            number(row["objective"]),
+            number(row["bound"]),
+            percent(row["gap"]),
+            seconds(row["wall_s"]),
+        )
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def failures(records: Iterable[Record]) -> list[str]:
+    """Return a line for each method and kind of failure: how often, and the reason of the first."""
+    kinds: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        if record.status in FAILED:
+            kinds.setdefault((record.run.label, str(record.status)), []).append(record)
+    return [
+        f"{label}: {status} ({len(own)} of its runs), on {own[0].run.instance}: {_short(own[0])}"
+        for (label, status), own in kinds.items()
+    ]
+
+
+def _short(record: Record) -> str:
+    reason = record.measurement.reason or "no reason given"
+    return reason if len(reason) <= SHOWN_REASON else f"{reason[: SHOWN_REASON - 3]}..."
+
+
+def plain_table(title: str, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """Return a table of text."""
+    table = Table(title=Text(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for name in titles:
+        table.add_column(name)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _table(title: str, titles: Sequence[str]) -> Table:
+    table = Table(title=Text(title), title_justify="left", title_style="bold")
+    for name in titles:
+        is_text = name in ("method", "instances", "status")
+        table.add_column(name, justify="left" if is_text else "right", overflow="fold")
+    return table

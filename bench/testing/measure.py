@@ -1,0 +1,161 @@
+"""One method on a suite against bounds that are proven once: the method runs anew each time, the bounds are kept."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.api import default_bound, recorded
+from schedgap.bench.discover import load_families, load_methods
+from schedgap.bench.executors.opening import open_executor
+from schedgap.bench.plan import Plan, chosen_method, make_run, plan_suite, setting
+from schedgap.bench.records.host import host_id
+from schedgap.bench.records.runs import Limits
+from schedgap.bench.source import Source, family_of_file
+from schedgap.bench.statistics.check_bounds import contradictions, judged
+from schedgap.bench.suite import read_suite
+from schedgap.bench.testing.carried import carried
+from schedgap.bench.testing.kept_bounds import prove_bounds
+from schedgap.instances.errors import InstanceError, MethodError
+from schedgap.instances.family import FAMILIES, find_family
+from schedgap.instances.method import find_method, method_label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from types import ModuleType
+
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Run
+    from schedgap.bench.suite import InstanceBlock, Suite
+
+
+def measure_gap(
+    method: str | Callable[..., Any],
+    *,
+    directory: Path,
+    suite: str | Path | None = None,
+    instances: Sequence[Any] | None = None,
+    bound: str | None = None,
+    plugins: Sequence[str | Path] = (),
+    trace: str | Path | None = None,
+    time_limit_s: float | None = None,
+    jobs: int | None = None,
+    by_value: Iterable[ModuleType] = (),
+) -> tuple[list[Record], list[Record]]:
+    """Run a method on the instances of a suite and return its records and those of the methods that prove bounds.
+
+    All are judged against each other. Of the suite's own methods those run that are declared to prove bounds, where it
+    has none, the usual one of the family; their records are kept in `directory`.
+
+    method : a name with parameters, or a callable (see `carried`). suite : name of a shipped one or path of a TOML file.
+    instances : objects, or paths of files; give them or a suite. bound : method to prove bounds with, instead of the
+    suite's. time_limit_s : what the method is told instead of the suite's limit, the hard wall follows. plugins, trace,
+    jobs : as for `run_suite`. by_value : see `carried`.
+
+    Raises
+    ------
+    SchedgapError
+        for anything wrong with what was given; never for a run that fails.
+    """
+    files = tuple(str(Path(plugin).resolve()) for plugin in plugins)
+    load_families()
+    if suite is not None:
+        chosen, folder = read_suite(suite)
+        family = find_family(chosen.family).name
+    else:
+        built = [_instance(each) for each in instances or ()]
+        family = _family_of(built)
+    load_methods([family], files)
+    if bound is not None and not chosen_method(family, bound)[0].bounds:
+        raise MethodError(f"method {bound} is not declared to prove bounds; name one that is, or leave 'bound' out.")
+    with (
+        tempfile.TemporaryDirectory(prefix="schedgap-carried-") as scratch,
+        carried(method, family, Path(scratch), by_value) as (label, carriers),
+    ):
+        if suite is not None:
+            own_suite = _reduced(chosen, label, bound)
+            plan = plan_suite(own_suite, folder, plugins=files, trace=None if trace is None else Path(trace))
+        else:
+            plan = _plan_of(built, family, [label] if bound is None else [label, bound], files)
+        own = {key: run for key, run in plan.runs.items() if run.label == label}
+        _cover(plan, own)
+        others = {key: run for key, run in plan.runs.items() if key not in own}
+        proofs = prove_bounds(plan, others, directory, jobs)
+        if time_limit_s is not None:
+            own = {run.key: run for run in (_with_time_limit(run, time_limit_s) for run in own.values())}
+        own_plan = Plan(setting(family, (*files, *carriers), plan.setting.threads), own, plan.instances)
+        records = {}
+        with open_executor("process", own_plan.setting, jobs) as executor:
+            for performed in executor.execute(own_plan.task(key) for key in own):
+                records[performed.run.key] = recorded(performed, host_id(performed.host))
+    everything = judged({**proofs, **records}, contradictions([*proofs.values(), *records.values()]))
+    return [everything[key] for key in own], [everything[key] for key in proofs]
+
+
+def _reduced(suite: Suite, label: str, bound: str | None) -> Suite:
+    """Return the suite with the method under test, and of its own methods those that prove bounds."""
+
+    def methods(block: InstanceBlock) -> list[str]:
+        texts = block.methods or suite.methods if bound is None else [bound]
+        return [label, *(text for text in texts if _proves(suite.family, text, label))]
+
+    blocks = [block.model_copy(update={"methods": methods(block)}) for block in suite.instances]
+    return suite.model_copy(update={"methods": [label], "instances": blocks, "reference": []})
+
+
+def _proves(family: str, text: str, label: str) -> bool:
+    method, given = chosen_method(family, text)
+    return method.bounds and method_label(method.name, given) != label
+
+
+def _plan_of(instances: Iterable[Any], family: str, texts: Iterable[str], files: tuple[str, ...]) -> Plan:
+    plan = Plan(setting(family, files, 1))
+    for instance in instances:
+        for text in texts:
+            plan.add(instance, make_run(instance, *chosen_method(family, text), Limits.from_time_limit(60.0)))
+    return plan
+
+
+def _cover(plan: Plan, own: dict[str, Run]) -> None:
+    """Add the usual method to the plan where none proves a bound."""
+    covered = {run.digest for key, run in plan.runs.items() if key not in own}
+    for run in own.values():
+        if run.digest not in covered and not find_method(run.family, run.method).bounds:
+            instance = pickle.loads(plan.instances[run.digest][0])
+            prover = find_method(run.family, default_bound(run.family, instance))
+            added = make_run(instance, prover, {}, run.limits, group=run.group)
+            plan.add(instance, replace(added, source=run.source))
+
+
+def _with_time_limit(run: Run, time_limit_s: float) -> Run:
+    old = run.limits
+    limits = Limits.from_time_limit(time_limit_s, cpu_s=old.cpu_s, memory_mib=old.memory_mib, threads=old.threads)
+    return replace(run, limits=limits)
+
+
+def _instance(given: Any) -> Any:
+    if isinstance(given, str | Path):
+        path = Path(given)
+        return Source(family_of_file(path), "file", path=path).build()
+    return given
+
+
+def _family_of(instances: Sequence[Any]) -> str:
+    """Return the family that the instances' classes belong to."""
+    if not instances:
+        raise InstanceError("there are no instances to measure on; give at least one, or a suite.")
+    found = set()
+    for instance in instances:
+        module = type(instance).__module__
+        own = [name for name in FAMILIES if module.startswith(f"schedgap.instances.{name}.")]
+        if not own:
+            raise InstanceError(
+                f"{instance!r:.60} is no instance; give objects of schedgap.instances, or files of them."
+            )
+        found.add(own[0])
+    if len(found) != 1:
+        raise InstanceError(f"instances of {len(found)} families ({', '.join(sorted(found))}); give those of one.")
+    return found.pop()

@@ -1,0 +1,116 @@
+"""Methods that break one promise each are told which; the command says so by its exit code."""
+
+import json
+
+import pytest
+
+from schedgap.bench.checks import check
+from schedgap.bench.checks.check import check_methods
+from schedgap.bench.checks.instances import default_instances, small_instances
+from schedgap.bench.checks.promises import Check, Checked, Result
+from schedgap.bench.discover import load_families
+from schedgap.instances.provisioning import table7
+
+AGAIN = "same answer in another process"
+OTHERS = "same answer after other instances"
+SEED = "depends on the seed as declared"
+BROKEN = {
+    "c-honest": {},
+    "c-kept": {"answers verify": "(after others)"},
+    "c-counts": {OTHERS: "another solution of the same objective"},
+    "c-draws": {SEED: "declare stochastic=True"},
+    "c-address": {AGAIN: "(again): another solution of the same objective"},
+    "c-liar": {"bounds and solutions agree": "the bound 1000000000000 of c-liar is above a verified solution"},
+    "c-boaster": {"claims are proven": "its bound 0 does not prove that"},
+    "c-nowhere": {"says what it cannot take": "it takes none of 2 instances: only on Sundays"},
+    "c-clumsy": {"ends with an answer": "error: ValueError: no such luck (and 1 more)"},
+}
+INSTANCES = [table7(23, seed=1), table7(23, seed=2)]
+
+
+@pytest.fixture(scope="module")
+def careless(hostile):
+    return hostile.with_name("careless.py")
+
+
+@pytest.fixture(scope="module")
+def checked(careless):
+    """All methods of the plug-in on two instances of equal size."""
+    return {each.method: each for each in check_methods(list(BROKEN), plugins=[careless], instances=INSTANCES, jobs=2)}
+
+
+@pytest.fixture
+def two_instances(monkeypatch):
+    monkeypatch.setattr(check, "small_instances", lambda family: INSTANCES)
+    monkeypatch.setattr(check, "default_instances", lambda family: [])
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_the_broken_promise_is_named(checked, name):
+    failed = {each.check: each.detail for each in checked[name].checks if each.result == "failed"}
+    if name == "c-counts":
+        # How often a method is called to warm it up depends on how long it takes.
+        failed.pop(AGAIN, None)
+    assert failed.keys() == BROKEN[name].keys()
+    for rule, detail in BROKEN[name].items():
+        assert detail in failed[rule]
+    assert checked[name].is_passed == (not BROKEN[name])
+
+
+def test_what_was_looked_at_is_told(checked):
+    """Two instances in five kinds of runs; one large instance."""
+    told = {each.check: each.detail for each in checked["c-honest"].checks}
+    assert told["ends with an answer"] == "11 runs"
+    assert told["says what it cannot take"] == "takes 2 of 2 instances"
+    assert told["bounds and solutions agree"] == "beside patterns"
+    assert told[OTHERS] == "2 instances"
+    assert told["keeps to the time limit"] == "it takes no time_limit_s"
+
+
+def test_command(schedgap, careless, two_instances):
+    code, out, err = schedgap("check", "c-draws", "--plugin", careless, "--json")
+    document = json.loads(out)
+    assert (code, err) == (1, "")
+    assert document["passed"] is False
+    assert document["instances"] == [instance.name for instance in INSTANCES]
+    failed = [each for each in document["checks"] if each["result"] == "failed"]
+    assert [each["check"] for each in failed] == [SEED]
+
+
+def test_table(schedgap, monkeypatch):
+    """Exit code 0 where nothing failed, skipped checks or not."""
+    checks = (Check("ends", Result.PASSED, "11 runs"), Check("in time", Result.SKIPPED, "it takes no time_limit_s"))
+    monkeypatch.setattr(check, "check_methods", lambda *_, **__: [Checked("tidy", "cooking", ("a", "b"), checks)])
+    code, out, _ = schedgap("check", "tidy", "--family", "cooking")
+    assert code == 0
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert lines == [
+        "tidy of family cooking on 2 instances",
+        "check    result   detail",
+        "ends     passed   11 runs",
+        "in time  skipped  it takes no time_limit_s",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["c-hones"], "family provisioning has no method 'c-hones'"),
+        (["no-packing", "--family", "cooking"], "there is no family 'cooking'"),
+        (["patterns[backend=cplex]"], "parameter 'backend' is one of highs, "),
+    ],
+)
+def test_usage(schedgap, arguments, message):
+    code, out, err = schedgap("check", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_small_instances_are_of_every_kind():
+    """Those of suite smoke; of each generator what it makes, with and without interference, made small."""
+    load_families()
+    names = {instance.name for instance in small_instances("provisioning")}
+    assert {"table3", "table7-12-vcpu-s1", "table7-200-physical-s0-shrunk"} <= names
+    digests = {instance.digest for instance in small_instances("provisioning")}
+    assert len(digests) == len(small_instances("provisioning")) == 11
+    assert sum(instance.throughput is not None for instance in default_instances("provisioning")) == 1

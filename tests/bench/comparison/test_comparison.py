@@ -1,0 +1,294 @@
+"""Two sides of made-up runs: verdicts, findings, methods and notes."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from schedgap.bench import compare
+from schedgap.bench.comparison.comparison import compare_results
+from schedgap.bench.records.results import Results
+from schedgap.instances.errors import JournalError
+from schedgap.instances.method import Status
+
+
+@pytest.fixture
+def record(make_record):
+    """Make a record with fields of its run changed: `record("a", "i", seed=3, objective=5)`."""
+    of_run = {"seed", "stochastic", "version", "backend", "backend_version", "limits"}
+
+    def make(label, instance="i", **given):
+        made = make_record(label, instance, **{key: value for key, value in given.items() if key not in of_run})
+        return replace(made, run=replace(made.run, **{key: given[key] for key in of_run & set(given)}))
+
+    return make
+
+
+def side(records, name="side", planned=None):
+    records = tuple(records)
+    return Results(Path(name), None, (), records, len(records) if planned is None else planned, {})
+
+
+def kinds(findings):
+    return [(finding.kind, finding.method, finding.instance) for finding in findings]
+
+
+def test_equal_sides(record):
+    runs = [record("a", name, objective=5, bound=4) for name in "ij"]
+    found = compare_results(side(runs), side(runs))
+    assert (found.verdict, found.compared, found.regressions, found.improvements) == ("ok", 2, (), ())
+    assert (found.problem, found.notes[:-1]) == (None, ())
+    (method,) = found.methods
+    assert (method.label, method.pairs, method.same, method.gap_base, method.gap.mean) == ("a", 2, 2, 0.2, 0.0)
+
+
+def test_findings_have_names_and_both_values(record):
+    """i: 200 -> 205, better bound; j: only the bound, 100 -> 90; k: 300 -> 270."""
+    base = [
+        record("a", "i", objective=200, bound=80),
+        record("a", "j", objective=100, bound=100, status=Status.OPTIMAL),
+        record("a", "k", objective=300),
+    ]
+    new = [
+        record("a", "i", objective=205, bound=90),
+        record("a", "j", objective=100, bound=90),
+        record("a", "k", objective=270),
+    ]
+    found = compare_results(side(base), side(new))
+    assert found.verdict == "regression"
+    assert kinds(found.regressions) == [("objective", "a", "i"), ("proof", "a", "j")]
+    assert kinds(found.improvements) == [("objective", "a", "k"), ("bound", "a", "i")]
+    worse, unproven = found.regressions
+    assert (worse.base, worse.new, worse.change, worse.digest, worse.seed) == (200, 205, 0.025, "i", 0)
+    assert (unproven.base, unproven.new, unproven.change) == ("optimal", "feasible", None)
+    assert [finding.change for finding in found.improvements] == [-0.1, 0.125]
+    (method,) = found.methods
+    assert (method.better, method.worse, method.same) == (1, 1, 1)
+
+
+def test_what_new_lacks_is_a_regression_and_what_base_lacks_is_not(record):
+    base = [record("a", "i", objective=5), record("a", "j", objective=5), record("b", "i", objective=5)]
+    new = [record("a", "i", objective=5), record("c", "i", objective=5), record("a", "k", objective=5)]
+    found = compare_results(side(base), side(new, planned=5))
+    assert kinds(found.regressions) == [("missing", "a", "j"), ("missing", "b", "i")]
+    assert [(finding.base, finding.new) for finding in found.regressions] == [("feasible", None)] * 2
+    assert found.improvements == ()
+    assert [(method.label, method.pairs, method.missing, method.added) for method in found.methods] == [
+        ("a", 1, 1, 1),
+        ("b", 0, 1, 0),
+        ("c", 0, 0, 1),
+    ]
+    assert found.notes[:-1] == (
+        "NEW is not complete: 2 of its 5 runs are not done.",
+        "Methods in BASE only: b.",
+        "Instances in BASE only: j.",
+        "Methods in NEW only: c.",
+        "Instances in NEW only: k.",
+        "2 runs are in NEW only; refresh the baseline to have them compared.",
+    )
+
+
+def test_a_failed_run_says_why(record):
+    base, new = record("a", objective=5), record("a", status=Status.CRASHED, reason="SIGSEGV")
+    found = compare_results(side([base, record("b", objective=5)]), side([new, record("b", objective=5)]))
+    (finding,) = found.regressions
+    assert (finding.kind, finding.base, finding.new, finding.reason) == ("failed", "feasible", "crashed", "SIGSEGV")
+    # Turned round, it is an improvement.
+    found = compare_results(side([new, record("b", objective=5)]), side([base, record("b", objective=5)]))
+    assert (found.verdict, kinds(found.improvements)) == ("ok", [("failed", "a", "i")])
+
+
+def test_failed_on_both_sides_is_said(record):
+    both = [record("a", status=Status.TIMEOUT), record("b", objective=5)]
+    found = compare_results(side(both), side(both))
+    assert found.verdict == "ok"
+    assert "1 pairs failed on both sides; nothing is compared there." in found.notes
+
+
+def test_contradictions_across_the_sides(record):
+    base = [record("exact", objective=120, bound=90), record("greedy", objective=100)]
+    new = [record("exact", objective=120, bound=120), record("greedy", objective=130)]
+    found = compare_results(side(base), side(new))
+    assert kinds(found.regressions) == [("contradiction", "exact", "i"), ("invalid", "exact", "i")]
+    assert found.regressions[0].reason.startswith("on i the bound 120 of exact (NEW) is above a verified solution")
+
+
+def test_versions_limits_and_the_clock_are_told(record):
+    base = record("a", objective=1000, bound=900, backend="highs", backend_version="1.13", wall_s=59.9)
+    other = replace(base.run.limits, time_limit_s=61.0)
+    new = record("a", objective=1001, bound=800, version=2, backend="highs", backend_version="1.14", limits=other)
+    found = compare_results(side([base]), side([new]))
+    assert (found.verdict, found.regressions) == ("ok", ())
+    assert found.notes[:3] == (
+        "Changed versions: a: version 1 -> 2, a: highs 1.13 -> highs 1.14.",
+        "1 pairs ran under other limits.",
+        "1 pairs may have been stopped by the clock; only changes of gap beyond the minimum effect count there.",
+    )
+    assert compare_results(side([base]), side([new]), min_effect=0.0).verdict == "regression"
+
+
+def drawn(record, changes):
+    """Two runs an instance of a method that draws, objective 1000 to a bound of 500, the second side changed."""
+    rng = np.random.default_rng(0)
+    base, new = [], []
+    for number, change in enumerate(changes):
+        for seed in (1, 2):
+            luck = int(rng.integers(-20, 21))
+            options = {"seed": seed, "stochastic": True, "bound": 500}
+            base.append(record("s", f"i{number}", objective=1000 + luck, **options))
+            new.append(record("s", f"i{number}", objective=1000 + luck + change + int(rng.integers(-9, 10)), **options))
+    return side(base), side(new)
+
+
+def test_chance_alone_is_no_regression(record):
+    found = compare_results(*drawn(record, [0] * 20))
+    (method,) = found.methods
+    assert (found.verdict, found.regressions, found.improvements) == ("ok", (), ())
+    assert (method.stochastic, method.gap.instances) == (True, 20)
+    assert method.worse > 0
+    assert method.gap.low < 0 < method.gap.high
+
+
+def test_a_planted_effect_is_found(record):
+    """20 of 1000 more, each time: a gap of 0.5 grows by 0.01; turned round, it is an improvement."""
+    base, new = drawn(record, [20] * 20)
+    (finding,) = compare_results(base, new).regressions
+    assert (finding.kind, finding.method, finding.instance, finding.seed) == ("gap", "s", "", None)
+    assert 0 < finding.interval[0] < 0.0098 < finding.interval[1] < 0.02
+    assert finding.new - finding.base == pytest.approx(finding.change, rel=1e-9)
+    back = compare_results(new, base)
+    assert (back.verdict, [found.kind for found in back.improvements]) == ("ok", ["gap"])
+
+
+def test_an_effect_below_the_minimum_is_none(record):
+    base, new = drawn(record, [20] * 20)
+    assert compare_results(base, new, min_effect=0.02).verdict == "ok"
+
+
+def test_instances_count_once_however_many_seeds(record):
+    """i: 5 seeds of +10, j: 1 seed of -10: no change on average."""
+    options = {"stochastic": True, "bound": 500}
+    base = [record("s", "i", seed=seed, objective=1000, **options) for seed in range(5)]
+    new = [record("s", "i", seed=seed, objective=1010, **options) for seed in range(5)]
+    base.append(record("s", "j", seed=0, objective=1010, **options))
+    new.append(record("s", "j", seed=0, objective=1000, **options))
+    (method,) = compare_results(side(base), side(new)).methods
+    assert method.gap.mean == pytest.approx(0, abs=1e-12)
+    assert method.gap.instances == 2
+
+
+def test_of_one_instance_the_seeds_are_resampled(record):
+    options = {"stochastic": True, "bound": 500}
+    base = [record("s", seed=seed, objective=1000, **options) for seed in range(4)]
+    new = [record("s", seed=seed, objective=1000 + step, **options) for seed, step in enumerate((-30, 40, -30, 40))]
+    found = compare_results(side(base), side(new))
+    assert found.verdict == "ok"
+    assert found.methods[0].gap.low < 0 < found.methods[0].gap.high
+
+
+def test_a_draw_that_fails_now_is_a_regression(record):
+    base = [record("s", seed=seed, stochastic=True, objective=5) for seed in (1, 2)]
+    new = [base[0], record("s", seed=2, stochastic=True, status=Status.INVALID)]
+    assert [(f.kind, f.seed) for f in compare_results(side(base), side(new)).regressions] == [("invalid", 2)]
+
+
+def timed(record, factor, *, reference=1.0, base_s=0.1, references=(0.00025, 0.00025)):
+    """Ten instances; NEW takes `factor` times as long, within a fifth, on a machine `reference` times as slow."""
+    base, new = [], []
+    for number in range(10):
+        spread = 0.8 + 0.04 * number
+        base.append(record("a", f"i{number}", objective=5, wall_s=base_s, reference_s=references[0]))
+        wall_s = base_s * factor * spread * reference
+        slow = None if references[1] is None else references[1] * reference
+        new.append(record("a", f"i{number}", objective=5, wall_s=wall_s, reference_s=slow))
+    return side(base), side(new)
+
+
+def test_times_fail_only_if_asked(record):
+    sides = timed(record, 3.0)
+    assert compare_results(*sides).verdict == "ok"
+    (finding,) = compare_results(*sides, time_factor=1.5).regressions
+    assert (finding.kind, finding.method) == ("time", "a")
+    assert 1.5 < finding.interval[0] < finding.change < finding.interval[1] < 3.2
+    assert compare_results(*sides, time_factor=4.0).verdict == "ok"
+
+
+def test_a_slower_machine_is_no_slower_method(record):
+    (method,) = compare_results(*timed(record, 1.0, reference=7.0)).methods
+    assert method.time.low < 1 < method.time.high
+
+
+def test_microseconds_are_noise(record):
+    """Ten times 20 us: less than a fifth of the shift of four reference works."""
+    assert compare_results(*timed(record, 10.0, base_s=0.00002), time_factor=1.5).verdict == "ok"
+
+
+def test_without_reference_times_a_time_gate_is_not_green(record):
+    sides = timed(record, 1.0, references=(None, 0.001))
+    found = compare_results(*sides)
+    assert (found.verdict, found.methods[0].time) == ("ok", None)
+    assert found.notes == ("No times to compare, for want of a reference time or of a result on both sides: a.",)
+    gated = compare_results(*sides, time_factor=1.5)
+    assert (gated.verdict, gated.problem[:20]) == ("not-comparable", "no times to compare:")
+
+
+def test_a_time_gate_sees_quality_too(record):
+    found = compare_results(side([record("a", objective=5)]), side([record("a", objective=6)]), time_factor=2.0)
+    assert (found.verdict, kinds(found.regressions)) == ("regression", [("objective", "a", "i")])
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "problem"),
+    [
+        ([], ["good"], "BASE base: no run ended with a result (0 done of 0 planned)."),
+        (["good"], [], "NEW new: no run ended with a result (0 done of 0 planned)."),
+        (["good"], ["crashed", "unsupported"], "NEW new: no run ended with a result (2 done of 2 planned)."),
+        (["good"], ["other"], "BASE and NEW have no instance, method and seed in common; compare runs of one suite."),
+    ],
+)
+def test_never_green_without_a_comparison(record, base, new, problem):
+    runs = {
+        "good": record("a", objective=5),
+        "crashed": record("a", status=Status.CRASHED),
+        "unsupported": record("b", status=Status.UNSUPPORTED),
+        "other": record("c", objective=5),
+    }
+    found = compare_results(side([runs[name] for name in base], "base"), side([runs[name] for name in new], "new"))
+    assert (found.verdict, found.problem, found.methods) == ("not-comparable", problem, ())
+
+
+@pytest.fixture
+def written(tmp_path, record):
+    """A directory with one run."""
+    (tmp_path / "good").mkdir()
+    row = json.dumps(record("a", objective=5).to_row())
+    (tmp_path / "good" / "journal.jsonl").write_text(row + "\n")
+    return tmp_path / "good"
+
+
+def test_directories(written, tmp_path):
+    """Neither plan nor hosts are needed."""
+    copied = tmp_path / "copied"
+    copied.mkdir()
+    (copied / "journal.jsonl").write_bytes((written / "journal.jsonl").read_bytes())
+    found = compare(written, str(copied))
+    assert (found.verdict, found.compared) == ("ok", 1)
+    assert (found.base.directory, found.base.runs, found.base.failed) == (written, 1, 0)
+    for sides, name in (((tmp_path / "none", written), "BASE"), ((written, tmp_path), "NEW")):
+        found = compare(*sides)
+        assert found.verdict == "not-comparable"
+        assert found.problem.startswith(f"{name} {sides[name == 'NEW']} has no journal.jsonl")
+
+
+def test_a_directory_is_not_compared_with_itself(written):
+    """It would always be green."""
+    found = compare(written, written.parent / "good" / ".." / "good")
+    assert (found.verdict, found.problem) == ("not-comparable", f"BASE and NEW are both {written}; give two.")
+
+
+def test_a_corrupt_journal_is_an_error(written, tmp_path):
+    (tmp_path / "journal.jsonl").write_text("nonsense\n")
+    with pytest.raises(JournalError, match="line 1"):
+        compare(written, tmp_path)

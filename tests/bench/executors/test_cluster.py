@@ -1,0 +1,306 @@
+"""Real clusters on loopback: the rows of this machine, each once, whatever happens to a worker."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from schedgap.bench import run_suite
+from schedgap.bench.executors.cluster import end_session, make_session, perform_there
+from schedgap.bench.isolation.pool import PoolClosedError
+from schedgap.bench.plan import plan_suite
+from schedgap.bench.records.journal import FILE_NAME
+from schedgap.bench.suite import read_suite
+from schedgap.instances.errors import ExecutorError, MethodError
+
+# What another moment may change; `output` may hold addresses.
+TIMES = {"wall_s", "cpu_s", "warm_s", "compile_s", "reference_s", "build_s", "solve_s", "extract_s", "ended_at"}
+ELSEWHERE = TIMES | {"host", "peak_memory_mib", "output", "trajectory"}
+CALL = "from schedgap.bench.cli.app import main; main()"
+PLUGIN = Path(__file__).parents[1] / "plugins" / "cluster.py"
+
+
+class DaskCluster:
+    """A scheduler that gives up a run after its second worker, and two workers whose nannies start them again."""
+
+    name = "dask"
+
+    def __init__(self, folder, workers=2):
+        self.folder = folder
+        self.processes = []
+        file = folder / "scheduler.json"
+        self._start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", file)
+        wait_until(file.exists)
+        self.address = json.loads(file.read_text())["address"]
+        if workers:
+            self._start(
+                "dask_worker", self.address, "--nthreads", "1", "--nworkers", workers, "--local-directory", folder
+            )
+            wait_until(lambda: len(self.workers()) == workers)
+
+    def _start(self, module, *arguments):
+        code = f"from distributed.cli.{module} import main; main()"
+        environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+        command = [sys.executable, "-c", code, *map(str, arguments), "--no-dashboard"]
+        with open(self.folder / f"{module}.log", "a") as log:
+            self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=self.folder))
+
+    def workers(self):
+        return [child for nanny in self.processes[1:] for child in below(nanny.pid) if "spawn_main" in line(child)]
+
+    def close(self):
+        for process in reversed(self.processes):
+            process.terminate()
+            process.wait(30)
+
+
+class RayCluster:
+    """One node for two runs at a time."""
+
+    name = "ray"
+
+    def __init__(self, folder):
+        command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--port", "6397"]
+        options = ["--num-cpus", "2", "--include-dashboard", "false", "--disable-usage-stats"]
+        with open(folder / "ray.log", "w") as log:
+            self.processes = [subprocess.Popen([*command, *options], stdout=log, stderr=log)]
+        self.address = "127.0.0.1:6397"
+        wait_until(lambda: "Ray runtime started" in (folder / "ray.log").read_text())
+
+    def workers(self):
+        return [child for child in below(self.processes[0].pid) if line(child).startswith("ray::perform")]
+
+    def close(self):
+        self.processes[0].terminate()
+        self.processes[0].wait(60)
+
+
+def wait_until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def below(pid):
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def line(process):
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def spawners(cluster):
+    """What the pools on the workers leave behind if nobody ends them."""
+    return [
+        child for process in cluster.processes for child in below(process.pid) if "isolation.spawner" in line(child)
+    ]
+
+
+def rows(out):
+    path = out / FILE_NAME
+    return [json.loads(row) for row in path.read_bytes().split(b"\n")[:-1]] if path.exists() else []
+
+
+def start_harness(*arguments):
+    command = [sys.executable, "-c", CALL, "run", *map(str, arguments), "--json"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run_there(cluster, suite, out, plugin=PLUGIN, *options):
+    """Exit code and stderr of a harness that has no other place for its runs."""
+    options = ["--executor", cluster.name, "--address", cluster.address, *options]
+    harness = start_harness(suite, "--out", out, "--plugin", plugin, *options)
+    _, complaint = harness.communicate(timeout=180)
+    return harness.returncode, complaint
+
+
+@pytest.fixture(scope="module", params=[DaskCluster, RayCluster], ids=lambda kind: kind.name)
+def cluster(request, tmp_path_factory):
+    package = {"dask": "distributed", "ray": "ray"}[request.param.name]
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: pip install 'schedgap[{request.param.name}]'")
+    started = request.param(tmp_path_factory.mktemp(request.param.name))
+    yield started
+    started.close()
+
+
+def test_rows_are_those_of_this_machine(tmp_path, write_suite, hostile, cluster):
+    methods = ["x-honest", "x-random", "patterns", "x-segfault", "x-unsupported", "x-wrong", "x-bomb"]
+    suite = write_suite(methods, seeds=2)
+    run_suite(suite, out=tmp_path / "here", plugins=[hostile])
+    code, _ = run_there(cluster, suite, tmp_path / "there", hostile)
+    assert code == 3
+    assert len(rows(tmp_path / "there")) == 14
+    here, there = (
+        {row["key"]: {name: value for name, value in row.items() if name not in ELSEWHERE} for row in rows(out)}
+        for out in (tmp_path / "here", tmp_path / "there")
+    )
+    assert there == here
+    hosts = {path.stem for path in (tmp_path / "there" / "hosts").iterdir()}
+    assert hosts == {row["host"] for row in rows(tmp_path / "there")}
+    wait_until(lambda: spawners(cluster) == [])
+
+
+def test_limits_hold_there(tmp_path, write_suite, hostile, cluster):
+    """A run that ignores SIGTERM is ended by the worker's own server."""
+    run_there(cluster, write_suite(["x-hang"], wall_s=1), tmp_path / "out", hostile)
+    assert [row["reason"] for row in rows(tmp_path / "out")] == ["killed after 1 s of wall-clock time"]
+
+
+def test_plugins_need_no_shared_disk(tmp_path, write_suite, cluster):
+    """The worker runs a copy that it was sent."""
+    code, complaint = run_there(cluster, write_suite(["x-slow"]), tmp_path / "out", PLUGIN, "--jobs", "1")
+    assert (code, complaint) == (0, "")
+    file = rows(tmp_path / "out")[0]["details"]["file"]
+    assert file.endswith("/cluster.py")
+    assert file != str(PLUGIN)
+
+
+def test_a_killed_worker_loses_and_doubles_nothing(tmp_path, write_suite, cluster):
+    suite, out = write_suite(["x-slow"], seeds=40), tmp_path / "out"
+    options = ["--executor", cluster.name, "--address", cluster.address]
+    harness = start_harness(suite, "--out", out, "--plugin", PLUGIN, *options)
+    wait_until(lambda: len(rows(out)) >= 5)
+    cluster.workers()[0].send_signal(signal.SIGKILL)
+    _, complaint = harness.communicate(timeout=180)
+    assert (harness.returncode, complaint) == (0, "")
+    assert len(rows(out)) == 40
+    assert set(Counter(row["key"] for row in rows(out)).values()) == {1}
+    assert {row["status"] for row in rows(out)} == {"feasible"}
+
+
+def test_a_run_that_kills_its_workers_is_one_row(tmp_path, write_suite, cluster):
+    """It is given up after some workers; the other runs are done by those that are left or started anew."""
+    suite = write_suite(["x-worker-killer", "x-slow"])
+    code, complaint = run_there(cluster, suite, tmp_path / "out", PLUGIN, "--jobs", "1")
+    assert code == 3
+    assert "x-worker-killer: crashed (1 of its runs)" in complaint
+    assert "the workers that it was given to were lost (" in complaint
+    assert Counter(row["status"] for row in rows(tmp_path / "out")) == {"crashed": 1, "feasible": 1}
+
+
+def test_interrupt_ends_the_runs_of_the_cluster(tmp_path, write_suite, cluster):
+    suite, out = write_suite(["x-slow[pause_s=1.0]"], seeds=60), tmp_path / "out"
+    options = ["--executor", cluster.name, "--address", cluster.address]
+    harness = start_harness(suite, "--out", out, "--plugin", PLUGIN, *options)
+    wait_until(lambda: len(rows(out)) >= 2)
+    assert spawners(cluster) != []
+    harness.send_signal(signal.SIGINT)
+    printed, complaint = harness.communicate(timeout=60)
+    assert (harness.returncode, printed) == (130, "")
+    assert complaint == "interrupted; what was recorded stays, the same command finishes the rest.\n"
+    wait_until(lambda: spawners(cluster) == [])
+    assert 2 <= len(rows(out)) < 60
+
+
+def test_plugin_that_cannot_be_loaded_there(tmp_path, write_suite, cluster):
+    """It imports a file beside it, which is not sent."""
+    (tmp_path / "beside.py").write_text("")
+    path = tmp_path / "needs.py"
+    path.write_text("import beside\n")
+    code, complaint = run_there(cluster, write_suite(["no-packing"]), tmp_path / "out", path)
+    assert code == 2
+    assert complaint.startswith("MethodError: methods cannot be loaded: plug-in ")
+    assert complaint.endswith("needs.py line 1: ModuleNotFoundError: No module named 'beside'.\n")
+
+
+def test_workers_with_other_versions_are_refused(tmp_path, write_suite, cluster):
+    """The harness of this test believes to have another HiGHS."""
+    lie = (
+        "from schedgap.bench.executors import cluster; known = cluster.versions();"
+        "cluster.versions = lambda: {**known, 'highspy': '0.1'};"
+    )
+    options = ["--out", tmp_path / "out", "--executor", cluster.name, "--address", cluster.address]
+    command = [sys.executable, "-c", lie + CALL, "run", write_suite(["no-packing"]), *options]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("ExecutorError: worker ")
+    assert done.stderr.endswith("(here 0.1); install the same versions there.\n")
+    assert not (tmp_path / "out").exists()
+
+
+class TestSession:
+    """What a worker's process does, in this one."""
+
+    @pytest.fixture
+    def task(self, write_suite):
+        suite, folder = read_suite(write_suite(["x-slow[pause_s=0.0]"]))
+        plan = plan_suite(suite, folder, plugins=(str(PLUGIN),))
+        return next(plan.task(key) for key in plan.runs)
+
+    def test_the_end_of_one_does_not_end_another(self, task):
+        """Two harnesses on one worker; the first one's runs are over for good, the second's go on."""
+        first, second = make_session(task.setting), make_session(task.setting)
+        files = [perform_there(each, task, task.pickled).answer.measurement.details["file"] for each in (first, second)]
+        assert files[0] != files[1]
+        end_session(first.identity)
+        assert [Path(file).exists() for file in files] == [False, True]
+        with pytest.raises(PoolClosedError):
+            perform_there(first, task, task.pickled)
+        assert perform_there(second, task, task.pickled).answer.measurement.details["file"] == files[1]
+        end_session(second.identity)
+        assert [child for child in psutil.Process().children() if "isolation.spawner" in line(child)] == []
+
+    def test_a_worker_with_other_versions_does_nothing(self, task):
+        session = make_session(task.setting)
+        other = replace(session, versions={**session.versions, "python": "2.7", "cplex": "22"})
+        with pytest.raises(
+            ExecutorError, match=r"has python 3\.\d+ \(here 2\.7\), cplex is missing \(here 22\); install"
+        ):
+            perform_there(other, task, task.pickled)
+
+    def test_plugin_that_is_gone(self, task):
+        with pytest.raises(MethodError, match=r"plug-in /none\.py cannot be read"):
+            make_session(replace(task.setting, plugins=("/none.py",)))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="needs schedgap[dask]")
+class TestNoCluster:
+    """One sentence within the time that a cluster has to answer."""
+
+    @pytest.fixture
+    def complaint(self, tmp_path, write_suite, schedgap, monkeypatch):
+        monkeypatch.setattr("schedgap.bench.executors.cluster_dask.CONNECT_S", 1)
+
+        def call(*arguments):
+            suite = write_suite(["no-packing"])
+            code, printed, said = schedgap("run", suite, "--out", tmp_path / "out", "--executor", "dask", *arguments)
+            assert (code, printed, said.count("\n")) == (2, "", 1)
+            assert not (tmp_path / "out").exists()
+            return said
+
+        return call
+
+    def test_no_address(self, complaint):
+        assert complaint() == (
+            "ExecutorError: executor dask needs the address of a scheduler; give --address tcp://HOST:8786.\n"
+        )
+
+    @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x", "x"])
+    def test_no_scheduler(self, complaint, address):
+        said = complaint("--address", address)
+        assert said.startswith(f"ExecutorError: no Dask scheduler answers at {address} (")
+        assert said.endswith("); start it, or mend --address.\n")
+
+    def test_no_workers(self, complaint, tmp_path):
+        empty = DaskCluster(tmp_path, workers=0)
+        assert complaint("--address", empty.address) == (
+            f"ExecutorError: the Dask scheduler at {empty.address} has no workers; start some.\n"
+        )
+        empty.close()

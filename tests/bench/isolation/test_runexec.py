@@ -1,0 +1,115 @@
+"""Runs under `runexec`: one that behaves as documented and, where it works, the real one."""
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from schedgap.bench import run_suite
+from schedgap.bench.isolation.runexec import parse_results, require_runexec
+from schedgap.instances.errors import ExecutorError
+
+RUNEXEC = "runexec"
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch, hostile):
+    """Put the stand-in where `runexec` is looked for first: `fake("memory")`."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = folder / RUNEXEC
+    script.write_text(f"#!{sys.executable}\n" + hostile.with_name("fake_runexec.py").read_text())
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    # The compiled code that is there already; the stand-in lets everybody write everywhere.
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
+    return lambda mode: monkeypatch.setenv("FAKE_RUNEXEC", mode)
+
+
+@pytest.fixture
+def real():
+    """Skip where the real one is not there, or may not do what it needs."""
+    found = shutil.which(RUNEXEC) or shutil.which(RUNEXEC, path=str(Path(sys.executable).parent))
+    if found is None:
+        pytest.skip("runexec is not installed")
+    try:
+        require_runexec()
+    except ExecutorError as error:
+        pytest.skip(str(error))
+
+
+def ends(suite, out, hostile):
+    result = run_suite(suite, out=out, plugins=[hostile], jobs=2, isolation=RUNEXEC)
+    assert {record.isolation for record in result.records} == {RUNEXEC}
+    return {record.run.label: record.measurement for record in result.records}
+
+
+def test_same_rows_as_otherwise(fake, write_suite, hostile, tmp_path):
+    """Verified, warmed up, timed and judged as any run; memory is what runexec says: 118 MiB."""
+    methods = ["x-honest", "x-segfault", "x-hard-exit", "x-hang"]
+    found = ends(write_suite(methods, wall_s=2), tmp_path / "out", hostile)
+    honest = found["x-honest"]
+    assert (honest.status, honest.warm, honest.peak_memory_mib) == ("feasible", "child", 118.0)
+    assert honest.wall_s < honest.cpu_s + 2
+    assert (found["x-segfault"].status, found["x-segfault"].reason) == (
+        "crashed",
+        "its process was ended by SIGSEGV",
+    )
+    assert "Segmentation fault" in found["x-segfault"].output
+    assert found["x-hard-exit"].reason == "its process exited with code 0 and without an answer"
+    assert (found["x-hang"].status, found["x-hang"].reason) == ("timeout", "killed after 2 s of wall-clock time")
+    rows = [json.loads(line) for line in (tmp_path / "out" / "journal.jsonl").read_text().splitlines()]
+    assert [row["isolation"] for row in rows] == [RUNEXEC] * 4
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "reason"),
+    [("memory", "memory", "killed over 512 MiB of memory"), ("cputime", "timeout", "killed after 5.0 s of processor")],
+)
+def test_limits_that_runexec_holds(fake, write_suite, hostile, tmp_path, mode, status, reason):
+    fake(mode)
+    suite = write_suite(["x-honest"])
+    suite.write_text(suite.read_text().replace("wall_s", "cpu_s = 5\nwall_s"))
+    end = ends(suite, tmp_path / "out", hostile)["x-honest"]
+    assert end.status == status
+    assert end.reason.startswith(reason)
+    assert end.peak_memory_mib == 256
+
+
+@pytest.mark.parametrize("mode", ["no-cgroups", "no-cgroups-later"])
+def test_its_own_failure_is_no_row(fake, schedgap, write_suite, hostile, tmp_path, mode):
+    """Found out before the first run or in it: one sentence, and the journal stays as it was."""
+    fake(mode)
+    suite, out = write_suite(["x-honest"]), tmp_path / "out"
+    code, _, err = schedgap("run", suite, "--plugin", hostile, "--out", out, "--isolation", RUNEXEC)
+    assert code == 2
+    assert err.startswith("ExecutorError: runexec cannot do runs here: Cgroup subsystem memory is not available.")
+    assert "leave --isolation out" in err
+    assert not (out / "journal.jsonl").exists() or (out / "journal.jsonl").read_text() == ""
+
+
+def test_not_installed(schedgap, monkeypatch, write_suite, tmp_path):
+    monkeypatch.setattr(shutil, "which", lambda name, path=None: None)
+    code, _, err = schedgap("run", write_suite(["no-packing"]), "--out", tmp_path / "out", "--isolation", RUNEXEC)
+    assert code == 2
+    assert err.startswith("ExecutorError: runexec is not installed; `pip install schedgap[benchexec]`")
+
+
+def test_results_are_lines_of_key_and_value():
+    assert parse_results("starttime=2026\nreturnvalue=0\nnoise\nmemory=5B\n") == {
+        "starttime": "2026",
+        "returnvalue": "0",
+        "memory": "5B",
+    }
+
+
+def test_the_real_one(real, write_suite, hostile, tmp_path):
+    """The kernel ends the memory bomb, and nothing but its own folder can be written."""
+    found = ends(write_suite(["x-honest", "x-bomb", "x-writes"], memory_mib=256), tmp_path / "out", hostile)
+    assert (found["x-honest"].status, found["x-honest"].warm) == ("feasible", "child")
+    assert found["x-bomb"].status == "memory"
+    assert found["x-writes"].status == "error"
+    assert "Read-only file system" in found["x-writes"].reason

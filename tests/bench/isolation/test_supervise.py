@@ -1,0 +1,120 @@
+"""The wall clock of a run, and what is kept of its output."""
+
+import os
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from schedgap.bench.isolation.supervise import (
+    FRAME,
+    KEEP_OUTPUT,
+    MAX_COMPILE_S,
+    MAX_RESTARTS,
+    Cause,
+    Ending,
+    Pipe,
+    WallClock,
+    _over_in_the_end,
+    _read_frames,
+)
+from schedgap.bench.records.runs import Limits
+
+
+@pytest.fixture
+def now(monkeypatch):
+    """A clock that moves when told: `now[0] += 5`."""
+    moment = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: moment[0])
+    return moment
+
+
+def test_wall_stands_still_while_compiling(now):
+    """3 s of 10 s pass, then 40 s of compiling: 7 s are left."""
+    clock = WallClock(10.0)
+    now[0] += 3
+    clock.pause()
+    assert clock.deadline == now[0] + MAX_COMPILE_S
+    now[0] += 40
+    clock.resume()
+    assert clock.deadline == now[0] + 7
+
+
+def test_warm_means_the_whole_limit_again(now):
+    clock = WallClock(10.0)
+    now[0] += 9
+    clock.restart()
+    assert clock.deadline == now[0] + 10
+
+
+def test_starting_an_interpreter_takes_its_time(now):
+    clock = WallClock(10.0, start_s=100.0)
+    assert clock.deadline == now[0] + 110
+    clock.restart()
+    assert clock.deadline == now[0] + 10
+
+
+def test_nobody_gets_more_than_so_many_limits(now):
+    """Four times the whole limit again, then what is left of it; 300 s of compiling in all."""
+    clock = WallClock(10.0)
+    for _ in range(MAX_RESTARTS):
+        clock.restart()
+    now[0] += 4
+    clock.restart()
+    assert clock.deadline == now[0] + 6
+    clock.pause()
+    clock.pause()
+    now[0] += 200
+    clock.resume()
+    clock.pause()
+    assert clock.deadline == now[0] + MAX_COMPILE_S - 200
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [b"garbage, or so it seems", FRAME.pack(b"D", 101), FRAME.pack(b"D", 1) + b"a" + FRAME.pack(b"W", 0)],
+    ids=["kind", "length", "after-the-answer"],
+)
+def test_what_is_no_message_ends_the_run(now, stream):
+    messages, ending = Pipe(-1, bytearray(stream)), Ending()
+    _read_frames(messages, ending, WallClock(10.0), 100)
+    assert ending.cause is Cause.MESSAGES
+    assert messages.data == b""
+
+
+def test_memory_and_time_are_looked_at_in_the_end(now):
+    used = SimpleNamespace(ru_maxrss=2049, ru_utime=1.5, ru_stime=1.0)
+    assert _over_in_the_end(Limits(memory_mib=2, cpu_s=3.0), used) is Cause.MEMORY
+    assert _over_in_the_end(Limits(memory_mib=3, cpu_s=2.0), used) is Cause.CPU
+    assert _over_in_the_end(Limits(memory_mib=3, cpu_s=2.5), used) is None
+
+
+def test_messages_in_pieces(now):
+    """Whole messages are taken, the rest waits."""
+    clock, ending = WallClock(10.0), Ending()
+    stream = b"".join(
+        FRAME.pack(kind, len(body)) + body for kind, body in [(b"C", b""), (b"c", b""), (b"D", b"answer")]
+    )
+    messages = Pipe(-1)
+    for index in range(len(stream)):
+        assert ending.answer is None
+        messages.data += stream[index : index + 1]
+        _read_frames(messages, ending, clock, 100)
+    assert ending.answer == b"answer"
+    assert messages.data == b""
+
+
+def test_a_flood_keeps_its_ends():
+    ours, theirs = os.pipe()
+    os.set_blocking(ours, False)
+    pipe = Pipe(ours)
+    with os.fdopen(ours, "rb"), os.fdopen(theirs, "wb", buffering=0) as out:
+        for letter in b"abcdefgh":
+            out.write(bytes([letter]) * 30_000)
+            pipe.drain()
+            pipe.forget_middle()
+    shown = pipe.text()
+    assert shown.startswith(b"a" * KEEP_OUTPUT)
+    assert shown.endswith(b"h" * KEEP_OUTPUT)
+    assert b"bytes left out" in shown
+    assert pipe.skipped + len(pipe.data) == 8 * 30_000

@@ -1,0 +1,165 @@
+"""The journal: nothing recorded is lost, torn lines are mended, trouble is said in words."""
+
+import errno
+import gc
+import json
+import os
+
+import pytest
+
+from schedgap.bench.records.journal import FILE_NAME, Journal, read_journal
+from schedgap.bench.statistics.check_bounds import Contradiction
+from schedgap.instances.errors import JournalError
+
+
+@pytest.fixture
+def records(make_record):
+    trajectory = ((0.5, 7, None), (1.0, 5, 3))
+    return [
+        make_record("a", objective=5, bound=3, wall_s=0.25, trajectory=trajectory, details={"nodes": 3}),
+        make_record("b", objective=6, output="a\nb\x00"),
+    ]
+
+
+def write(directory, records):
+    with Journal(directory) as journal:
+        for record in records:
+            journal.append(record)
+
+
+def test_round_trip(tmp_path, records):
+    """What was appended is read back, field by field, in order."""
+    write(tmp_path / "new" / "folder", records)
+    assert list(read_journal(tmp_path / "new" / "folder").values()) == records
+
+
+def test_appends_to_what_is_there(tmp_path, records):
+    write(tmp_path, records[:1])
+    write(tmp_path, records[1:])
+    assert list(read_journal(tmp_path).values()) == records
+
+
+def test_a_later_row_replaces_an_earlier_one(tmp_path, make_record, records):
+    again = make_record("a", objective=4)
+    assert again.key == records[0].key
+    write(tmp_path, [*records, again])
+    assert list(read_journal(tmp_path).values()) == [again, records[1]]
+
+
+def test_every_torn_last_line_is_mended(tmp_path, records):
+    """Cut after any byte of the last line: the first record stays, the second can be appended again."""
+    path = tmp_path / FILE_NAME
+    write(tmp_path, records)
+    whole = path.read_bytes()
+    first = whole.index(b"\n") + 1
+    for cut in range(first, len(whole), 37):
+        path.write_bytes(whole[:cut])
+        write(tmp_path, records[1:])
+        assert path.read_bytes() == whole
+
+
+def test_torn_before_the_first_newline(tmp_path, records):
+    (tmp_path / FILE_NAME).write_bytes(b'{"schema": "sched')
+    write(tmp_path, records)
+    assert list(read_journal(tmp_path).values()) == records
+
+
+def test_second_harness_is_told(tmp_path):
+    with Journal(tmp_path), pytest.raises(JournalError, match="another schedgap writes here"):
+        Journal(tmp_path)
+    with Journal(tmp_path):
+        pass
+
+
+def test_full_disk(tmp_path, records, monkeypatch):
+    """Half a line goes to the disk before it is full: it is taken back, and the message counts what is safe."""
+    with Journal(tmp_path) as journal:
+        journal.append(records[0])
+        write_line, sizes = os.write, []
+
+        def full(fd, data):
+            sizes.append(len(data))
+            if len(sizes) == 1:
+                return write_line(fd, data[: len(data) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(JournalError, match=r"No space left on device\); 1 runs are recorded"):
+            journal.append(records[1])
+        monkeypatch.undo()
+        journal.append(records[1])
+    assert list(read_journal(tmp_path).values()) == records
+
+
+def test_directory_that_cannot_be(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(JournalError, match="cannot be written"):
+        Journal(tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("not JSON", "line 2: no record of a run"),
+        ("[]", "line 2: no record of a run"),
+        ('{"schema": "schedgap/run/1"}', "line 2: no record of a run"),
+        ('{"schema": "schedgap/run/0"}', "line 2: schema 'schedgap/run/0', this version reads 'schedgap/run/2'"),
+    ],
+)
+def test_a_line_of_something_else(tmp_path, records, line, message):
+    write(tmp_path, records[:1])
+    with open(tmp_path / FILE_NAME, "a") as file:
+        file.write(line + "\n")
+    with pytest.raises(JournalError, match=message):
+        Journal(tmp_path)
+
+
+def test_verdicts_are_written_once(tmp_path, records):
+    """They are information: the runs stay as they were measured."""
+    verdict = Contradiction(tuple(record.key for record in records), "both cannot be")
+    for _ in range(2):
+        with Journal(tmp_path) as journal:
+            journal.append(records[0])
+            journal.append_verdict(verdict)
+            journal.append_verdict(verdict)
+    lines = [json.loads(line) for line in (tmp_path / FILE_NAME).read_text().splitlines()]
+    assert [line["schema"] for line in lines].count("schedgap/verdict/1") == 1
+    assert list(read_journal(tmp_path).values()) == records[:1]
+
+
+def test_an_older_schema_is_upgraded_while_reading(tmp_path, records):
+    """Rows of `schedgap/run/1` know nothing of `stochastic`, `reference_s` and `measures`; they stay as they are in the file."""
+    row = records[0].to_row() | {"schema": "schedgap/run/1"}
+    del row["stochastic"], row["reference_s"], row["measures"]
+    line = json.dumps(row) + "\n"
+    (tmp_path / FILE_NAME).write_text(line)
+    with Journal(tmp_path) as journal:
+        assert journal.records == {records[0].key: records[0]}
+    assert (tmp_path / FILE_NAME).read_text() == line
+
+
+def test_whatever_was_printed_is_read_back(tmp_path, make_record):
+    """Halves of surrogates, which JSON can write and strict parsers refuse, line ends of other kinds, and 63 bits."""
+    output = "\ud800 \u2028 \r \x85 \x00 \U0001f600 \\ud800"
+    record = make_record("a", objective=2**63 - 1, bound=2**53 + 1, output=output, wall_s=0.1 + 0.2)
+    write(tmp_path, [record])
+    assert list(read_journal(tmp_path).values()) == [record]
+
+
+def test_a_line_without_its_end_is_not_read(tmp_path, records):
+    """A suite under way is writing it; a whole line is read even so."""
+    write(tmp_path, records)
+    path = tmp_path / FILE_NAME
+    path.write_bytes(path.read_bytes()[:-1])
+    assert list(read_journal(tmp_path).values()) == records[:1]
+
+
+def test_reading_leaves_garbage_collection_as_it_was(tmp_path, records):
+    write(tmp_path, records)
+    for was_enabled in (False, True):
+        (gc.enable if was_enabled else gc.disable)()
+        read_journal(tmp_path)
+        assert gc.isenabled() is was_enabled
+    with pytest.raises(JournalError, match="cannot be read"):
+        read_journal(tmp_path / "nowhere")
+    assert gc.isenabled()

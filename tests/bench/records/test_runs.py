@@ -1,0 +1,56 @@
+"""Keys: what makes a run another run, and what does not."""
+
+from dataclasses import replace
+
+import pytest
+
+from schedgap.bench.records.runs import Limits
+
+
+@pytest.fixture
+def run(make_record):
+    return replace(make_record("a").run, parameters={"x": 1, "y": 2}, backend="highs", backend_version="1.14")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"digest": "other"},
+        {"method": "other"},
+        {"version": 2},
+        {"parameters": {"x": 1, "y": 3}},
+        {"backend": "scip"},
+        {"backend_version": "1.15"},
+        {"seed": 1},
+        {"limits": Limits(wall_s=99.0)},
+        {"limits": Limits(wall_s=100.0, memory_mib=1)},
+        {"limits": Limits(wall_s=100.0, threads=2)},
+        {"limits": Limits(wall_s=100.0, cpu_s=1.0)},
+        {"limits": Limits(wall_s=100.0, time_limit_s=1.0)},
+        {"family": "fairness"},
+    ],
+    ids=str,
+)
+def test_what_can_change_the_answer_changes_the_key(run, change):
+    assert replace(run, **change).key != run.key
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"instance": "other name"},
+        {"group": "other"},
+        {"source": {"kind": "file"}},
+        {"label": "a[x=1]"},
+        {"given": {"x": 1}},
+        {"parameters": {"y": 2, "x": 1}},
+    ],
+    ids=str,
+)
+def test_names_and_order_do_not(run, change):
+    assert replace(run, **change).key == run.key
+
+
+def test_wall_is_twice_the_time_limit_and_ten_seconds():
+    assert Limits.from_time_limit(30).wall_s == 70
+    assert Limits.from_time_limit(30, wall_s=31, memory_mib=None) == Limits(time_limit_s=30, wall_s=31)

@@ -1,0 +1,154 @@
+"""Results made of nothing: two groups of instances, four methods, a paper's figures, a failure, and hostile names."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from schedgap.bench.discover import load_families
+from schedgap.bench.records.pictures import append_picture
+from schedgap.bench.records.results import Results
+from schedgap.bench.suite import Suite
+from schedgap.instances.method import Status, method_label
+from schedgap.instances.picture import Bar, Part, Picture
+
+HOSTILE = "</script><script>document.title='owned'</script><b>&\"'"
+SUITE = """
+schema = "schedgap/suite/1"
+name = "little"
+title = "A little suite"
+question = "Is <b>this</b> safe?"
+family = "provisioning"
+headline = "normalised-cost"
+source = "Their table 1"
+methods = ["exact", "near", "far", "broken"]
+[[instances]]
+generator = "table7"
+[[reference]]
+method = "near"
+group = "small"
+name = "Near"
+mean = 1.5
+std = 0.25
+time_s = 2.0
+"""
+# Two tasks of 2 gpu and 8 cpu on each of three machines of 4 gpu and 16 cpu.
+PICTURE = Picture(("gpu", "cpu"), (Bar("it1", 3, (4.0, 16.0), (Part("tau1", 2, (2.0, 8.0)),)),), left_out=1)
+DOLLAR = 1_000_000
+
+
+@pytest.fixture(scope="session", autouse=True)
+def families() -> None:
+    load_families()
+
+
+@pytest.fixture(scope="session")
+def suite() -> Suite:
+    return Suite.model_validate(tomllib.loads(SUITE))
+
+
+@pytest.fixture(scope="session")
+def records(make_record):
+    """On four instances the bound is $10; `near` pays $10 or $12.50, `far` $20, so gaps are 0, 20 % and 50 %."""
+    made = []
+    for number in range(4):
+        name, group = f"i{number}", "small" if number < 2 else HOSTILE
+        path = ((0.125, 20 * DOLLAR, 0), (0.25, 10 * DOLLAR, 10 * DOLLAR))
+        made += [
+            make_record("exact", name, group=group, status=Status.OPTIMAL, objective=10 * DOLLAR, bound=10 * DOLLAR,
+                        wall_s=0.5, trajectory=path, measures={"machines": 3.0}),
+            make_record("near", name, group=group, objective=(10 if number % 2 else 12.5) * DOLLAR, wall_s=0.01),
+            make_record("far", name, group=group, objective=20 * DOLLAR, wall_s=0.001),
+            make_record("broken[why=<i>]", name, group=group, status=Status.CRASHED, reason=f"it said {HOSTILE}",
+                        output=HOSTILE),
+        ]  # fmt: skip
+    return tuple(made)
+
+
+@pytest.fixture(scope="session")
+def results(records, suite, tmp_path_factory) -> Results:
+    """The records with the suite, and pictures of two solutions of the first instance."""
+    directory = tmp_path_factory.mktemp("results")
+    append_picture(directory, records[0].key, PICTURE)
+    append_picture(directory, records[2].key, PICTURE)
+    command = ("schedgap", "run", "my suite.toml")
+    return Results(directory, suite, command, records, len(records) + 2, {"host": {"processor": "Abacus <1>"}})
+
+
+@pytest.fixture
+def here(monkeypatch, results) -> Path:
+    """The same results by a relative path, so that pages do not depend on where the test runs."""
+    monkeypatch.chdir(results.directory.parent)
+    return Path(results.directory.name)
+
+
+MEASURES = """
+schema = "schedgap/suite/1"
+name = "waits"
+title = "How long jobs wait"
+question = "Do models predict the waits?"
+family = "provisioning"
+headline = "measures"
+measures = ["mean_wait_s", "price"]
+methods = ["a"]
+[[instances]]
+generator = "table7"
+[[reference]]
+method = "a[limit=60.0,s=2]"
+name = "A, section 3"
+measures = { mean_wait_s = 5 }
+[[reference]]
+method = "a[s=9]"
+name = "of no line"
+measures = { mean_wait_s = 7 }
+[[sweep]]
+title = "Waits & <b>machines</b>"
+x = "s"
+y = "mean_wait_s"
+methods = ["a", "b", "model-a"]
+log_y = true
+[[sweep]]
+title = "Price"
+x = "s"
+y = "price"
+[[sweep]]
+title = "Of nothing"
+x = "s"
+y = "speed"
+"""
+
+
+@pytest.fixture(scope="session")
+def make_run(make_record):
+    """Make a record of a method with parameters: `make_run("a", {"s": 1}, "instance", measures={...})`."""
+
+    def make(method, given, instance="i", **figures):
+        record = make_record(method_label(method, given), instance, **figures)
+        run = replace(record.run, method=method, given=given, parameters=given)
+        return replace(record, key=run.key, run=run)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def measured(make_run, tmp_path_factory) -> Results:
+    """Waits of `a` and `b` for s = 1 and 2 on two instances, what a model predicts of `a`, and nothing bounded.
+
+    At s = 2 `a` waits 3 s and 5 s, the model says 4.4 s, the paper 5 s; `b` does not wait.
+    """
+    records = []
+    for instance, more in (("i", 0.0), ("j", 2.0)):
+        for s in (1, 2):
+            waits = {"mean_wait_s": 10.0 - 7 * (s - 1) + more, "price": 0.5 * s}
+            records += [
+                make_run("a", {"s": s, "limit": 60.0}, instance, objective=s, wall_s=0.5, measures=waits),
+                make_run("b", {"s": s}, instance, objective=s, wall_s=0.5, measures={**waits, "mean_wait_s": 0.0}),
+            ]
+    for s, wait in ((1, 12.0), (2, 4.4)):
+        told = {"mean_wait_s": wait}
+        records.append(make_run("model-a", {"s": s, "limit": 60.0, "rate": 0.2}, "m", wall_s=0.1, details=told))
+    suite = Suite.model_validate(tomllib.loads(MEASURES))
+    return Results(tmp_path_factory.mktemp("measured"), suite, (), tuple(records), len(records), {})

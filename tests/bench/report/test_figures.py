@@ -1,0 +1,73 @@
+"""Figures as files: which there are, that they never change, that their text is text."""
+
+from dataclasses import replace
+
+import pytest
+
+from schedgap.bench.report import build_content, write_figures
+from schedgap.instances.errors import ReportError
+
+NAMES = ["paper", "gaps", "time-profile", "gap-profile", "anytime", "scatter"]
+
+
+@pytest.fixture(scope="module")
+def content(results):
+    return build_content(results)
+
+
+def test_svg(content, tmp_path):
+    first = write_figures(content, tmp_path / "first")
+    second = write_figures(content, tmp_path / "second")
+    assert [path.name for path in first] == [f"{name}.svg" for name in NAMES]
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    assert all(">exact</text>" in path.read_text() or path.stem == "paper" for path in first)
+    assert not any("broken" in path.read_text() for path in first)
+
+
+def test_pdf(content, tmp_path):
+    paths = write_figures(content, tmp_path, "pdf")
+    assert [path.name for path in paths] == [f"{name}.pdf" for name in NAMES]
+    assert all(path.read_bytes().startswith(b"%PDF") and b"CreationDate" not in path.read_bytes() for path in paths)
+
+
+def test_growth(results, suite, make_record, tmp_path):
+    records = tuple(
+        make_record("near", f"n{tasks}", source={"tasks": tasks}, objective=1, bound=1, wall_s=tasks / 100)
+        for tasks in (100, 200)
+    )
+    sizes = replace(results, suite=suite.model_copy(update={"headline": "runtime"}), records=records)
+    names = {path.stem for path in write_figures(build_content(sizes), tmp_path)}
+    assert names == {"growth", "gaps", "time-profile", "gap-profile", "scatter"}
+
+
+def test_sweeps(measured, tmp_path):
+    """The figures of a suite's sweeps come first; a logarithmic axis has a place for the zeros of `b`."""
+    first = write_figures(build_content(measured), tmp_path / "first")
+    second = write_figures(build_content(measured), tmp_path / "second")
+    assert [path.stem for path in first] == ["sweep-1", "sweep-2", "gaps", "time-profile", "scatter"]
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    waits, price = (path.read_text() for path in first[:2])
+    for text in ("Waits &amp; &lt;b&gt;machines&lt;/b&gt;", "mean wait (s)", "a", "b", "model", "the paper", "0"):
+        assert f">{text}</text>" in waits, text
+    assert not any(f">{text}</text>" in price for text in ("model", "the paper"))
+
+
+def test_many_long_names_leave_room_for_the_axes(measured, make_run, tmp_path):
+    """Matplotlib warns, which is an error here, if the legend takes all."""
+    records = tuple(
+        make_run(
+            f"method-{i}", {"s": s, "limit": f"{i:040d}"}, objective=1 + i, wall_s=1.0 + i, measures={"price": i + s}
+        )
+        for i in range(40)
+        for s in (1, 2)
+    )
+    assert len(write_figures(build_content(replace(measured, records=records)), tmp_path)) == 4
+
+
+def test_files_are_not_written_over(content, tmp_path):
+    (tmp_path / "scatter.svg").write_text("mine")
+    with pytest.raises(ReportError, match=r"scatter\.svg exists and is not written over"):
+        write_figures(content, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["scatter.svg"]
+    write_figures(content, tmp_path, force=True)
+    assert "mine" not in (tmp_path / "scatter.svg").read_text()

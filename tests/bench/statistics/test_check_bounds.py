@@ -1,0 +1,44 @@
+"""Contradictions: a bound above a verified solution invalidates both, and names them."""
+
+from schedgap.bench.statistics.check_bounds import contradictions, judged
+from schedgap.instances.method import Status
+
+
+def names(found, records):
+    labels = {record.key: record.run.label for record in records}
+    return [[labels[key] for key in contradiction.keys] for contradiction in found]
+
+
+def test_nothing_wrong(make_record):
+    """A bound equal to the best objective is no contradiction; nor is one on another instance."""
+    records = [
+        make_record("exact", objective=10, bound=10),
+        make_record("greedy", objective=12),
+        make_record("exact", "j", bound=50),
+    ]
+    assert contradictions(records) == []
+
+
+def test_bound_above_a_solution(make_record):
+    """The bound 11 contradicts the solution of 10; the solution of 12 stands, since no bound forbids it."""
+    records = [make_record("liar", bound=11), make_record("good", objective=10), make_record("poor", objective=12)]
+    found = contradictions(records)
+    assert names(found, records) == [["liar", "good"]]
+    assert found[0].reason == "on i the bound 11 of liar is above a verified solution: good found 10"
+    marked = judged({record.key: record for record in records}, found)
+    assert [record.status for record in marked.values()] == [Status.INVALID, Status.INVALID, Status.FEASIBLE]
+
+
+def test_liar_with_a_worse_solution_of_its_own(make_record):
+    records = [make_record("liar", objective=12, bound=12), make_record("good", objective=10)]
+    assert names(contradictions(records), records) == [["liar", "good"]]
+
+
+def test_failed_runs_claim_nothing(make_record):
+    records = [make_record("dead", bound=11, status=Status.INVALID), make_record("good", objective=10)]
+    assert contradictions(records) == []
+
+
+def test_infeasible_though_solved(make_record):
+    records = [make_record("hasty", status=Status.INFEASIBLE), make_record("good", objective=10)]
+    assert names(contradictions(records), records) == [["hasty"]]

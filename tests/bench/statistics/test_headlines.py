@@ -1,0 +1,84 @@
+"""The suites' own tables."""
+
+import pytest
+
+from schedgap.bench.statistics.headlines import headline_rows
+from schedgap.bench.suite import Suite
+from schedgap.instances.method import Status
+
+
+def make_suite(headline, reference=()):
+    return Suite.model_validate(
+        {
+            "schema": "schedgap/suite/1",
+            "name": "s",
+            "title": "",
+            "question": "",
+            "family": "provisioning",
+            "headline": headline,
+            "methods": ["a"],
+            "instances": [{"generator": "table7"}],
+            "reference": list(reference),
+        }
+    )
+
+
+def test_normalised_cost(make_record):
+    """Costs over bounds are 12/10 and 14/10: mean 1.3, sample deviation 0.1 * sqrt(2)."""
+    records = [
+        make_record("exact", "i", group="g", objective=10, bound=10, wall_s=1.0),
+        make_record("exact", "j", group="g", objective=10, bound=10, wall_s=3.0),
+        make_record("greedy", "i", group="g", objective=12, wall_s=0.5),
+        make_record("greedy", "j", group="g", objective=14, wall_s=0.5),
+    ]
+    reference = {"method": "greedy", "group": "g", "name": "Greedy", "mean": 1.25, "std": 0.1, "time_s": 2.0}
+    exact, greedy = headline_rows(make_suite("normalised-cost", [reference]), records)
+    assert (exact["normalised_cost_mean"], exact["proven_optimal"], exact["time_mean_s"]) == (1.0, 2, 2.0)
+    assert exact["paper_mean"] is None
+    assert greedy["normalised_cost_mean"] == pytest.approx(1.3, rel=1e-12)
+    assert greedy["normalised_cost_std"] == pytest.approx(0.1 * 2**0.5, rel=1e-12)
+    assert (greedy["paper_mean"], greedy["paper_std"], greedy["paper_time_s"]) == (1.25, 0.1, 2.0)
+
+
+def test_gap(make_record):
+    """Gaps of greedy are 1/5 and 3/5; it ties on j, where the exact method found nothing better, and loses on i."""
+    records = [
+        make_record("exact", "i", objective=8, bound=8, wall_s=1.0),
+        make_record("exact", "j", objective=20, bound=8, wall_s=1.0),
+        make_record("greedy", "i", objective=10, wall_s=3.0),
+        make_record("greedy", "j", objective=20, wall_s=3.0),
+    ]
+    exact, greedy = headline_rows(make_suite("gap"), records)
+    assert (exact["gap_mean"], exact["gap_median"], exact["gap_p95"], exact["gap_worst"]) == (0.3, 0.3, 0.6, 0.6)
+    assert (exact["wins"], exact["ties"], exact["losses"], exact["par10_s"]) == (1, 1, 0, 1.0)
+    assert (greedy["gap_mean"], greedy["gap_p95"], greedy["proven_optimal"]) == (pytest.approx(0.4), 0.6, 0)
+    assert (greedy["wins"], greedy["ties"], greedy["losses"]) == (0, 1, 1)
+    assert greedy["sgm_time_s"] == pytest.approx(3.0)
+
+
+def test_runtime_is_by_size(make_record):
+    sizes = {"i": 1000, "j": 1000, "k": 2000}
+    records = [
+        make_record("a", name, source={"tasks": size}, objective=1, wall_s=float(size), peak_memory_mib=5.0)
+        for name, size in sizes.items()
+    ]
+    reference = {"method": "a", "name": "A", "tasks": 2000, "time_s": 1.5}
+    small, large = headline_rows(make_suite("runtime", [reference]), records)
+    assert (small["tasks"], small["runs"], small["time_median_s"], small["paper_time_s"]) == (1000, 2, 1000.0, None)
+    assert (large["tasks"], large["runs"], large["time_median_s"], large["paper_time_s"]) == (2000, 1, 2000.0, 1.5)
+
+
+def test_objective_counts_verified_runs_only(make_record):
+    """Micro-dollars become dollars; the invalid run appears as failed and nowhere else."""
+    records = [
+        make_record("a", "i", objective=3_000_000, bound=2_000_000, wall_s=1.0),
+        make_record("a", "j", objective=9_000_000, bound=9_500_000, status=Status.INVALID, wall_s=1.0),
+    ]
+    (row,) = headline_rows(make_suite("objective"), records)
+    assert (row["runs"], row["failed"], row["objective_mean"], row["bound_mean"]) == (2, 1, 3.0, 2.0)
+    assert row["gap_mean"] == 1 / 3
+
+
+def test_runtime_of_tasks_written_as_text(make_record):
+    (row,) = headline_rows(make_suite("runtime"), [make_record("a", source={"tasks": "6"}, wall_s=1.0, objective=1)])
+    assert (row["tasks"], row["runs"], row["time_median_s"]) == (6, 1, 1.0)

@@ -1,0 +1,43 @@
+"""How figures are written."""
+
+import pytest
+
+from schedgap.bench.statistics.tables import failures, number, percent, plain_table, seconds
+from schedgap.instances.method import Status
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [(None, "-"), (0.0, "0%"), (0.3691, "36.91%"), (0.0112, "1.12%"), (0.0008, "0.080%"), (0.000008, "0.00080%")],
+)
+def test_percent(share, shown):
+    assert percent(share) == shown
+
+
+@pytest.mark.parametrize(
+    ("time", "shown"), [(None, "-"), (0.00015, "150 us"), (0.0424, "42.4 ms"), (1.5, "1.50 s"), (250.4, "250 s")]
+)
+def test_seconds(time, shown):
+    assert seconds(time) == shown
+
+
+def test_number():
+    assert (number(None), number(22114.962), number(12.0)) == ("-", "22,114.962", "12")
+
+
+def test_failures_are_counted_by_method_and_kind(make_record):
+    records = [
+        make_record("a", "i", status=Status.CRASHED, reason="it broke"),
+        make_record("a", "j", status=Status.CRASHED, reason="it broke again"),
+        make_record("b", "i", objective=1),
+    ]
+    assert failures(records) == ["a: crashed (2 of its runs), on i: it broke"]
+
+
+def test_long_reasons_are_cut(make_record):
+    (line,) = failures([make_record("a", "i", status=Status.ERROR, reason="x" * 1000)])
+    assert line == "a: error (1 of its runs), on i: " + "x" * 157 + "..."
+
+
+def test_names_are_no_markup():
+    assert str(plain_table("[red]x[/red]", ["a"], []).title) == "[red]x[/red]"
