@@ -26,7 +26,7 @@ from schedgap.bench.statistics.summary import Best, best_of, summarise
 from schedgap.bench.suite import read_suite
 from schedgap.instances.errors import MethodError, SolutionError
 from schedgap.instances.family import find_family
-from schedgap.instances.method import REGISTRY, Status
+from schedgap.instances.method import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Retry = Literal["none", "errors", "failed"]
 _RETRIED = {"none": frozenset(), "errors": ERRORS, "failed": FAILED}
 # Tried in this order where no method given proves a bound; the first that supports the instance is run.
-BOUND_METHODS = ("patterns", "column-generation", "interference")
+BOUND_METHODS = ("patterns", "column-generation", "interference", "bound-fluid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,12 +255,6 @@ def gap(
     best = best_of(records.values())[instance.digest]
     in_order = tuple(records[key] for key in plan.runs)
     return GapResult(instance.name, instance.digest, family, best, in_order, opinion)
-
-
-def is_measured(records: Iterable[Record]) -> bool:
-    """Whether any run gave a verified objective, a proven bound or a finding that counts."""
-    useless = FAILED | {Status.UNSUPPORTED}
-    return any(record.status not in useless for record in records)
 
 
 def default_bound(family: str, instance: Any) -> str:

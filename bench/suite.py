@@ -114,7 +114,9 @@ class Reference(_Strict):
 class Sweep(_Strict):
     """A figure of the report: a measure against a parameter, a line for each method without it.
 
-    x : a parameter of the methods, or else of the instances. methods : names of those to show, empty for all.
+    x : a parameter of the methods, else of the instances, else another measure. methods : names of those to show, empty
+    for all. price : a parameter of the instances that prices x against y, so that the objective is y + worth x, where
+    `worth` is a measure: every instance's bound then lies under all points of the others that differ in the price only.
     """
 
     title: str
@@ -122,6 +124,8 @@ class Sweep(_Strict):
     y: str
     methods: list[str] = []
     log_y: bool = False
+    price: str = ""
+    worth: str = ""
 
 
 class Suite(_Strict):

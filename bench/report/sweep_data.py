@@ -11,6 +11,7 @@ from schedgap.bench.report.budget import MAX_METHODS, clipped
 from schedgap.bench.report.palette import mark
 from schedgap.bench.statistics.measure_rows import MODEL, lines_of
 from schedgap.bench.statistics.tables import readable
+from schedgap.bench.statistics.trade_off import bound_line
 from schedgap.instances.method import method_label, parse_method, spelled
 
 if TYPE_CHECKING:
@@ -85,9 +86,23 @@ def build_sweeps(suite: Suite | None, records: Sequence[Record], budget: Budget)
     for sweep in () if suite is None else suite.sweep[: budget.sweeps]:
         chosen = [record for record in records if not sweep.methods or record.run.method in sweep.methods]
         lines = lines_of(chosen, sweep.x, sweep.y)
+        if lines and sweep.price:
+            lines += _under(sweep, lines, records)
         if suite is not None and lines:
             views.append(_view(sweep, lines, suite.reference, numbers, budget))
     return tuple(views)
+
+
+def _under(sweep: Sweep, lines: Sequence[Line], records: Sequence[Record]) -> list[Line]:
+    xs = [x for line in lines for x in line.x]
+    if len(set(xs)) < 2:
+        return []
+    bound = bound_line(records, (min(xs), max(xs)), sweep.price, sweep.worth, is_log_x=_is_wide(xs))
+    return [] if bound is None else [bound]
+
+
+def _is_wide(xs: Sequence[float]) -> bool:
+    return min(xs) > 0 and max(xs) > WIDE * min(xs)
 
 
 def _view(
@@ -115,7 +130,7 @@ def _view(
         clipped(sweep.title, budget.text),
         clipped(readable(sweep.x), budget.text),
         clipped(readable(sweep.y), budget.text),
-        bool(xs) and min(xs) > 0 and max(xs) > WIDE * min(xs),
+        bool(xs) and _is_wide(xs),
         # There is no logarithm of less than 0; 0 has a place of its own.
         sweep.log_y and least >= 0 and most > 0,
         tuple(made),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 MODEL = "model-"
+# Models predict what holds after warm-up: their figure X stands beside X and beside `steady_X`.
+STEADY = "steady_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +83,19 @@ def figure(record: Record, name: str) -> float | None:
     measurement = record.measurement
     value: object = measurement.measures.get(name)
     if value is None and measurement.objective is None:
-        value = measurement.details.get(name)
+        value = measurement.details.get(name, measurement.details.get(name.removeprefix(STEADY)))
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def lines_of(records: Iterable[Record], parameter: str, name: str) -> list[Line]:
     """Return a figure as a function of a parameter: a line for each method without it, in the order of the records.
 
-    parameter : of the method, or else of the instance's source.
+    parameter : of the method, or else of the instance's source, or else another figure.
     """
     members: dict[tuple[str, bool, str, tuple[tuple[str, Scalar], ...]], dict[float, list[float]]] = {}
     for record in records:
         run = record.run
-        x: object = run.parameters.get(parameter, run.source.get(parameter))
+        x: object = run.parameters.get(parameter, run.source.get(parameter, figure(record, parameter)))
         y = figure(record, name)
         if y is None or not isfinite(y) or isinstance(x, bool) or not isinstance(x, int | float):
             continue

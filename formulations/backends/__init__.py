@@ -3,6 +3,7 @@
 from schedgap.formulations.backends.contract import Backend
 from schedgap.formulations.backends.dispatch import (
     BACKENDS,
+    LP_BACKENDS,
     MIP_BACKENDS,
     UNBOUNDED_MIP_BACKENDS,
     backend_versions,
@@ -12,6 +13,7 @@ from schedgap.formulations.backends.dispatch import (
 
 __all__ = [
     "BACKENDS",
+    "LP_BACKENDS",
     "MIP_BACKENDS",
     "UNBOUNDED_MIP_BACKENDS",
     "Backend",

@@ -80,6 +80,7 @@ BACKENDS: dict[str, Backend] = {
     )
 }
 
+LP_BACKENDS = tuple(backend.name for backend in BACKENDS.values() if backend.lp)
 MIP_BACKENDS = tuple(backend.name for backend in BACKENDS.values() if backend.mip)
 # For models with variables that have no upper bound, which CP-SAT does not take.
 UNBOUNDED_MIP_BACKENDS = tuple(name for name in MIP_BACKENDS if name != "cp-sat")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.provisioning.covering import trusted
+from schedgap.formulations.provisioning.covering import proven_cost
 from schedgap.formulations.provisioning.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.flow_model import build_flow_model
 from schedgap.formulations.provisioning.interchangeable import merge_interchangeable
@@ -75,12 +75,12 @@ def arc_flow(
     result = solve(flow.model, backend, time_limit_s=left, threads=threads)
     start = time.perf_counter()
     step = price_step(instance)
-    bound = None if result.bound is None else trusted(result.bound) * step
+    bound = None if result.bound is None else proven_cost(result.bound) * step
     points = claims(
         result.trajectory,
         after_s=build_s,
         cost=lambda cost: round(cost) * step,
-        bound=lambda bound: trusted(bound) * step,
+        bound=lambda bound: proven_cost(bound) * step,
     )
     solution, status = None, Status.NO_SOLUTION
     if result.x is not None:

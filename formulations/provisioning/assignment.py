@@ -29,7 +29,7 @@ import numpy as np
 from schedgap.formulations.backends import MIP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.patterns import without_interference
-from schedgap.formulations.provisioning.rows import Rows
+from schedgap.formulations.rows import Rows
 from schedgap.formulations.trajectory import claims, improving
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.model import FAMILY

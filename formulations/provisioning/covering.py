@@ -30,22 +30,20 @@ from scipy.sparse import csc_array
 from schedgap.formulations.backends import find_backend, solve
 from schedgap.formulations.linear_model import LinearModel
 from schedgap.formulations.trajectory import claims, improving
+from schedgap.formulations.trusted import DUAL_SCALE, TRUSTED_SHARE, trusted
 from schedgap.instances.method import Incumbent, Status
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import ModelPoint
     from schedgap.instances.arrays import IntArray
 
-# Duals are whole multiples of 2^-20 cost units; larger costs would overflow them.
-DUAL_SCALE = 2**20
 MAX_COST = 2**40
 # At least so many of the patterns of least reduced cost, and at least this share of all, make the first program:
 # measured on Table 4's trials, 125 patterns each with physical cores and 808 with vCPUs.
 FIRST_COLUMNS, FIRST_SHARE = 60, 4
 # Simplifying larger programs costs more than it gains, as dominated patterns are gone: with vCPUs a third of all time.
 PRESOLVED_COLUMNS = 150
-# HiGHS's bound on a MIP is trusted to this share of its size and this many units (see `objective.proven_bound`).
-TRUSTED_SHARE, TRUSTED_UNITS = 1e-9, 1e-3
+# Where `trusted` would take off more of a bound than this, the program is stated above the exact bound instead.
 MAX_DISTRUST = 0.25
 
 
@@ -158,7 +156,7 @@ def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads:
             presolve=rest.size <= PRESOLVED_COLUMNS,
         )
         # An infeasible rest has no better solution than the one that is known.
-        proven = best if final.status is Status.INFEASIBLE else trusted(final.bound, shift)
+        proven = best if final.status is Status.INFEASIBLE else proven_cost(final.bound, shift)
         bound = max(bound, min(best, proven))
         if final.x is not None:
             cand = np.zeros_like(repeat)
@@ -187,15 +185,12 @@ def exact_duals(cover: Cover, row_duals: object) -> tuple[IntArray, IntArray, in
     return duals, np.maximum(reduced, 0), low
 
 
-def trusted(bound: float | None, shift: int = 0) -> int:
-    """Return the whole bound on a whole cost that a solver's floating-point bound proves.
+def proven_cost(bound: float | None, shift: int = 0) -> int:
+    """Return the whole bound on a cost that a solver's bound proves; costs are never below 0, which stands for none.
 
     shift : added to the bound, times DUAL_SCALE.
     """
-    if bound is None or not math.isfinite(bound):
-        return 0
-    safe = math.floor((bound - TRUSTED_SHARE * abs(bound) - TRUSTED_UNITS) * DUAL_SCALE)
-    return _ceil(safe + shift, DUAL_SCALE)
+    return 0 if bound is None or not math.isfinite(bound) else max(0, trusted(bound, shift))
 
 
 def _above_bound(cover: Cover, duals: IntArray, reduced: IntArray) -> LinearModel:
@@ -235,10 +230,10 @@ def _whole(cover: Cover, backend: str, time_limit_s: float | None, threads: int,
         result.trajectory,
         after_s=before,
         cost=lambda cost: round(cost) * cover.unit,
-        bound=lambda bound: trusted(bound) * cover.unit,
+        bound=lambda bound: proven_cost(bound) * cover.unit,
     )
     repeat = None if result.x is None else result.x.astype(np.int64)
-    bound = None if result.bound is None else trusted(result.bound)
+    bound = None if result.bound is None else proven_cost(result.bound)
     status = result.status
     if repeat is not None:
         status = Status.OPTIMAL if bound == int(repeat @ cover.cost) else Status.FEASIBLE
@@ -255,7 +250,7 @@ def _last_claims(points: tuple[ModelPoint, ...], unit: int, after_s: float, know
         points,
         after_s=after_s,
         cost=lambda cost: None if shift else round(cost) * unit,
-        bound=lambda bound: min(known, trusted(bound, shift)) * unit,
+        bound=lambda bound: min(known, proven_cost(bound, shift)) * unit,
     )
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
 from schedgap.formulations.provisioning.arc_flow import prepare
 from schedgap.formulations.provisioning.column_generation import column_generation
-from schedgap.formulations.provisioning.covering import trusted
+from schedgap.formulations.provisioning.covering import proven_cost
 from schedgap.formulations.provisioning.flow_model import Limits, build_flow_model
 from schedgap.formulations.provisioning.flow_relaxation import FlowRelaxation
 from schedgap.formulations.provisioning.multiples import with_large_machines
@@ -142,7 +142,7 @@ class Search:
                 most = min(most, self.best_cost - step)
                 reached = min(reached, self.best_cost)
             here = reached if result.status is Status.INFEASIBLE else box.found.bound
-            here = max(here, trusted(result.bound) * step)
+            here = max(here, proven_cost(result.bound) * step)
             if here < reached:
                 self._prove(min([here, *(other.found.bound for other in boxes[i + 1 :])]))
                 return False

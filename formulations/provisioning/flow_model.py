@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.provisioning.multiples import type_multiples
-from schedgap.formulations.provisioning.rows import Rows
+from schedgap.formulations.rows import Rows
 from schedgap.instances.errors import BackendError
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.solution import Provisioning

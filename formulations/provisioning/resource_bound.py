@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.provisioning.rows import Rows
+from schedgap.formulations.rows import Rows
 from schedgap.instances.provisioning.objective import price_step
 
 if TYPE_CHECKING:

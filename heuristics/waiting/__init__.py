@@ -1,1 +1,1 @@
-"""Methods of the waiting family."""
+"""Methods of the waiting family: a compiled simulator, the paper's policies, and one of our own."""

@@ -41,23 +41,25 @@ def mms(
     discount: float = DISCOUNT,
     wait_price: float = 0.0,
     max_wait_h: float = -1.0,
+    step_s: float = 0.0,
 ) -> WaitingInstance:
     """Draw Poisson arrivals and exponential runtimes, one job a machine: the paper's M/M/s baseline (section III-A).
 
     arrival_rate, service_rate : jobs a second. rent : dollars an hour. discount : the fixed price as a share of it.
-    wait_price : dollars for an hour of waiting. max_wait_h : hours, below 0 for no limit.
+    wait_price : dollars for an hour of waiting. max_wait_h : hours, below 0 for no limit. step_s : times are rounded to
+    multiples of it, 0 for none: exact formulations need coarse times.
     """
     _check_positive(jobs=jobs, arrival_rate=arrival_rate, service_rate=service_rate, rent=rent)
     check_discount(discount)
     rng = _rng("mms", jobs, seed)
     gaps = -np.log1p(-rng.random(jobs)) / arrival_rate
     runtimes = -np.log1p(-rng.random(jobs)) / service_rate
-    submit_us = _microseconds(np.cumsum(gaps))
+    submit_us = _stepped(_microseconds(np.cumsum(gaps)), step_s)
     price = round(rent * DOLLAR)
     return WaitingInstance(
         name=f"mms-{jobs}-s{seed}",
         submit_us=submit_us,
-        runtime_us=np.maximum(1, _microseconds(runtimes)),
+        runtime_us=_stepped(np.maximum(1, _microseconds(runtimes)), step_s),
         cores=np.ones(jobs, np.int64),
         memory_mib=np.full(jobs, MIB_PER_CORE),
         machine_cores=1,
@@ -66,7 +68,7 @@ def mms(
         rented_cores=np.array([1]),
         rented_memory_mib=np.array([MIB_PER_CORE]),
         rented_price=np.array([price]),
-        horizon_us=int(submit_us[-1]),
+        horizon_us=max(1, int(submit_us[-1])),
         **waiting(wait_price, max_wait_h),
     )
 
@@ -79,12 +81,13 @@ def bursty(
     discount: float = DISCOUNT,
     wait_price: float = 0.0,
     max_wait_h: float = -1.0,
+    step_s: float = 0.0,
 ) -> WaitingInstance:
     """Draw a trace with the statistics that the paper gives of its own (Figure 10): bursts, heavy heads and tails.
 
     Gaps: nine of ten uniform below a second, the others bounded Pareto up to 50 hours. Runtimes: six of ten log-uniform
     below 3 minutes, the others bounded Pareto up to 30 days. Both tails are fitted to the means. Cores and memory of a
-    job are independent of its runtime.
+    job are independent of its runtime. step_s : as for `mms`.
     """
     _check_positive(jobs=jobs)
     rng = _rng("bursty", jobs, seed)
@@ -103,15 +106,15 @@ def bursty(
     )
     cores = CORES[np.searchsorted(np.cumsum(CORES_SHARE)[:-1], rng.random(jobs), side="right")]
     per_core = MEMORY_PER_CORE_MIB[np.searchsorted(np.cumsum(MEMORY_SHARE)[:-1], rng.random(jobs), side="right")]
-    submit_us = _microseconds(np.cumsum(gaps))
+    submit_us = _stepped(_microseconds(np.cumsum(gaps)), step_s)
     return WaitingInstance(
         name=f"bursty-{jobs}-s{seed}",
         submit_us=submit_us,
         # Whole seconds, as batch systems log them.
-        runtime_us=np.ceil(runtimes).astype(np.int64) * SECOND_US,
+        runtime_us=_stepped(np.ceil(runtimes).astype(np.int64) * SECOND_US, step_s),
         cores=cores,
         memory_mib=np.minimum(cores * per_core, machine_cores * MIB_PER_CORE),
-        horizon_us=int(submit_us[-1]),
+        horizon_us=max(1, int(submit_us[-1])),
         **m5(machine_cores, discount),
         **waiting(wait_price, max_wait_h),
     )
@@ -131,6 +134,14 @@ def _pareto(uniform: FloatArray, least: float, most: float, mean: float) -> Floa
     shape = brentq(off, 0.01, 10)
     values: FloatArray = least * (1 - uniform * (1 - (least / most) ** shape)) ** (-1 / shape)
     return values
+
+
+def _stepped(times_us: IntArray, step_s: float) -> IntArray:
+    """Round up to multiples of a step, so that what was positive stays so."""
+    if step_s < 0:
+        raise InstanceError(f"step_s is {step_s:g}; give seconds, or 0 for times as they are drawn.")
+    step_us = round(step_s * SECOND_US)
+    return times_us if step_us == 0 else -(-times_us // step_us) * step_us
 
 
 def _microseconds(seconds: FloatArray) -> IntArray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from schedgap.instances.waiting.model import HOUR_US, SECOND_US
 from schedgap.instances.waiting.objective import costs, paid_us, rent_of
+from schedgap.instances.waiting.prices import DOLLAR
 from schedgap.instances.waiting.schedule import RENTED
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ def measures(instance: WaitingInstance, schedule: WaitingSchedule) -> dict[str, 
     """Return the figures.
 
     machines : fixed ones. cost : dollars without the price of waiting. normalised_price : cost over the cost of renting
-    for every job. mean_wait_s : of all jobs, rented ones included. on_demand_share : of jobs that rent.
+    for every job. wait_worth : dollars that a second of mean wait is worth: objective = cost + wait_worth x mean_wait_s.
+    mean_wait_s : of all jobs, rented ones included. on_demand_share : of jobs that rent.
     on_demand_work_share : of core-hours that are rented. utilisation : of the fixed machines' cores while they are
     paid. opportunity_cost : normalised_price x mean_wait_s (section IV-D).
     steady_* : the same of the jobs left when a tenth is trimmed at each end; the fixed machines' price then counts for
@@ -51,6 +53,7 @@ def measures(instance: WaitingInstance, schedule: WaitingSchedule) -> dict[str, 
         "cost": cost / DOLLAR_HOURS,
         "normalised_price": price,
         "mean_wait_s": mean_wait_s,
+        "wait_worth": instance.wait_price / DOLLAR * instance.num_jobs / 3600,
         "on_demand_share": float(rented.mean()),
         "on_demand_work_share": float(core_us[rented].sum() / core_us.sum()),
         "utilisation": float(core_us[~rented].sum() / owned_us) if owned_us else 0.0,

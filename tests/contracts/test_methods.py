@@ -23,9 +23,10 @@ from schedgap.bench.records.runs import Limits
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like, distinct, table3, table7
+from schedgap.instances.waiting import bursty, mms
 
 TIME_LIMIT_S = 20.0
-load_methods(["provisioning"])
+load_methods(["provisioning", "waiting"])
 METHODS = {
     f"{family}/{name}": method
     for (family, name), method in sorted(REGISTRY.items())
@@ -73,7 +74,16 @@ MAKERS = {
         "interference": lambda: table7(5, seed=3, interference=True),
         "distinct": lambda: distinct(6, seed=4),
         "alibaba-like": lambda: alibaba_like(8, seed=5),
-    }
+    },
+    "waiting": {
+        "one-job": lambda: mms(1, seed=1, step_s=60.0),
+        "mms": lambda: mms(6, seed=2, arrival_rate=0.01, step_s=60.0),
+        "mms-fine": lambda: mms(5, seed=3, arrival_rate=0.01, wait_price=0.05),
+        "mms-limited": lambda: mms(6, seed=4, arrival_rate=0.01, step_s=60.0, wait_price=0.05, max_wait_h=0.25),
+        "mms-no-wait": lambda: mms(7, seed=5, arrival_rate=0.01, max_wait_h=0.0),
+        "bursty": lambda: bursty(5, seed=6, machine_cores=16, step_s=300.0, wait_price=0.1),
+        "bursty-limited": lambda: bursty(5, seed=7, machine_cores=8, step_s=300.0, max_wait_h=1.0),
+    },
 }
 
 

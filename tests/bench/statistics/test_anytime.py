@@ -64,6 +64,8 @@ def test_costs_of_nothing(make):
     """The optimum of 0 is reached by a bound of 0; a bound below 0 is one of 0."""
     record = make("a", objective=0, bound=-3, wall_s=2.0)
     assert integrals(record, Best(0, 0)) == Integrals(2.0, 2.0, 2.0, 10.0)
+    # 1 until its end at 2 s, then 0.
+    assert gap_curves([record]) == {"a": ([0.0, 2.0], [1.0, 0.0])}
 
 
 def test_mean_gap_over_time(make):

@@ -19,7 +19,7 @@ def test_a_row_has_mean_least_most_and_the_papers_figure(make_record):
 def test_a_model_counts_with_its_own_word(make_record):
     """It has no solution; a solution's figures are never taken from details, and a failed run has none."""
     model = make_record("model", details={"wait": 2, "note": "text", "fits": True})
-    assert figure(model, "wait") == 2.0
+    assert figure(model, "wait") == figure(model, "steady_wait") == 2.0
     assert figure(model, "note") is figure(model, "fits") is None
     assert measured_row([], ["wait"], {}, [model])["model_wait"] == 2.0
     assert figure(make_record("a", objective=5, details={"wait": 2}), "wait") is None

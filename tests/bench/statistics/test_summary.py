@@ -25,6 +25,7 @@ def test_best_is_over_all_methods(make_record):
         (Best(10, 10), 10, 0.0),
         (Best(0, 0), 0, 0.0),
         (Best(0, 10), 10, 1.0),
+        (Best(-5, 0), 0, 0.0),
         (Best(None, 10), 10, None),
         (Best(9, 10), None, None),
     ],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedgap.bench.statistics.tables import failures, number, percent, plain_table, seconds
+from schedgap.bench.statistics.tables import failures, number, percent, plain_table, seconds, verified_note
 from schedgap.instances.method import Status
 
 
@@ -37,6 +37,19 @@ def test_failures_are_counted_by_method_and_kind(make_record):
 def test_long_reasons_are_cut(make_record):
     (line,) = failures([make_record("a", "i", status=Status.ERROR, reason="x" * 1000)])
     assert line == "a: error (1 of its runs), on i: " + "x" * 157 + "..."
+
+
+def test_reasons_are_one_line_that_moves_no_cursor(make_record):
+    """A method's own words, with the colours, line breaks and half characters that it pleased to print."""
+    (line,) = failures([make_record("a", "i", status=Status.ERROR, reason="one\n\x1b[31mtwo \ud800")])
+    assert line == "a: error (1 of its runs), on i: one \ufffd[31mtwo \ufffd"
+
+
+def test_without_a_bound_no_gaps_are_claimed(make_record):
+    solved, lied = make_record("a", "i", objective=5), make_record("b", "i", bound=9, status=Status.INVALID)
+    assert verified_note([solved, lied]) == "Every solution was verified; no bound was proven, so there are no gaps."
+    bounded = make_record("b", "i", bound=4)
+    assert verified_note([solved, bounded]) == "Every solution was verified; gaps are against the best proven bound."
 
 
 def test_names_are_no_markup():

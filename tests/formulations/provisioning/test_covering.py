@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.covering import Cover, exact_duals, solve_cover, trusted
+from schedgap.formulations.provisioning.covering import Cover, exact_duals, proven_cost, solve_cover
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 
@@ -61,7 +61,7 @@ def test_a_solver_of_linear_programs_alone_is_refused():
 
 
 def test_a_float_bound_proves_the_next_whole_number():
-    assert [trusted(b) for b in (7.5, 8.0, 8.0000001, 8.01, None, float("inf"), -3.0)] == [8, 8, 8, 9, 0, 0, 0]
+    assert [proven_cost(b) for b in (7.5, 8.0, 8.0000001, 8.01, None, float("inf"), -3.0)] == [8, 8, 8, 9, 0, 0, 0]
 
 
 def test_a_large_program_is_proven_above_its_bound():
@@ -87,5 +87,5 @@ def test_costs_too_large_for_whole_duals_go_to_the_solver_whole():
 
 
 def test_a_shifted_bound_is_exact():
-    assert trusted(0.5, 3 * 2**20) == 4
-    assert trusted(0.0, 3 * 2**20 + 1) == 3
+    assert proven_cost(0.5, 3 * 2**20) == 4
+    assert proven_cost(0.0, 3 * 2**20 + 1) == 3

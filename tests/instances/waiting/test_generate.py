@@ -38,6 +38,15 @@ def test_the_seed_decides(make):
     assert make(50, seed=1).digest != make(50, seed=2).digest
 
 
+@pytest.mark.parametrize("make", [mms, bursty])
+def test_times_may_be_coarse(make):
+    fine, coarse = make(200, seed=1), make(200, seed=1, step_s=60.0)
+    for key in ("submit_us", "runtime_us"):
+        times, rounded = getattr(fine, key), getattr(coarse, key)
+        assert (rounded % 60_000_000 == 0).all()
+        assert ((rounded >= times) & (rounded < times + 60_000_000)).all()
+
+
 def test_what_waiting_costs():
     instance = mms(5, wait_price=0.25, max_wait_h=1.5)
     assert (instance.wait_price, instance.max_wait_us) == (250_000, 5_400_000_000)
@@ -52,6 +61,7 @@ def test_what_waiting_costs():
         ({"service_rate": 0.0}, "service_rate is 0"),
         ({"discount": 1.5}, "discount is 1.5; give the fixed price as a share of the on-demand one, 0 to 1"),
         ({"wait_price": -1.0}, "cannot be negative"),
+        ({"step_s": -1.0}, "step_s is -1; give seconds, or 0"),
     ],
 )
 def test_parameters_out_of_range(parameters, message):

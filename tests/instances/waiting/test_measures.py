@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.picture import MAX_BARS
-from schedgap.instances.waiting import HOUR_US, RENTED, WaitingSchedule, mms, shrink
+from schedgap.instances.waiting import HOUR_US, RENTED, WaitingSchedule, mms, shrink, verify
 from schedgap.instances.waiting.measures import measures
 from schedgap.instances.waiting.picture import picture
 
@@ -22,6 +22,14 @@ def test_figures_by_hand(make):
     assert found["on_demand_work_share"] == 2 / 12
     assert found["utilisation"] == 10 / 20
     assert found["opportunity_cost"] == 6 / 17 * 3600
+
+
+def test_objective_is_cost_and_what_waiting_is_worth():
+    instance = mms(50, seed=1, wait_price=0.5)
+    schedule = WaitingSchedule(0, [RENTED] * 50, instance.submit_us + 7 * HOUR_US)
+    found = measures(instance, schedule)
+    objective = found["cost"] + found["wait_worth"] * found["mean_wait_s"]
+    assert objective * 1_000_000 == pytest.approx(verify(instance, schedule), abs=1)
 
 
 def test_the_ends_are_trimmed(make):

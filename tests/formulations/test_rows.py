@@ -1,6 +1,6 @@
 import numpy as np
 
-from schedgap.formulations.provisioning.rows import Rows
+from schedgap.formulations.rows import Rows
 
 
 def test_blocks_are_stacked_without_zeros():

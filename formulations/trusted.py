@@ -1,0 +1,19 @@
+"""How far a solver's floating-point bound on a whole cost is believed."""
+
+from __future__ import annotations
+
+import math
+
+# A solver's bound on an integer program is trusted to this share of its size and this many units.
+TRUSTED_SHARE, TRUSTED_UNITS = 1e-9, 1e-3
+# Duals are whole multiples of 2^-20 cost units; larger costs would overflow them.
+DUAL_SCALE = 2**20
+
+
+def trusted(bound: float, shift: int = 0) -> int:
+    """Return the whole bound on a whole cost that a solver's finite bound proves.
+
+    shift : added to the bound, times DUAL_SCALE.
+    """
+    safe = math.floor((bound - TRUSTED_SHARE * abs(bound) - TRUSTED_UNITS) * DUAL_SCALE)
+    return -(-(safe + shift) // DUAL_SCALE)

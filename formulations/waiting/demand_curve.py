@@ -1,0 +1,179 @@
+"""The demand curve: marginal analysis (Waiting Game, section II and Figure 1), also for work that may wait.
+
+With D(t) the cores that the jobs would use if none of them waited, s machines of C cores, and nobody waiting,
+
+    cost(s) = s x price x horizon + rent of a core x integral of max(0, D(t) - s C)
+
+is a lower bound over all schedules with s machines, were every job free to be split at every moment; it is convex in
+s, and its least value is where the s-th machine's utilisation falls below price / (C x rent of a core). If every moment
+of a job's work may come late by up to b, then what machines serve between t and u + b covers the work of t to u
+alone, so the work that overflows a queue of s C b (`kernels_fluid`) must be rented. Cores are what is counted, and
+the least rent per core of any job; memory and jobs' shapes are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends import LP_BACKENDS, solve
+from schedgap.formulations.export import model_builder
+from schedgap.formulations.rows import Rows
+from schedgap.formulations.waiting.kernels_fluid import overflow
+from schedgap.formulations.waiting.scaled import scale
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.waiting.model import FAMILY, HOUR_US
+
+if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.formulations.waiting.scaled import Scaled
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.waiting.model import WaitingInstance
+
+# Work is summed in 63 bits.
+MAX_WORK = 2**61
+DOLLAR = 1_000_000
+# More than the rounding of a few operations on floats.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DemandCurve:
+    """Cores in use over time if nobody waits, and what they cost.
+
+    moments : (G + 1,) int64. cores : (G,) int64, between two moments. longest : wait of any job that can pay.
+    rent : least rent of a core for an hour, micro-dollars.
+    """
+
+    scaled: Scaled
+    moments: IntArray
+    cores: IntArray
+    longest: int
+    rent: Fraction
+
+    def cost(self, machines: int) -> Fraction:
+        """Return the least amount with so many machines; convex in them."""
+        congested = np.empty_like(self.cores)
+        instance = self.scaled.instance
+        lost, _ = overflow(self.moments, self.cores, machines * instance.machine_cores, self.longest, congested)
+        return machines * instance.fixed_price * self.scaled.horizon + self.rent * int(lost)
+
+    def congested(self, machines: int) -> IntArray:
+        """Return for how much of each interval so many machines are short."""
+        times = np.empty_like(self.cores)
+        overflow(self.moments, self.cores, machines * self.scaled.instance.machine_cores, self.longest, times)
+        return times
+
+    def best_machines(self) -> int:
+        """Return the least number of machines at which one more does not pay."""
+        low, high = 0, -(-int(self.cores.max(initial=0)) // self.scaled.instance.machine_cores)
+        while low < high:
+            middle = (low + high) // 2
+            if self.cost(middle + 1) < self.cost(middle):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+def demand_curve(scaled: Scaled) -> DemandCurve | str:
+    """Return the demand curve of the jobs that fit fixed machines, or why there is none. O(N log N)."""
+    if (scaled.longest < 0).any():
+        return "lets jobs wait for ever, which leaves no curve; use bound-work"
+    longest = int(scaled.longest.max(initial=0))
+    cores = scaled.instance.cores[scaled.jobs]
+    most = float(cores.sum()) * (float((scaled.submit + scaled.runtime).max(initial=0)) + longest)
+    if most > MAX_WORK:
+        return f"has up to {most:.3g} units of work, more than {MAX_WORK}; cut it into shorter traces"
+    times = np.concatenate(([0], scaled.submit, scaled.submit + scaled.runtime))
+    changes = np.concatenate(([0], cores, -cores))
+    moments, which = np.unique(times, return_inverse=True)
+    steps = np.zeros(moments.shape[0], np.int64)
+    np.add.at(steps, which, changes)
+    rent = min((Fraction(int(r), int(c)) for r, c in {*zip(scaled.rent, cores, strict=True)}), default=Fraction(0))
+    return DemandCurve(scaled, moments, np.cumsum(steps)[:-1], longest, rent)
+
+
+@method("bound-demand-curve", family=FAMILY, bounds=True)
+def bound_demand_curve(instance: WaitingInstance) -> Outcome:
+    """Bound the cost by marginal analysis of the demand curve, waits included; exact integers."""
+    scaled = scale(instance)
+    curve = demand_curve(scaled)
+    if isinstance(curve, str):
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": curve})
+    machines = curve.best_machines()
+    amount = curve.cost(machines) + scaled.always_rented
+    return Outcome(
+        bound=scaled.objective(-(-amount.numerator // amount.denominator)),
+        status=Status.NO_SOLUTION,
+        details={"machines": machines},
+    )
+
+
+def nobody_waits(instance: WaitingInstance) -> str | None:
+    """Return None, or that jobs may wait."""
+    return None if instance.max_wait_us == 0 else "lets jobs wait; this program is for max_wait_us = 0"
+
+
+@model_builder("demand-curve-lp", family=FAMILY)
+def build(instance: WaitingInstance) -> LinearModel:
+    """Build the linear program of the demand curve; dollars and machines.
+
+    Sets        l distinct levels of demand, in use for time[l]
+    Variables   S machines;  U[l] >= 0 cores rented at level l
+    Minimise    price x horizon x S + sum_l rent x time[l] U[l]
+    Rows        U[l] + C S >= level[l]
+    """
+    scaled = scale(instance)
+    curve = demand_curve(scaled)
+    if isinstance(curve, str):
+        raise MethodError(f"{instance.name} {curve}.")
+    levels, which = np.unique(curve.cores, return_inverse=True)
+    time = np.bincount(which, weights=np.diff(curve.moments).astype(np.float64), minlength=levels.shape[0])
+    number = np.arange(levels.shape[0])
+    rows = Rows(levels.shape[0] + 1)
+    rows.add(
+        "level",
+        np.concatenate((number, number)),
+        np.concatenate((number + 1, np.zeros_like(number))),
+        np.concatenate((np.ones(number.shape[0]), np.full(number.shape[0], float(instance.machine_cores)))),
+        levels.astype(np.float64),
+        np.full(number.shape[0], np.inf),
+    )
+    dollars = scaled.unit_us / HOUR_US / DOLLAR
+    return rows.model(
+        f"demand-curve-{instance.name}",
+        np.concatenate(([instance.fixed_price * scaled.horizon], float(curve.rent) * time)) * dollars,
+        np.zeros(number.shape[0] + 1),
+        # Finite, so that any duals give a bound.
+        np.concatenate(([-(-levels[-1] // instance.machine_cores)], levels)),
+        np.concatenate(([True], np.zeros(number.shape[0], np.bool_))),
+        DOLLAR,
+    )
+
+
+@method("demand-curve-lp", family=FAMILY, supports=nobody_waits, bounds=True, choices={"backend": LP_BACKENDS})
+def demand_curve_lp(
+    instance: WaitingInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
+) -> Outcome:
+    """Bound the cost by the demand curve as a linear program: a second way to what `bound-demand-curve` finds."""
+    model = build(instance)
+    found = solve(model, backend, time_limit_s=time_limit_s, threads=threads, relax=True)
+    rented = scale(instance)
+    bound = None
+    if found.bound is not None:
+        # Rounded down, since the program's costs and its bound are rounded; the other part is rounded up.
+        safe = math.floor(found.bound * DOLLAR - ROUNDING * abs(found.bound * DOLLAR))
+        bound = safe + rented.objective(rented.always_rented)
+    return Outcome(
+        bound=bound,
+        status=Status.NO_SOLUTION,
+        solve_s=found.solve_s,
+        backend=backend,
+        details={} if found.x is None else {"machines": float(found.x[0])},
+    )

@@ -1,0 +1,73 @@
+"""The whole problem for CP-SAT: optional intervals for the jobs that may run fixed, and how many machines to buy.
+
+Variables   present[j] whether job j runs fixed;  start[j] in its window;  machines, or which machine
+Minimise    price x machines x time paid + rents of the others + wait_price x waits
+Rows        cumulative: jobs in slots of all machines, or cores and memory of each machine
+            start[j] = submit[j] where job j is rented;  time paid >= horizon and every end of a fixed job
+
+Exact in whole multiples of the greatest common divisor of all times; for windows of some tens to hundreds of jobs.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends.scheduling import IntervalProblem, solve_intervals
+from schedgap.formulations.waiting.windows import schedule_of, windows
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.waiting.model import FAMILY
+
+if TYPE_CHECKING:
+    from schedgap.instances.waiting.model import WaitingInstance
+
+# Choices of a machine for a job: beyond so many, building the model takes minutes.
+MAX_CHOICES = 200_000
+
+
+@method("interval-model", family=FAMILY, bounds=True, exact=True)
+def interval_model(instance: WaitingInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
+    """Find the clairvoyant optimum by CP-SAT over starts, fixed or rented, and the number of machines."""
+    begun = time.perf_counter()
+    found = windows(instance)
+    scaled = found.scaled
+    if time_limit_s is not None and time_limit_s <= 0:
+        return Outcome(status=Status.NO_SOLUTION)
+    choices = scaled.num_jobs * (1 if found.slots else max(1, found.max_machines))
+    if choices > MAX_CHOICES:
+        reason = f"has {choices} choices of a machine for a job, more than {MAX_CHOICES}; use bound-fluid"
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    problem = IntervalProblem(
+        instance.name,
+        scaled.submit,
+        found.latest,
+        scaled.runtime,
+        found.rents,
+        found.wait_price,
+        np.stack((instance.cores[scaled.jobs], instance.memory_mib[scaled.jobs])),
+        np.array([instance.machine_cores, instance.machine_memory_mib]),
+        found.slots,
+        found.max_machines,
+        found.price,
+        scaled.horizon,
+    )
+    built = time.perf_counter()
+    left_s = None if time_limit_s is None else time_limit_s - (built - begun)
+    result = solve_intervals(problem, time_limit_s=left_s, threads=threads)
+    solution = None
+    if result.present is not None and result.start is not None:
+        solution = schedule_of(found, result.present.astype(np.bool_), result.start, result.machine)
+    bound = None
+    if result.bound is not None:
+        bound = scaled.objective(result.bound * found.step + scaled.always_rented)
+    return Outcome(
+        solution,
+        bound,
+        result.status,
+        build_s=built - begun,
+        solve_s=result.solve_s,
+        backend="cp-sat",
+        details={"jobs": scaled.num_jobs, "max_machines": found.max_machines, "slots": found.slots or 0},
+    )

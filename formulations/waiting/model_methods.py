@@ -1,0 +1,237 @@
+"""The analytical models as methods: what they predict for an instance, beside what schedules of it come to.
+
+A model's server is a machine's share that runs one job at a time. Jobs of several cores are counted as the paper
+does: a machine is as many servers as it holds mean jobs, by the cores and memory that jobs use over time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.waiting import models, selective
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.waiting.model import FAMILY, HOUR_US, SECOND_US
+from schedgap.instances.waiting.objective import rent_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from schedgap.formulations.waiting.models import Prediction
+    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.waiting.model import WaitingInstance
+
+    # From servers, arrival rate, service rate and discount to the prediction.
+    Model: TypeAlias = Callable[[FloatArray, float, float, float], Prediction]
+
+OPTIMAL = -1
+DOLLAR = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What a model sees of an instance.
+
+    arrival_rate, service_rate : jobs a second. discount : a fixed server's price over a mean job's rent.
+    servers_per_machine : mean jobs that a machine holds. rent : of a mean job, micro-dollars per hour.
+    horizon_h : for how long fixed machines are paid.
+    """
+
+    arrival_rate: float
+    service_rate: float
+    discount: float
+    servers_per_machine: float
+    rent: float
+    horizon_h: float
+
+    @property
+    def load(self) -> float:
+        """Mean number of jobs that run at a time."""
+        return self.arrival_rate / self.service_rate
+
+    def servers(self, machines: FloatArray) -> FloatArray:
+        """Return how many jobs the machines run at a time."""
+        return np.floor(machines * self.servers_per_machine + 1e-9)
+
+
+def no_jobs(instance: WaitingInstance) -> str | None:
+    """Return None, or that the instance has nothing to estimate rates from."""
+    return None if instance.num_jobs else "has no jobs"
+
+
+def estimate(instance: WaitingInstance, arrival_rate: float = 0.0, service_rate: float = 0.0) -> Workload:
+    """Return the workload of an instance; rates that are 0 are estimated from its jobs.
+
+    Arrivals: one less than jobs, over the time between the first and the last submission; where that is 0, jobs over
+    the horizon. Service: jobs over the sum of their runtimes.
+
+    Raises
+    ------
+    MethodError
+        for negative rates.
+    """
+    if arrival_rate < 0 or service_rate < 0:
+        raise MethodError(f"rates are {arrival_rate:g} and {service_rate:g}; give positive ones, or 0 to estimate.")
+    run = instance.runtime_us.astype(np.float64)
+    span_us = float(instance.submit_us[-1] - instance.submit_us[0])
+    jobs = instance.num_jobs
+    estimated = (jobs - 1) / span_us if span_us > 0 else jobs / instance.horizon_us
+    # Of a machine's cores and of its memory, the scarcer decides how many jobs it holds.
+    shares = (
+        float(instance.cores @ run) / instance.machine_cores,
+        float(instance.memory_mib @ run) / instance.machine_memory_mib,
+    )
+    held = float(run.sum()) / max(shares)
+    rent = rent_of(instance.rent(), instance.runtime_us) / float(run.sum())
+    return Workload(
+        arrival_rate or estimated * SECOND_US,
+        service_rate or jobs * SECOND_US / float(run.sum()),
+        instance.fixed_price / held / rent,
+        held,
+        rent,
+        instance.horizon_us / HOUR_US,
+    )
+
+
+def optimal_machines(model: Model, workload: Workload) -> int:
+    """Return the number of machines with the least predicted price; the smallest one of equals.
+
+    By looking at every number up to a / d, where fixed machines alone cost as much as renting for all jobs, and a few
+    more: policies that always wait need more machines than their load to have a price at all.
+    """
+    most = max(workload.load / workload.discount, workload.load) / workload.servers_per_machine
+    machines = np.arange(int(most) + 3, dtype=np.float64)
+    price = model(
+        workload.servers(machines), workload.arrival_rate, workload.service_rate, workload.discount
+    ).normalised_price
+    # A machine is paid whole: rounding to servers loses what it may have too much.
+    price = price + workload.discount * _unused(workload, machines) / workload.load
+    return int(machines[np.nanargmin(price)])
+
+
+def predicted(instance: WaitingInstance, model: Model, machines: int, arrival: float, service: float) -> Outcome:
+    """Return a model's prediction as the details of an outcome without a solution.
+
+    Raises
+    ------
+    MethodError
+        for a number of machines with which the queue grows without end.
+    """
+    if machines < OPTIMAL:
+        raise MethodError(f"machines is {machines}; give a number of fixed machines, or {OPTIMAL} for the cheapest.")
+    workload = estimate(instance, arrival, service)
+    count = optimal_machines(model, workload) if machines == OPTIMAL else machines
+    many = np.asarray(count, np.float64)
+    found = model(workload.servers(many), workload.arrival_rate, workload.service_rate, workload.discount)
+    if not np.isfinite(found.mean_wait_s):
+        raise MethodError(
+            f"{instance.name}: {count} machines run {workload.servers(many):g} jobs at a time, and jobs that may not "
+            f"rent are {workload.load * (1 - float(found.on_demand_work_share)):.6g} on average: waits grow without "
+            "end; give more machines."
+        )
+    price = float(found.normalised_price + workload.discount * _unused(workload, many) / workload.load)
+    return Outcome(
+        status=Status.NO_SOLUTION,
+        details={
+            "machines": count,
+            "mean_wait_s": float(found.mean_wait_s),
+            "on_demand_share": float(found.on_demand_share),
+            "on_demand_work_share": float(found.on_demand_work_share),
+            "normalised_price": price,
+            "opportunity_cost": price * float(found.mean_wait_s),
+            "cost": total_cost(price, workload),
+            "arrival_rate": workload.arrival_rate,
+            "service_rate": workload.service_rate,
+        },
+    )
+
+
+def total_cost(price: float, workload: Workload) -> float:
+    """Return C = P x load x rent x T in dollars (Equation 5)."""
+    return price * workload.load * workload.rent / DOLLAR * workload.horizon_h
+
+
+def _unused(workload: Workload, machines: FloatArray) -> FloatArray:
+    """Return the servers that are paid beyond the whole ones."""
+    extra: FloatArray = machines * workload.servers_per_machine - workload.servers(machines)
+    return extra
+
+
+@method("model-ajw", family=FAMILY, supports=no_jobs)
+def model_ajw(
+    instance: WaitingInstance, *, machines: int = OPTIMAL, arrival_rate: float = 0.0, service_rate: float = 0.0
+) -> Outcome:
+    """All Jobs Wait, predicted by M/M/s."""
+    return predicted(instance, models.ajw, machines, arrival_rate, service_rate)
+
+
+@method("model-njw", family=FAMILY, supports=no_jobs)
+def model_njw(
+    instance: WaitingInstance, *, machines: int = OPTIMAL, arrival_rate: float = 0.0, service_rate: float = 0.0
+) -> Outcome:
+    """No Jobs Wait, predicted by Erlang's loss formula."""
+    return predicted(instance, models.njw, machines, arrival_rate, service_rate)
+
+
+@method("model-ajw-t", family=FAMILY, supports=no_jobs)
+def model_ajw_t(
+    instance: WaitingInstance,
+    *,
+    machines: int = OPTIMAL,
+    wait_limit_s: float = 900.0,
+    arrival_rate: float = 0.0,
+    service_rate: float = 0.0,
+) -> Outcome:
+    """All Jobs Wait - Threshold, predicted by M/M/s with reneging."""
+    return predicted(instance, _limited(models.ajw_t, wait_limit_s), machines, arrival_rate, service_rate)
+
+
+@method("model-sww", family=FAMILY, supports=no_jobs)
+def model_sww(
+    instance: WaitingInstance,
+    *,
+    machines: int = OPTIMAL,
+    wait_limit_s: float = 900.0,
+    arrival_rate: float = 0.0,
+    service_rate: float = 0.0,
+) -> Outcome:
+    """Short Waits Wait, predicted by M/M/s with balking."""
+    return predicted(instance, _limited(models.sww, wait_limit_s), machines, arrival_rate, service_rate)
+
+
+@method("model-ljw", family=FAMILY, supports=no_jobs)
+def model_ljw(
+    instance: WaitingInstance,
+    *,
+    machines: int = OPTIMAL,
+    short_s: float = 180.0,
+    arrival_rate: float = 0.0,
+    service_rate: float = 0.0,
+) -> Outcome:
+    """Long Jobs Wait, predicted by an approximate M/G/s."""
+    return predicted(instance, _limited(selective.ljw, short_s), machines, arrival_rate, service_rate)
+
+
+@method("model-compound", family=FAMILY, supports=no_jobs)
+def model_compound(
+    instance: WaitingInstance,
+    *,
+    machines: int = OPTIMAL,
+    wait_limit_s: float = 900.0,
+    short_s: float = 180.0,
+    arrival_rate: float = 0.0,
+    service_rate: float = 0.0,
+) -> Outcome:
+    """Compound waiting policy, predicted by an approximate M/G/s with balking."""
+    return predicted(
+        instance, _limited(selective.compound, wait_limit_s, short_s), machines, arrival_rate, service_rate
+    )
+
+
+def _limited(model: Callable[..., Prediction], *limits: float) -> Model:
+    """Return the model with its policy's own parameters set."""
+    return lambda servers, arrival, service, discount: model(servers, arrival, service, discount, *limits)

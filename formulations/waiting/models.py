@@ -1,0 +1,170 @@
+"""What the paper's policies cost and how long jobs wait, in steady state: the policies that treat all jobs alike.
+
+Jobs arrive in a Poisson stream of rate `lambda`, run for exponential times of mean 1 / `mu`, and each of s fixed
+machines runs one at a time (Waiting Game, section III). a = lambda / mu is the load. All arguments broadcast; times
+are seconds, rates per second, prices in units of the on-demand price.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.waiting.erlang import erlang_b, erlang_c
+from schedgap.instances.errors import MethodError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from schedgap.instances.arrays import FloatArray
+
+# Below this size of their argument, the integrals are summed as series: the closed forms cancel.
+SERIES_BELOW, SERIES_TERMS = 0.5, 18
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """Steady state of a policy; arrays of one shape, broadcast from its arguments.
+
+    mean_wait_s : of all jobs; infinite where the queue grows without end. on_demand_share : of jobs.
+    on_demand_work_share : of the work that jobs bring. normalised_price : of a unit of work, in on-demand prices; NaN
+    where the wait is infinite, since the work is then never done.
+    """
+
+    mean_wait_s: FloatArray
+    on_demand_share: FloatArray
+    on_demand_work_share: FloatArray
+    normalised_price: FloatArray
+
+
+def price_of(machines: FloatArray, load: FloatArray, discount: FloatArray, rented_work: FloatArray) -> FloatArray:
+    """Return P = d s / a + share of work on demand: Equation 4 with its utilisation (1 - r) a / s put in."""
+    price: FloatArray = discount * machines / load + rented_work
+    return price
+
+
+def ajw(machines: ArrayLike, arrival_rate: ArrayLike, service_rate: ArrayLike, discount: ArrayLike) -> Prediction:
+    """All Jobs Wait: M/M/s (Equations 1 and 2). With s <= a there is no steady state, and the wait is infinite."""
+    s, rate, mu, d = checked(machines, arrival_rate, service_rate, discount)
+    load = rate / mu
+    stable = s > load
+    spare = np.where(stable, s * mu - rate, 1.0)
+    zero = np.zeros(s.shape)
+    return Prediction(
+        np.where(stable, erlang_c(s, load) / spare, np.inf),
+        zero,
+        zero,
+        np.where(stable, price_of(s, load, d, zero), np.nan),
+    )
+
+
+def njw(machines: ArrayLike, arrival_rate: ArrayLike, service_rate: ArrayLike, discount: ArrayLike) -> Prediction:
+    """No Jobs Wait: M/G/s/s, whatever the distribution of runtimes (Equations 3 and 4)."""
+    s, rate, mu, d = checked(machines, arrival_rate, service_rate, discount)
+    lost = erlang_b(s, rate / mu)
+    return Prediction(np.zeros(s.shape), lost, lost, price_of(s, rate / mu, d, lost))
+
+
+def ajw_t(
+    machines: ArrayLike,
+    arrival_rate: ArrayLike,
+    service_rate: ArrayLike,
+    discount: ArrayLike,
+    wait_limit_s: ArrayLike,
+) -> Prediction:
+    """All Jobs Wait - Threshold: M/M/s with reneging after b seconds, which those on demand wait too (Equation 12)."""
+    s, rate, mu, d, limit = checked(machines, arrival_rate, service_rate, discount, wait_limit_s)
+    gone, waited = impatient(s, rate, mu, limit)
+    return Prediction(waited + gone * limit, gone, gone, price_of(s, rate / mu, d, gone))
+
+
+def sww(
+    machines: ArrayLike,
+    arrival_rate: ArrayLike,
+    service_rate: ArrayLike,
+    discount: ArrayLike,
+    wait_limit_s: ArrayLike,
+) -> Prediction:
+    """Short Waits Wait: M/M/s where a job that would wait for more than b seconds rents at once (Equation 13)."""
+    s, rate, mu, d, limit = checked(machines, arrival_rate, service_rate, discount, wait_limit_s)
+    gone, waited = impatient(s, rate, mu, limit)
+    return Prediction(waited, gone, gone, price_of(s, rate / mu, d, gone))
+
+
+def impatient(
+    machines: FloatArray, arrival_rate: FloatArray, service_rate: FloatArray, wait_limit_s: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return r, the share of jobs that give up, and E[V; V <= b], the wait of the others averaged over all jobs.
+
+    The virtual wait V has no arrivals to it beyond b, so its density is c e^(-delta x) up to b and c e^(-delta b)
+    e^(-s mu (x - b)) beyond, delta = s mu - lambda, c = beta P(V = 0), beta = lambda B(s - 1, a): the rate at which
+    the last idle machine is taken. With B the loss, beta = s mu B(s) / (1 - B(s)) as in Equation 8. All adds up to 1:
+
+        alpha = P(V = 0) = 1 / (1 + beta (1 / delta - e^(-delta b) lambda / (delta s mu)))        for rho != 1
+                         = lambda / (lambda + beta (lambda b + 1))                                 for rho = 1
+        r = P(V > b) = alpha beta e^(-delta b) / (s mu)
+
+    The paper's Equation 10 has e^(+delta b): with it, r is not B(s) for b = 0. Here both sides are divided by
+    e^(-delta b) where delta < 0, and 1 / delta - ... is written b phi(delta b) + e^(-delta b) / (s mu) with
+    phi(x) = (1 - e^(-x)) / x, so nothing overflows and nothing cancels near rho = 1.
+    """
+    s = np.maximum(machines, 1.0)
+    beta = arrival_rate * erlang_b(s - 1, arrival_rate / service_rate)
+    exponent = (s * service_rate - arrival_rate) * wait_limit_s
+    # e^(-x), phi, psi are scaled by e^(min(x, 0)), which cancels in the quotients.
+    shrink = np.exp(np.minimum(exponent, 0.0))
+    survive = np.exp(-np.maximum(exponent, 0.0)) / (s * service_rate)
+    total = shrink + beta * (wait_limit_s * scaled_phi(exponent) + survive)
+    none = machines == 0
+    gone: FloatArray = np.where(none, 1.0, beta * survive / total)
+    waited: FloatArray = np.where(none, 0.0, beta * wait_limit_s**2 * scaled_psi(exponent) / total)
+    return gone, waited
+
+
+def scaled_phi(x: FloatArray) -> FloatArray:
+    """Return e^(min(x, 0)) times the integral of e^(-x u) over u from 0 to 1, between 0 and 1 for every x."""
+    size = np.abs(x)
+    small = size < 1e-8
+    safe = np.where(small, 1.0, size)
+    phi: FloatArray = np.where(small, 1 - size / 2, -np.expm1(-safe) / safe)
+    return phi
+
+
+def scaled_psi(x: FloatArray) -> FloatArray:
+    """Return e^(min(x, 0)) times the integral of u e^(-x u) over u from 0 to 1."""
+    small = np.abs(x) < SERIES_BELOW
+    near = np.where(small, x, 0.0)
+    series, term = np.zeros(x.shape), np.ones(x.shape)
+    for n in range(SERIES_TERMS):
+        series += term / (n + 2)
+        term = term * -near / (n + 1)
+    far = np.where(small, 1.0, x)
+    size = np.abs(far)
+    tail = np.exp(-size)
+    # For x < 0, substitute u = 1 - v: phi - psi of the other sign.
+    falling = (1 - tail * (1 + size)) / size**2
+    rising = (size - 1 + tail) / size**2
+    psi: FloatArray = np.where(small, series * np.exp(np.minimum(near, 0.0)), np.where(far > 0, falling, rising))
+    return psi
+
+
+def checked(
+    machines: ArrayLike, arrival_rate: ArrayLike, service_rate: ArrayLike, discount: ArrayLike, *others: ArrayLike
+) -> tuple[FloatArray, ...]:
+    """Return all arguments as float arrays of one shape.
+
+    Raises
+    ------
+    MethodError
+        for rates that are not positive, and for anything else that is negative or infinite.
+    """
+    arrays = np.broadcast_arrays(
+        *(np.asarray(value, np.float64) for value in (machines, arrival_rate, service_rate, discount, *others))
+    )
+    if not all(np.isfinite(array).all() and (array >= 0).all() for array in arrays):
+        raise MethodError("machines, rates, discounts and times of a model must be finite and not negative.")
+    if (arrays[1] == 0).any() or (arrays[2] == 0).any():
+        raise MethodError("a model needs positive arrival and service rates.")
+    return tuple(arrays)

@@ -1,0 +1,93 @@
+"""An instance as the bounds see it: jobs that fit a fixed machine, in the largest unit of time that is exact."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.waiting.model import HOUR_US
+from schedgap.instances.waiting.objective import rent_of
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.waiting.model import WaitingInstance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaled:
+    """Jobs that may run on a fixed machine. Letters: N such jobs.
+
+    Times are multiples of `unit_us`; amounts are micro-dollars per hour x that unit.
+
+    jobs : (N,) int64, their numbers in the instance. submit, runtime, rent : (N,) int64; rent per hour.
+    horizon : how long fixed machines are paid at least. longest : (N,) int64, the longest wait that can pay: that of
+    the instance, and no more than what the price of waiting makes dearer than renting. -1 stands for no limit.
+    always_rented : amount that the other jobs rent for.
+    """
+
+    instance: WaitingInstance
+    jobs: IntArray
+    submit: IntArray
+    runtime: IntArray
+    rent: IntArray
+    longest: IntArray
+    horizon: int
+    unit_us: int
+    always_rented: int
+
+    @property
+    def num_jobs(self) -> int:
+        """Number of jobs that fit a fixed machine."""
+        return int(self.jobs.shape[0])
+
+    @property
+    def all_rented(self) -> int:
+        """Amount when every job is rented."""
+        return self.always_rented + rent_of(self.rent, self.runtime)
+
+    def objective(self, amount: int) -> int:
+        """Return an amount in whole micro-dollars, rounded up as objectives are: a bound stays one."""
+        return -(-amount * self.unit_us // HOUR_US)
+
+
+def scale(instance: WaitingInstance) -> Scaled:
+    """Return the scaled view of an instance."""
+    fits = np.flatnonzero(instance.fits_fixed())
+    others = np.flatnonzero(~instance.fits_fixed())
+    rent = instance.rent()
+    unit = math.gcd(
+        int(np.gcd.reduce(instance.submit_us, initial=0)),
+        int(np.gcd.reduce(instance.runtime_us, initial=0)),
+        instance.horizon_us,
+        instance.max_wait_us or 0,
+    )
+    runtime = instance.runtime_us[fits] // unit
+    return Scaled(
+        instance,
+        fits,
+        instance.submit_us[fits] // unit,
+        runtime,
+        rent[fits],
+        _longest_waits(instance, rent[fits], runtime, unit),
+        instance.horizon_us // unit,
+        unit,
+        rent_of(rent[others], instance.runtime_us[others] // unit),
+    )
+
+
+def _longest_waits(instance: WaitingInstance, rent: IntArray, runtime: IntArray, unit: int) -> IntArray:
+    """Return the limits: waiting costs its price, and a job for which that is its rent does no worse to rent at once."""
+    longest = np.full(rent.shape[0], -1, np.int64)
+    if instance.max_wait_us is not None:
+        longest[:] = instance.max_wait_us // unit
+    if instance.wait_price:
+        # rent x runtime may have more than 63 bits; the quotient is rounded up instead, by parts.
+        whole, rest = np.divmod(rent, instance.wait_price)
+        fits = runtime <= np.iinfo(np.int64).max // 2 // (whole + 1)
+        worth = np.where(fits, whole * runtime + -(-rest * np.where(fits, runtime, 0) // instance.wait_price), -1)
+        tighter = (worth >= 0) & ((longest < 0) | (worth < longest))
+        longest[tighter] = worth[tighter]
+    return longest

@@ -1,0 +1,227 @@
+"""The time-indexed integer program: one column for each start of each job (Dyer and Wolsey, 1990).
+
+Sets        j jobs; t starts of j in its window, in units of the times' common divisor; m machines, or one kind of
+            slots for all of them (`slots`)
+Variables   x[j, t, m] in {0, 1}: j runs fixed from t, on m;  Y[m] in {0, 1}: m is bought;
+            L >= 0 time paid after the horizon;  P[m] >= 0 the same for machine m
+Minimise    price x horizon x sum Y + price x sum P + sum x[j, t, m] (wait_price (t - submit) - rent)  + all rents
+Rows        sum_{t, m} x[j, t, m] <= 1                                      for each job
+            sum of sizes of jobs that run at t' on m <= size Y[m]          for each t', m, cores and memory;
+            with slots: number of jobs that run at t' <= k sum Y
+            Y[m] <= Y[m - 1]
+            L >= sum_{t, m} x[j, t, m] (t + runtime - horizon)              for each job that may end so late
+            P[m] >= L - L_max (1 - Y[m])
+
+Columns and rows are limited; a longer window is for `interval-model` or the bounds.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends import MIP_BACKENDS, solve
+from schedgap.formulations.export import model_builder
+from schedgap.formulations.rows import Rows
+from schedgap.formulations.trusted import trusted
+from schedgap.formulations.waiting.windows import schedule_of, windows
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.waiting.model import FAMILY
+
+if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.formulations.waiting.windows import Windows
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.waiting.model import WaitingInstance
+
+MAX_ENTRIES = 2_000_000
+# Whole numbers of costs stay exact in floats.
+MAX_AMOUNT = 2**50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """Starts of jobs, as columns in order: (n,) int64 each. machine is 0 with slots."""
+
+    job: IntArray
+    start: IntArray
+    machine: IntArray
+
+
+def too_large(found: Windows) -> str | None:
+    """Return None, or why the program would be too large."""
+    kinds = 1 if found.slots else found.max_machines
+    starts = (found.latest - found.scaled.submit + 1).astype(np.float64)
+    entries = float((starts * (found.scaled.runtime + 2)).sum()) * kinds
+    if entries > MAX_ENTRIES:
+        return f"has some {entries:.3g} starts x runtimes in units of {found.scaled.unit_us} us; use interval-model"
+    if float(found.rents.sum(dtype=np.float64)) > MAX_AMOUNT:
+        return "has amounts that floats do not hold; use interval-model"
+    return None
+
+
+def columns(found: Windows) -> Columns:
+    """Return all starts of all jobs on all machines."""
+    counts = found.latest - found.scaled.submit + 1
+    job = np.repeat(np.arange(found.scaled.num_jobs), counts)
+    first = np.cumsum(counts) - counts
+    start = found.scaled.submit[job] + np.arange(job.shape[0]) - first[job]
+    kinds = 1 if found.slots else found.max_machines
+    machine = np.tile(np.arange(kinds), job.shape[0])
+    return Columns(np.repeat(job, kinds), np.repeat(start, kinds), machine)
+
+
+def time_indexed_model(found: Windows, cols: Columns) -> LinearModel:
+    """Build the program; its objective counts multiples of the amounts' step."""
+    scaled = found.scaled
+    instance = scaled.instance
+    num_x, machines = cols.job.shape[0], found.max_machines
+    first_y, first_p, paid = num_x, num_x + machines, num_x + 2 * machines
+    rows = Rows(paid + 1)
+    rows.add(
+        "once",
+        cols.job,
+        np.arange(num_x),
+        1.0,
+        np.full(scaled.num_jobs, -np.inf),
+        np.ones(scaled.num_jobs),
+    )
+    if found.slots:
+        _add_capacity(rows, found, cols, np.ones(scaled.num_jobs, np.int64), found.slots, first_y)
+    else:
+        _add_capacity(rows, found, cols, instance.cores[scaled.jobs], instance.machine_cores, first_y)
+        _add_capacity(rows, found, cols, instance.memory_mib[scaled.jobs], instance.machine_memory_mib, first_y)
+    order = np.arange(max(0, machines - 1))
+    rows.add(
+        "order",
+        np.tile(order, 2),
+        np.concatenate((first_y + order, first_y + order + 1)),
+        np.repeat([1.0, -1.0], order.shape[0]),
+        np.zeros(order.shape[0]),
+        np.full(order.shape[0], np.inf),
+    )
+    late = np.maximum(cols.start + scaled.runtime[cols.job] - scaled.horizon, 0)
+    most_late = int(late.max(initial=0))
+    if most_late:
+        _add_paid_time(rows, found, cols, late, (first_y, first_p, paid))
+    waits = cols.start - scaled.submit[cols.job]
+    cost = np.concatenate(
+        (
+            (found.wait_price * waits - found.rents[cols.job]).astype(np.float64),
+            np.full(machines, float(found.price * scaled.horizon)),
+            np.full(machines, float(found.price)),
+            [0.0],
+        )
+    )
+    upper = np.concatenate((np.ones(num_x + machines), np.full(machines + 1, float(most_late))))
+    return rows.model(f"time-indexed-{instance.name}", cost, np.zeros(paid + 1), upper, np.ones(paid + 1, np.bool_), 1)
+
+
+def _add_capacity(rows: Rows, found: Windows, cols: Columns, sizes: IntArray, room: int, first_y: int) -> None:
+    """Add a row for each unit of time from the first submission to the last end, on each machine."""
+    begin = int(found.scaled.submit.min(initial=0))
+    length = found.scaled.runtime[cols.job]
+    span = int((cols.start + length).max(initial=begin)) - begin
+    offset = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
+    column = np.repeat(np.arange(cols.job.shape[0]), length)
+    moment = cols.start[column] - begin + offset
+    kinds = 1 if found.slots else found.max_machines
+    machines = np.arange(found.max_machines)
+    if found.slots:
+        row_y, column_y = np.repeat(np.arange(span), machines.shape[0]), np.tile(first_y + machines, span)
+    else:
+        row_y, column_y = np.arange(span * kinds), first_y + np.repeat(machines, span)
+    rows.add(
+        "room",
+        np.concatenate((cols.machine[column] * span + moment, row_y)),
+        np.concatenate((column, column_y)),
+        np.concatenate((sizes[cols.job[column]], np.full(row_y.shape[0], -room))),
+        np.full(span * kinds, -np.inf),
+        np.zeros(span * kinds),
+    )
+
+
+def _add_paid_time(rows: Rows, found: Windows, cols: Columns, late: IntArray, at: tuple[int, int, int]) -> None:
+    """Add the rows of the time paid after the horizon."""
+    first_y, first_p, paid = at
+    jobs, number = np.unique(cols.job[late > 0], return_inverse=True)
+    rows.add(
+        "late",
+        np.concatenate((np.arange(jobs.shape[0]), number)),
+        np.concatenate((np.full(jobs.shape[0], paid), np.flatnonzero(late > 0))),
+        np.concatenate((np.ones(jobs.shape[0]), -late[late > 0])).astype(np.float64),
+        np.zeros(jobs.shape[0]),
+        np.full(jobs.shape[0], np.inf),
+    )
+    machines = np.arange(found.max_machines)
+    most = float(late.max())
+    rows.add(
+        "paid",
+        np.tile(machines, 3),
+        np.concatenate((first_p + machines, np.full(machines.shape[0], paid), first_y + machines)),
+        np.repeat([1.0, -1.0, -most], machines.shape[0]),
+        np.full(machines.shape[0], -most),
+        np.full(machines.shape[0], np.inf),
+    )
+
+
+@model_builder("time-indexed", family=FAMILY)
+def build(instance: WaitingInstance) -> LinearModel:
+    """Build the program that the method `time-indexed` solves, without the rents that are due anyway.
+
+    Raises
+    ------
+    MethodError
+        if it would be too large, or no machine pays.
+    """
+    found = windows(instance)
+    reason = too_large(found) or (None if found.max_machines else "has no job for which a fixed machine pays")
+    if reason is not None:
+        raise MethodError(f"{instance.name} {reason}.")
+    return time_indexed_model(found, columns(found))
+
+
+@method("time-indexed", family=FAMILY, bounds=True, exact=True, choices={"backend": MIP_BACKENDS})
+def time_indexed(
+    instance: WaitingInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
+) -> Outcome:
+    """Find the clairvoyant optimum by the time-indexed integer program: short windows in coarse times."""
+    begun = time.perf_counter()
+    found = windows(instance)
+    scaled = found.scaled
+    nobody, nothing = np.zeros(scaled.num_jobs, np.bool_), np.zeros(scaled.num_jobs, np.int64)
+    reason = too_large(found)
+    if reason is not None:
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    if not found.max_machines:
+        return Outcome(schedule_of(found, nobody, nothing, None), scaled.objective(scaled.all_rented), Status.OPTIMAL)
+    cols = columns(found)
+    model = time_indexed_model(found, cols)
+    built = time.perf_counter()
+    left_s = None if time_limit_s is None else time_limit_s - (built - begun)
+    result = solve(model, backend, time_limit_s=left_s, threads=threads)
+    solution, present, start, machine = None, nobody.copy(), nothing.copy(), nothing.copy()
+    if result.x is not None:
+        chosen = np.flatnonzero(result.x[: cols.job.shape[0]] > 0.5)
+        present[cols.job[chosen]] = True
+        start[cols.job[chosen]] = cols.start[chosen]
+        machine[cols.job[chosen]] = cols.machine[chosen]
+        solution = schedule_of(found, present, start, None if found.slots else machine)
+    bound = None
+    if result.bound is not None and math.isfinite(result.bound):
+        bound = scaled.objective(trusted(result.bound) * found.step + scaled.all_rented)
+    return Outcome(
+        solution,
+        bound,
+        result.status,
+        build_s=built - begun,
+        solve_s=result.solve_s,
+        trajectory=(),
+        backend=backend,
+        details={"columns": model.cost.shape[0], "rows": model.row_lower.shape[0], **result.details},
+    )

@@ -1,0 +1,169 @@
+"""The policies of Waiting Game: who waits for a fixed machine, and who rents (sections III and IV).
+
+Parameters that they share:
+
+machines : fixed machines; -1 for the cheapest number that `machines.cheapest_number` finds for the instance's
+    objective. wait_limit_s : the longest wait, b in the paper; an instance that allows less cuts it. short_s : jobs that
+    run so long or less are short, t in the paper. Both default to the paper's values for its real trace (section VI).
+scheduling : who starts when a machine has room. `fcfs`: the head of the queue, as in the paper. `easy`: EASY
+    backfilling. `sjf`: the shortest job heads the queue. `conservative`: conservative backfilling, each job in the first
+    gap that holds it. All with known runtimes.
+fit : the machine that a job goes to, the `first` with room or the `best`, which has the fewest cores free. The paper
+    says best and its authors' simulator takes the first.
+semantics : `paper`: jobs leave the queue at their limit, and jobs larger than a machine rent at arrival. `artifact`:
+    as the authors' simulator does (`kernels_artifact`), for instances whose runtimes are whole seconds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schedgap.heuristics.waiting.play import (
+    CHOICES,
+    limit_of,
+    play,
+    probability,
+    short_of,
+    waits_are_unlimited,
+)
+from schedgap.heuristics.waiting.simulate import Policy
+from schedgap.instances.method import Outcome, method
+from schedgap.instances.waiting.model import FAMILY
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from schedgap.instances.waiting.model import WaitingInstance
+
+DAY_S = 86_400.0
+SHORT_S = 180.0
+PLACING = {key: CHOICES[key] for key in ("fit", "semantics")}
+# Orders in which a job's start is known when it comes.
+FORESEEN = {**PLACING, "scheduling": ("fcfs", "conservative")}
+
+
+@method("all-rented", family=FAMILY)
+def all_rented(instance: WaitingInstance) -> Outcome:
+    """Buy no machine and rent for every job: what all other policies must beat."""
+    return play(instance, Policy(waits=False), 0)
+
+
+@method("njw", family=FAMILY, choices=PLACING)
+def njw(instance: WaitingInstance, machines: int = -1, fit: str = "first", semantics: str = "paper") -> Outcome:
+    """No jobs wait: a job that finds no room rents (section III-B)."""
+    return play(instance, Policy(waits=False, fit=fit, semantics=semantics), machines)
+
+
+@method("ajw", family=FAMILY, supports=waits_are_unlimited, choices=CHOICES)
+def ajw(
+    instance: WaitingInstance,
+    machines: int = -1,
+    scheduling: str = "fcfs",
+    fit: str = "first",
+    semantics: str = "paper",
+) -> Outcome:
+    """All jobs wait, and none rents that fits a machine (section III-A)."""
+    return play(instance, Policy(scheduling=scheduling, fit=fit, semantics=semantics), machines)
+
+
+@method("ajw-t", family=FAMILY, choices=CHOICES)
+def ajw_t(
+    instance: WaitingInstance,
+    machines: int = -1,
+    wait_limit_s: float = DAY_S,
+    scheduling: str = "fcfs",
+    fit: str = "first",
+    semantics: str = "paper",
+) -> Outcome:
+    """All jobs wait, and rent when they have waited up to a limit (section III-C)."""
+    policy = Policy(limit_us=limit_of(instance, wait_limit_s), scheduling=scheduling, fit=fit, semantics=semantics)
+    return play(instance, policy, machines)
+
+
+@method("sww", family=FAMILY, choices=FORESEEN)
+def sww(
+    instance: WaitingInstance,
+    machines: int = -1,
+    wait_limit_s: float = DAY_S,
+    scheduling: str = "fcfs",
+    fit: str = "first",
+    semantics: str = "paper",
+) -> Outcome:
+    """Short waits wait: a job that would wait longer than a limit rents at arrival (section IV-A).
+
+    In `paper` semantics the wait is foreseen exactly, from the runtimes of the jobs that run and queue; this is possible
+    where nobody who comes later may delay a job, so not under `easy` and `sjf`. In `artifact` semantics the jobs that
+    `ajw-t` sends to on-demand machines go there at arrival instead: the same for jobs of one core, not for others.
+    """
+    policy = Policy(
+        limit_us=limit_of(instance, wait_limit_s), balks=True, scheduling=scheduling, fit=fit, semantics=semantics
+    )
+    return play(instance, policy, machines)
+
+
+@method("ljw", family=FAMILY, supports=waits_are_unlimited, choices=CHOICES)
+def ljw(
+    instance: WaitingInstance,
+    machines: int = -1,
+    short_s: float = SHORT_S,
+    scheduling: str = "fcfs",
+    fit: str = "first",
+    semantics: str = "paper",
+) -> Outcome:
+    """Long jobs wait: a short job rents at arrival, idle machines or not (section IV-B)."""
+    policy = Policy(short_us=short_of(short_s), scheduling=scheduling, fit=fit, semantics=semantics)
+    return play(instance, policy, machines)
+
+
+@method("compound", family=FAMILY, choices=FORESEEN)
+def compound(
+    instance: WaitingInstance,
+    machines: int = -1,
+    wait_limit_s: float = DAY_S,
+    short_s: float = SHORT_S,
+    scheduling: str = "fcfs",
+    fit: str = "first",
+    semantics: str = "paper",
+) -> Outcome:
+    """Short jobs rent at arrival, and so do those that would wait longer than a limit (section IV-C)."""
+    policy = Policy(
+        limit_us=limit_of(instance, wait_limit_s),
+        short_us=short_of(short_s),
+        balks=True,
+        scheduling=scheduling,
+        fit=fit,
+        semantics=semantics,
+    )
+    return play(instance, policy, machines)
+
+
+@method("compound-mispredicted", family=FAMILY, stochastic=True, choices=FORESEEN)
+def compound_mispredicted(
+    instance: WaitingInstance,
+    rng: np.random.Generator,
+    machines: int = -1,
+    wait_limit_s: float = DAY_S,
+    short_s: float = SHORT_S,
+    runtime_error: float = 0.1,
+    wait_error: float = 0.1,
+    scheduling: str = "fcfs",
+    fit: str = "first",
+    semantics: str = "paper",
+) -> Outcome:
+    """Play the compound policy with wrong predictions of runtimes and waits (section VI-B, Figure 13).
+
+    runtime_error : the probability that a job is taken for short if it is long, and for long if it is short.
+    wait_error : that a job which should wait rents at once, and one that should rent at once waits up to the limit. In
+    `artifact` semantics it is the probability that the head of the queue, each time that it is looked at, rents.
+    """
+    policy = Policy(
+        limit_us=limit_of(instance, wait_limit_s),
+        short_us=short_of(short_s),
+        balks=True,
+        scheduling=scheduling,
+        fit=fit,
+        semantics=semantics,
+        runtime_error=probability("runtime_error", runtime_error),
+        wait_error=probability("wait_error", wait_error),
+    )
+    return play(instance, policy, machines, rng)

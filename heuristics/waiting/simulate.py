@@ -1,0 +1,218 @@
+"""From an instance and a policy to a schedule, by the simulator that fits them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.heuristics.waiting.kernels_artifact import serve_as_artifact
+from schedgap.heuristics.waiting.kernels_conservative import TOO_NARROW, serve_by_promise
+from schedgap.heuristics.waiting.kernels_fcfs import serve_in_turn
+from schedgap.heuristics.waiting.kernels_machines import BEST, FIRST, WORD
+from schedgap.heuristics.waiting.kernels_queue import BLOCK, serve_queue
+from schedgap.heuristics.waiting.kernels_slots import serve_slots
+from schedgap.instances.waiting.model import SECOND_US
+from schedgap.instances.waiting.schedule import WaitingSchedule
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from schedgap.instances.arrays import BoolArray, IntArray
+    from schedgap.instances.waiting.model import WaitingInstance
+
+# Longer than any wait: sums of times stay within 62 bits.
+NO_LIMIT_US = 2**62
+SCHEDULING = ("fcfs", "easy", "sjf", "conservative")
+FIT = ("first", "best")
+SEMANTICS = ("paper", "artifact")
+# Steps of what is free on a machine that are kept at first; doubled when they run out.
+FEWEST_STEPS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Who waits, for how long, and in which order jobs are served.
+
+    waits : whether a job that finds no room waits, or rents. limit_us : the longest wait. short_us : jobs that run so
+    long or less rent at arrival, whether a machine is idle or not; -1 for none. balks : whether a job that would wait
+    longer than the limit rents at arrival, or at the end of its limit.
+    runtime_error : probability that a job is taken for short if it is long, or for long. wait_error : that a job which
+    should wait rents at once, or one which should rent at once waits up to its limit; in `artifact` semantics, that the
+    head of the queue, each time that it is looked at, rents.
+    """
+
+    waits: bool = True
+    limit_us: int = NO_LIMIT_US
+    short_us: int = -1
+    balks: bool = False
+    scheduling: str = "fcfs"
+    fit: str = "first"
+    semantics: str = "paper"
+    runtime_error: float = 0.0
+    wait_error: float = 0.0
+
+    def unsupported(self, instance: WaitingInstance) -> str | None:
+        """Return why the policy cannot be played on an instance, None if it can."""
+        if self.scheduling in ("easy", "sjf") and self.balks and self.waits:
+            return (
+                f"under scheduling={self.scheduling} a job's wait depends on jobs still to come, so none can tell at "
+                "arrival that it would be too long; use scheduling=fcfs or conservative"
+            )
+        if self.semantics == "artifact" and self.scheduling != "fcfs":
+            return f"the authors' simulator serves first come, first served, not {self.scheduling}; use semantics=paper"
+        if self.semantics == "artifact" and (instance.runtime_us % SECOND_US).any():
+            return (
+                "the authors' simulator frees a machine after whole seconds, and a job here runs for a fraction more, so "
+                "its schedules would overload machines; use semantics=paper, or runtimes in whole seconds"
+            )
+        if instance.max_wait_us is not None and self.waits and self.limit_us > instance.max_wait_us:
+            return f"a job may wait no longer than {instance.max_wait_us / SECOND_US:g} s, and here it may wait longer"
+        return None
+
+
+class Simulation:
+    """A policy on an instance, to be played with any number of machines. Draws from `rng` only if errors are asked for.
+
+    Work arrays for jobs are allocated once; what a run allocates lives in its schedule.
+    """
+
+    def __init__(
+        self,
+        instance: WaitingInstance,
+        policy: Policy,
+        rng: np.random.Generator | None = None,
+        limit_us: IntArray | None = None,
+    ) -> None:
+        """Prepare the runs. limit_us : (J,), the limit of each job in place of the policy's, negative to rent at once."""
+        self.instance = instance
+        self.policy = policy
+        self.seed = 0
+        short = instance.runtime_us <= policy.short_us
+        self.mistaken: BoolArray = np.zeros(1, np.bool_)
+        if policy.runtime_error > 0:
+            short ^= _rng(rng).random(instance.num_jobs) < policy.runtime_error
+        if policy.wait_error > 0:
+            self.seed = int(_rng(rng).integers(2**63))
+            if policy.semantics == "paper":
+                self.mistaken = _rng(rng).random(instance.num_jobs) < policy.wait_error
+        self.short: BoolArray = short
+        at_once = short | ~instance.fits_fixed()
+        most = policy.limit_us if policy.waits else 0
+        if limit_us is not None:
+            self.limit_us = np.where(at_once, -1, limit_us)
+        elif at_once.any():
+            self.limit_us = np.where(at_once, -1, most)
+        else:
+            self.limit_us = np.array([most])
+        self.slots_a_machine = self._slots_a_machine(at_once)
+
+    def run(self, num_machines: int) -> WaitingSchedule:
+        """Play the policy with so many fixed machines."""
+        policy, instance = self.policy, self.instance
+        machine, start = np.empty(instance.num_jobs, np.int64), np.empty(instance.num_jobs, np.int64)
+        balks = policy.balks or not policy.waits
+        times = (instance.submit_us, instance.runtime_us)
+        jobs = (*times, instance.cores, instance.memory_mib)
+        if policy.semantics == "artifact":
+            serve_as_artifact(
+                *jobs, self.short, policy.waits, policy.limit_us, 0 if balks else policy.limit_us, policy.wait_error,
+                np.array([self.seed], np.uint64), *self._machines(num_machines), *self._running(num_machines),
+                machine, start,
+            )  # fmt: skip
+        elif self.slots_a_machine:
+            slots = num_machines * self.slots_a_machine
+            ends = np.empty(2 * _power_of_two(slots), np.int64)
+            serve_slots(
+                *times, self.limit_us, self.mistaken, balks, self.slots_a_machine, slots, ends, machine, start
+            )  # fmt: skip
+        elif policy.scheduling == "fcfs" or not policy.waits:
+            known = np.zeros((instance.machine_cores + 1, 2), np.int64)
+            serve_in_turn(
+                *jobs, self.limit_us, self.mistaken, balks, *self._machines(num_machines), *self._running(num_machines),
+                self._look(num_machines), known, machine, start,
+            )  # fmt: skip
+        elif policy.scheduling == "conservative":
+            steps = FEWEST_STEPS
+            while self._promise(num_machines, steps, machine, start) == TOO_NARROW:
+                steps *= 2
+        else:
+            priority = instance.runtime_us if policy.scheduling == "sjf" else instance.submit_us
+            queue, leaving = np.empty((2, instance.num_jobs), np.int32)
+            blocks = np.empty((2, 3, (instance.num_jobs >> BLOCK) + 1), np.int64)
+            serve_queue(
+                *jobs, self.limit_us, priority, policy.scheduling == "easy", NO_LIMIT_US,
+                *self._machines(num_machines), *self._running(num_machines), self._look(num_machines),
+                queue, blocks, np.empty(instance.num_jobs, np.int64), leaving, machine, start,
+            )  # fmt: skip
+        for array in (machine, start):
+            # A schedule copies arrays that somebody may write.
+            array.setflags(write=False)
+        return WaitingSchedule(num_machines, machine, start)
+
+    def _promise(self, number: int, steps: int, machine: IntArray, start: IntArray) -> int:
+        """Play conservative backfilling with room for so many steps of what is free on a machine."""
+        instance, policy = self.instance, self.policy
+        times = np.zeros((number, steps), np.int64)
+        free = np.empty((number, steps, 2), np.int64)
+        free[:, 0] = instance.machine_cores, instance.machine_memory_mib
+        jobs = (instance.submit_us, instance.runtime_us, instance.cores, instance.memory_mib)
+        return serve_by_promise(
+            *jobs, self.limit_us, self.mistaken, policy.balks, BEST if policy.fit == "best" else FIRST,
+            times, free, np.zeros(number, np.int64), np.ones(number, np.int64), machine, start,
+        )  # fmt: skip
+
+    def _slots_a_machine(self, at_once: BoolArray) -> int:
+        """Return how many jobs a machine holds if all that look at machines are alike, else 0."""
+        policy, instance = self.policy, self.instance
+        if policy.semantics == "artifact" or policy.scheduling == "sjf" or at_once.all():
+            return 0
+        first = int(np.argmin(at_once))
+        cores, memory_mib = int(instance.cores[first]), int(instance.memory_mib[first])
+        alike = (instance.cores == cores) & (instance.memory_mib == memory_mib)
+        if not (alike | at_once).all():
+            return 0
+        held = instance.machine_cores // cores
+        if memory_mib:
+            held = min(held, instance.machine_memory_mib // memory_mib)
+        return held if held == 1 or policy.fit == "first" else 0
+
+    def _machines(self, number: int) -> tuple[int, IntArray, IntArray]:
+        """Return what `kernels_machines` calls fit, free and buckets, for empty machines."""
+        instance = self.instance
+        size = _power_of_two(number)
+        free = np.full((2, 2 * size), -1, np.int64)
+        free[:, size : size + number] = [[instance.machine_cores], [instance.machine_memory_mib]]
+        while size > 1:
+            free[:, size // 2 : size] = np.maximum(free[:, size : 2 * size : 2], free[:, size + 1 : 2 * size : 2])
+            size //= 2
+        if self.policy.fit != "best":
+            return FIRST, free, np.zeros((1, 1), np.int64)
+        words = -(-number // WORD)
+        buckets = np.zeros((instance.machine_cores + 1, words + 1), np.int64)
+        buckets[-1, :words] = -1
+        if number % WORD:
+            buckets[-1, words - 1] = (1 << number % WORD) - 1
+        buckets[-1, words] = number
+        return BEST, free, buckets
+
+    def _running(self, number: int) -> tuple[IntArray, NDArray[np.int32]]:
+        """Return room for a heap of running jobs: each holds a core."""
+        most = min(self.instance.num_jobs, number * self.instance.machine_cores)
+        return np.empty(most + 1, np.int64), np.empty(most + 1, np.int32)
+
+    def _look(self, number: int) -> tuple[NDArray[Any], ...]:
+        return (*self._running(number), np.zeros((2, number), np.int64), np.empty(number, np.int64))
+
+
+def _power_of_two(number: int) -> int:
+    return 1 << max(number - 1, 1).bit_length()
+
+
+def _rng(rng: np.random.Generator | None) -> np.random.Generator:
+    if rng is None:
+        raise ValueError("errors are drawn from rng; give one")
+    return rng

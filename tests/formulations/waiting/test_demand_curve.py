@@ -1,0 +1,76 @@
+"""The demand curve: closed form against the linear program, the optimum, and itself."""
+
+import numpy as np
+import pytest
+
+from schedgap.formulations.waiting.demand_curve import bound_demand_curve, build, demand_curve, demand_curve_lp
+from schedgap.formulations.waiting.kernels_fluid import overflow
+from schedgap.formulations.waiting.scaled import scale
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import Status
+from schedgap.instances.waiting import HOUR_US, mms
+
+
+def test_never_above_the_optimum(random_instance, optimum):
+    for seed in range(150):
+        instance = random_instance(seed)
+        bound = bound_demand_curve(instance).bound
+        if bound is None:
+            assert instance.max_wait_us is None and instance.wait_price == 0
+        else:
+            assert bound <= optimum(instance)
+
+
+def test_linear_program_meets_the_closed_form_on_whole_machines(random_instance):
+    """One-core machines: the levels are whole, so the best number of machines is whole in the program too.
+
+    The program's bound is rounded down, the other up.
+    """
+    for seed in range(60):
+        instance = random_instance(seed, single_core=True, wait=0, jobs=8)
+        assert bound_demand_curve(instance).bound - demand_curve_lp(instance).bound in (0, 1)
+
+
+def test_a_linear_program_may_buy_parts_of_machines():
+    instance = mms(300, seed=3).replace(machine_cores=7, fixed_price=7 * 38_400, max_wait_us=0)
+    whole, parts = bound_demand_curve(instance).bound, demand_curve_lp(instance).bound
+    assert 0.9 * whole < parts <= whole
+
+
+def test_more_waiting_never_costs_more(random_instance):
+    for seed in range(60):
+        instance = random_instance(seed, jobs=8)
+        bounds = [bound_demand_curve(instance.replace(max_wait_us=h * HOUR_US)).bound for h in (0, 1, 2, 5)]
+        assert bounds == sorted(bounds, reverse=True)
+
+
+def test_cost_is_convex(random_instance):
+    for seed in range(40):
+        curve = demand_curve(scale(random_instance(seed, jobs=12, wait=HOUR_US)))
+        costs = [curve.cost(s) for s in range(8)]
+        assert all(costs[s + 1] - costs[s] >= costs[s] - costs[s - 1] for s in range(1, 7))
+        best = curve.best_machines()
+        assert curve.cost(best) == min(costs)
+        assert best == 0 or curve.cost(best - 1) > curve.cost(best)
+
+
+def test_congested_time_is_the_slope():
+    """Two cores served, 3 asked for from 0 to 4: 1 x 4 too much, 2 x 1 may queue for an hour, so 2 overflow.
+
+    From 4 to 6 one is asked for, and the queue of 2 is served by 6. Short of machines: 0 to the last overflow at 4,
+    and an hour more. One more core serves all.
+    """
+    moments, demand = np.array([0, 4, 6, 9]), np.array([3, 1, 0])
+    times = np.empty(3, np.int64)
+    assert overflow(moments, demand, 2, 1, times) == (2, 5)
+    assert times.tolist() == [4, 1, 0]
+    assert overflow(moments, demand, 3, 1, times) == (0, 0)
+    assert overflow(moments, demand, 2, 2, times) == (0, 0)
+
+
+def test_for_ever_leaves_no_curve(random_instance):
+    instance = random_instance(1).replace(max_wait_us=None, wait_price=0)
+    found = bound_demand_curve(instance)
+    assert found.status is Status.UNSUPPORTED
+    with pytest.raises(MethodError, match="for ever"):
+        build(instance)

@@ -1,0 +1,78 @@
+"""Models as methods: estimates, the cheapest number of machines, and what they refuse."""
+
+import numpy as np
+import pytest
+
+from schedgap.formulations.waiting import model_methods
+from schedgap.formulations.waiting.model_methods import estimate
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import Status, find_method
+from schedgap.instances.waiting import HOUR_US, mms
+
+RATES = {"arrival_rate": 0.2, "service_rate": 0.002}
+NAMES = ("ajw", "njw", "ajw-t", "sww", "ljw", "compound")
+
+
+@pytest.fixture(name="baseline")
+def baseline_fixture():
+    return mms(50, seed=1).replace(horizon_us=26_280 * HOUR_US)
+
+
+def test_njw_of_the_baseline(baseline):
+    found = model_methods.model_njw(baseline, **RATES)
+    assert found.status is Status.NO_SOLUTION
+    assert found.details["machines"] == 108
+    assert round(float(found.details["cost"])) == 117_804
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_model_has_the_measures_names(baseline, name):
+    details = find_method("waiting", f"model-{name}").run(baseline).details
+    assert {"machines", "mean_wait_s", "on_demand_share", "normalised_price", "cost"} <= set(details)
+    assert all(np.isfinite(float(value)) for value in details.values())
+
+
+def test_the_cheapest_number_is_cheaper_than_its_neighbours(baseline):
+    for name in ("njw", "sww", "compound"):
+        run = find_method("waiting", f"model-{name}").func
+        best = run(baseline, **RATES).details
+        for other in (best["machines"] - 1, best["machines"] + 1):
+            assert run(baseline, machines=other, **RATES).details["normalised_price"] > best["normalised_price"]
+
+
+def test_always_waiting_takes_the_first_number_above_the_load(baseline):
+    assert model_methods.model_ajw(baseline, **RATES).details["machines"] == 101
+    assert model_methods.model_ljw(baseline, **RATES).details["machines"] == 95
+
+
+def test_too_few_machines_for_jobs_that_always_wait(baseline):
+    with pytest.raises(MethodError, match=r"100 machines run 100 jobs at a time.*100 on average"):
+        model_methods.model_ajw(baseline, machines=100, **RATES)
+
+
+def test_estimates():
+    """Two jobs of 1 and 3 cores, 2 h and 1 h, an hour apart; the machine has 5 cores: 5 / (5 / 3) = 3 mean jobs."""
+    instance = mms(2, seed=1).replace(
+        submit_us=[0, HOUR_US],
+        runtime_us=[2 * HOUR_US, HOUR_US],
+        cores=[1, 3],
+        memory_mib=[0, 0],
+        machine_cores=5,
+        fixed_price=300,
+        rented_cores=[4],
+        rented_price=[200],
+        horizon_us=3 * HOUR_US,
+    )
+    found = estimate(instance)
+    assert found.arrival_rate == pytest.approx(1 / 3600)
+    assert found.service_rate == pytest.approx(1 / 5400)
+    assert found.servers_per_machine == pytest.approx(3)
+    assert found.discount == pytest.approx(300 / 3 / 200)
+    assert found.servers(np.array([1.0, 2.0])).tolist() == [3.0, 6.0]
+
+
+def test_refuses_nonsense(baseline):
+    with pytest.raises(MethodError, match="machines is -2"):
+        model_methods.model_njw(baseline, machines=-2)
+    with pytest.raises(MethodError, match="rates are -1"):
+        model_methods.model_njw(baseline, arrival_rate=-1.0)

@@ -1,0 +1,89 @@
+"""Long Jobs Wait and the compound policy: limits, and how far the approximations are from simulation."""
+
+import heapq
+
+import numpy as np
+import pytest
+
+from schedgap.formulations.waiting.models import ajw, impatient, njw, sww
+from schedgap.formulations.waiting.selective import compound, ljw, long_jobs, with_spot
+from schedgap.instances.errors import MethodError
+
+BASE = {"arrival_rate": 0.2, "service_rate": 0.002, "discount": 0.4}
+
+
+def simulated(servers, wait_limit_s, short_s, jobs, seed):
+    """Return (mean wait of all jobs, share of jobs on demand) of the compound policy."""
+    rng = np.random.default_rng(seed)
+    arrivals = np.cumsum(rng.exponential(1 / 0.2, jobs)).tolist()
+    runtimes = rng.exponential(500.0, jobs).tolist()
+    free = [0.0] * servers
+    waited, gone = 0.0, 0
+    for i, (now, runtime) in enumerate(zip(arrivals, runtimes, strict=True)):
+        counted = i >= jobs // 10
+        wait = max(0.0, free[0] - now)
+        if runtime <= short_s or wait > wait_limit_s:
+            gone += counted
+            continue
+        heapq.heapreplace(free, now + wait + runtime)
+        waited += wait * counted
+    return waited / (jobs - jobs // 10), gone / (jobs - jobs // 10)
+
+
+def test_no_short_jobs_is_the_policy_for_all():
+    servers = np.arange(0, 130)
+    same, other = compound(servers, wait_limit_s=900.0, short_s=0.0, **BASE), sww(servers, wait_limit_s=900.0, **BASE)
+    assert same.mean_wait_s == pytest.approx(other.mean_wait_s, rel=1e-9, abs=1e-9)
+    assert same.on_demand_share == pytest.approx(other.on_demand_share, abs=1e-12)
+    assert same.normalised_price == pytest.approx(other.normalised_price, rel=1e-12)
+    assert ljw([101, 108], short_s=0.0, **BASE).mean_wait_s == pytest.approx(ajw([101, 108], **BASE).mean_wait_s)
+
+
+def test_long_jobs_of_the_baseline():
+    """t = 180: e^-0.36 of the jobs, 680 s each, 0.36 more than their share of the work."""
+    jobs = long_jobs(np.asarray(0.2), np.asarray(0.002), np.asarray(180.0))
+    assert float(jobs.share) == pytest.approx(0.697676)
+    assert float(jobs.load) == pytest.approx(94.884, abs=1e-3)
+    assert float(jobs.work_share) == pytest.approx(1.36 * 0.697676, rel=1e-5)
+
+
+def test_ljw_diverges_up_to_the_load_of_long_jobs():
+    found = ljw([94, 95], short_s=180.0, **BASE)
+    assert np.isinf(found.mean_wait_s).tolist() == [True, False]
+    assert float(found.normalised_price[1]) == pytest.approx(0.4 * 95 / 100 + 1 - 0.948840, rel=1e-5)
+
+
+def test_compound_without_waits_is_a_loss_system_of_long_jobs():
+    found = compound(100, wait_limit_s=0.0, short_s=180.0, **BASE)
+    jobs = long_jobs(np.asarray(0.2), np.asarray(0.002), np.asarray(180.0))
+    lost = njw(100, jobs.rate, 1 / jobs.mean_s, 0.4).on_demand_share
+    assert float(found.on_demand_share) == pytest.approx(float(1 - jobs.share * (1 - lost)), rel=1e-10)
+    assert float(found.mean_wait_s) == 0.0
+
+
+def test_compound_with_long_waits_is_ljw():
+    found = compound(105, wait_limit_s=1e6, short_s=180.0, **BASE)
+    assert float(found.mean_wait_s) == pytest.approx(float(ljw(105, short_s=180.0, **BASE).mean_wait_s), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("servers", "limit", "short", "within"), [(85, 900, 180, 0.02), (80, 300, 180, 0.03), (60, 900, 600, 0.05)]
+)
+def test_compound_is_near_simulation_where_equation_25_is_not(servers, limit, short, within):
+    wait, share = np.mean([simulated(servers, limit, short, 40_000, seed) for seed in range(4)], axis=0)
+    found = compound(servers, wait_limit_s=limit, short_s=short, **BASE)
+    assert float(found.mean_wait_s) == pytest.approx(wait, rel=within)
+    assert float(found.on_demand_share) == pytest.approx(share, abs=0.01)
+    jobs = long_jobs(np.asarray(0.2), np.asarray(0.002), np.asarray(float(short)))
+    _, waited = impatient(np.asarray(float(servers)), jobs.rate, 1 / jobs.mean_s, np.asarray(float(limit)))
+    assert abs(float(jobs.share * jobs.variability * waited) / wait - 1) > 0.2
+
+
+def test_spot_machines_take_their_share_first():
+    """Half of the jobs on spot at a tenth: half the load for NJW, whose price counts for the other half."""
+    found = with_spot(lambda rate: njw(60, rate, 0.002, 0.4), 0.2, 0.5, 0.1)
+    rest = njw(60, 0.1, 0.002, 0.4)
+    assert float(found.normalised_price) == pytest.approx(0.5 * float(rest.normalised_price) + 0.05)
+    assert float(found.on_demand_share) == pytest.approx(0.5 * float(rest.on_demand_share))
+    with pytest.raises(MethodError, match="spot_share"):
+        with_spot(lambda rate: njw(60, rate, 0.002, 0.4), 0.2, 1.0, 0.1)

@@ -1,0 +1,31 @@
+"""The time-indexed program against brute force, and what it refuses."""
+
+import pytest
+
+from schedgap.formulations.waiting.time_indexed import build, time_indexed
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import Status
+from schedgap.instances.waiting import mms, verify
+
+
+@pytest.mark.parametrize(("backend", "seeds"), [("highs", range(40)), ("cp-sat", range(40, 55)), ("scip", range(15))])
+def test_optimal(random_instance, optimum, backend, seeds):
+    for seed in seeds:
+        instance = random_instance(seed, mixed=seed % 2 == 1)
+        found = time_indexed(instance, backend=backend)
+        assert found.status is Status.OPTIMAL
+        assert verify(instance, found.solution) == found.bound == optimum(instance)
+
+
+def test_long_windows_are_refused():
+    instance = mms(100, seed=1, max_wait_h=0.5)
+    found = time_indexed(instance)
+    assert found.status is Status.UNSUPPORTED
+    assert "interval-model" in str(found.details["reason"])
+    with pytest.raises(MethodError, match="interval-model"):
+        build(instance)
+
+
+def test_no_time(random_instance):
+    found = time_indexed(random_instance(7), time_limit_s=0.0)
+    assert found.solution is None or found.status is Status.OPTIMAL

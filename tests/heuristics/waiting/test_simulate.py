@@ -1,0 +1,207 @@
+"""The compiled simulators against plain references: placements identical, starts equal to the microsecond."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedgap.heuristics.waiting.simulate import NO_LIMIT_US, Policy, Simulation
+from schedgap.instances.waiting.generate import bursty, mms
+from schedgap.instances.waiting.model import SECOND_US
+from schedgap.instances.waiting.verify import verify
+
+QUICK = settings(max_examples=60, deadline=None)
+# Few values, so that times tie; runtimes with fractions of a second, and below one.
+GAPS = st.sampled_from([0, 0, 1, 2, 3, 7])
+RUNTIMES = st.sampled_from([1, 2, 3, 5, 8, 20])
+FRACTIONS = st.sampled_from([300_000, 1_000_000, 1_700_000, 2_000_000, 3_000_000, 5_250_000, 8_000_000])
+LIMITS = st.sampled_from([None, 0, 1, 4, 10])
+
+
+def rows_of(draw, cores, memory, runtimes, unit, most=40):
+    now, rows = 0, []
+    for _ in range(draw(st.integers(1, most))):
+        now += draw(GAPS) * unit
+        rows.append((now, draw(runtimes), draw(cores), draw(memory)))
+    return rows
+
+
+@st.composite
+def single_core(draw):
+    return rows_of(draw, st.just(1), st.just(1), RUNTIMES, 1), 1, 1
+
+
+@st.composite
+def multi_core(draw):
+    """Machines of 4 cores and 8 MiB; some jobs are larger."""
+    cores, memory = st.sampled_from([1, 1, 2, 3, 4, 5]), st.sampled_from([0, 1, 2, 5, 8, 9])
+    return rows_of(draw, cores, memory, RUNTIMES, 1), 4, 8
+
+
+@st.composite
+def alike(draw):
+    """Jobs of 2 cores and 3 MiB on machines of 5 and 8: two a machine."""
+    return rows_of(draw, st.just(2), st.just(3), RUNTIMES, 1), 5, 8
+
+
+@st.composite
+def with_fractions(draw):
+    cores, memory = st.sampled_from([1, 1, 2, 3, 4, 5]), st.sampled_from([0, 1, 2, 5, 8, 9])
+    return rows_of(draw, cores, memory, FRACTIONS, SECOND_US), 4, 8
+
+
+TRACES = st.one_of(single_core(), multi_core(), alike())
+
+
+def policy_of(limit, **others):
+    return Policy(limit_us=NO_LIMIT_US if limit is None else limit, **others)
+
+
+def agrees(schedule, expected) -> None:
+    assert (schedule.machine.tolist(), schedule.start_us.tolist()) == expected
+
+
+@QUICK
+@given(TRACES, st.integers(0, 4), LIMITS, st.sampled_from(["first", "best"]))
+def test_reneging_in_turn(make_instance, plain_paper, trace, machines, limit, fit):
+    if limit is None:
+        machines += 1
+    instance = make_instance(*trace)
+    schedule = Simulation(instance, policy_of(limit, fit=fit)).run(machines)
+    agrees(schedule, plain_paper(instance, machines, [limit] * instance.num_jobs, fit=fit))
+    verify(instance, schedule)
+
+
+@QUICK
+@given(TRACES, st.integers(0, 4), LIMITS, st.integers(-1, 4), st.sampled_from(["first", "best"]))
+def test_balking(make_instance, plain_paper, trace, machines, limit, short, fit):
+    if limit is None:
+        machines += 1
+    instance = make_instance(*trace)
+    schedule = Simulation(instance, policy_of(limit, balks=True, short_us=short, fit=fit)).run(machines)
+    at_once = (instance.runtime_us <= short).tolist()
+    limits = [limit] * instance.num_jobs
+    agrees(schedule, plain_paper(instance, machines, limits, balks=True, at_once=at_once, fit=fit))
+    verify(instance, schedule)
+
+
+@QUICK
+@given(TRACES, st.integers(1, 4), st.lists(st.sampled_from([-1, 0, 2, 6, 11]), min_size=40, max_size=40))
+def test_balking_with_a_limit_for_each_job(make_instance, plain_paper, trace, machines, limits):
+    instance = make_instance(*trace)
+    limits = np.array(limits[: instance.num_jobs])
+    schedule = Simulation(instance, Policy(balks=True), limit_us=limits).run(machines)
+    at_once = (limits < 0).tolist()
+    agrees(schedule, plain_paper(instance, machines, limits.tolist(), balks=True, at_once=at_once))
+
+
+@QUICK
+@given(TRACES, st.integers(0, 3))
+def test_no_jobs_wait(make_instance, plain_paper, trace, machines):
+    instance = make_instance(*trace)
+    schedule = Simulation(instance, Policy(waits=False)).run(machines)
+    agrees(schedule, plain_paper(instance, machines, [0] * instance.num_jobs))
+    assert (schedule.start_us == instance.submit_us).all()
+
+
+@QUICK
+@given(TRACES, st.integers(1, 4), LIMITS, st.sampled_from(["easy", "sjf"]), st.sampled_from(["first", "best"]))
+def test_other_orders(make_instance, plain_paper, trace, machines, limit, scheduling, fit):
+    instance = make_instance(*trace)
+    schedule = Simulation(instance, policy_of(limit, scheduling=scheduling, fit=fit)).run(machines)
+    limits = [limit] * instance.num_jobs
+    agrees(schedule, plain_paper(instance, machines, limits, scheduling=scheduling, fit=fit))
+    verify(instance, schedule)
+
+
+@QUICK
+@given(TRACES, st.integers(0, 4), LIMITS, st.booleans(), st.sampled_from(["first", "best"]))
+def test_conservative_backfilling(make_instance, plain_conservative, trace, machines, limit, balks, fit):
+    if limit is None:
+        machines += 1
+    instance = make_instance(*trace)
+    schedule = Simulation(instance, policy_of(limit, balks=balks, scheduling="conservative", fit=fit)).run(machines)
+    agrees(schedule, plain_conservative(instance, machines, [limit] * instance.num_jobs, balks=balks, fit=fit))
+    verify(instance, schedule)
+
+
+@QUICK
+@given(TRACES, st.integers(1, 4), st.lists(st.sampled_from([-1, 0, 2, 6, 11, 30]), min_size=40, max_size=40))
+def test_conservative_backfilling_with_a_limit_for_each_job(make_instance, plain_conservative, trace, machines, limits):
+    instance = make_instance(*trace)
+    limits = np.array(limits[: instance.num_jobs])
+    simulation = Simulation(instance, Policy(balks=True, scheduling="conservative"), limit_us=limits)
+    agrees(simulation.run(machines), plain_conservative(instance, machines, limits.tolist()))
+
+
+@QUICK
+@given(TRACES, st.integers(1, 3), LIMITS, st.integers(0, 2**32))
+def test_wrong_predictions(make_instance, plain_paper, trace, machines, limit, seed):
+    instance = make_instance(*trace)
+    policy = policy_of(limit, balks=True, short_us=2, runtime_error=0.3, wait_error=0.3)
+    simulation = Simulation(instance, policy, np.random.default_rng(seed))
+    schedule = simulation.run(machines)
+    expected = plain_paper(
+        instance,
+        machines,
+        [limit] * instance.num_jobs,
+        balks=True,
+        at_once=simulation.short.tolist(),
+        mistaken=simulation.mistaken.tolist(),
+    )
+    agrees(schedule, expected)
+
+
+@QUICK
+@given(with_fractions(), st.integers(0, 3), LIMITS, st.booleans(), st.sampled_from([-1, 1_700_000]))
+def test_artifact(make_instance, plain_artifact, trace, machines, limit, relabels, short):
+    instance = make_instance(*trace)
+    limit_us = None if limit is None else limit * SECOND_US
+    policy = policy_of(limit_us, balks=relabels, short_us=short, semantics="artifact")
+    at_once = (instance.runtime_us <= short).tolist()
+    expected = plain_artifact(instance, machines, limit_us, relabels=relabels, at_once=at_once)
+    agrees(Simulation(instance, policy).run(machines), expected)
+
+
+@QUICK
+@given(with_fractions(), st.integers(0, 3))
+def test_artifact_no_jobs_wait(make_instance, plain_artifact, trace, machines):
+    instance = make_instance(*trace)
+    schedule = Simulation(instance, Policy(waits=False, semantics="artifact")).run(machines)
+    agrees(schedule, plain_artifact(instance, machines, None, waits=False))
+
+
+@pytest.mark.parametrize("limit", [None, 40])
+def test_a_long_queue_is_passed_over_in_blocks(make_instance, plain_paper, limit):
+    """Two cores and up to 200 waiting jobs: more than a block of 64 places."""
+    rng = np.random.default_rng(5)
+    rows = [(int(t), int(rng.integers(1, 9)), int(rng.integers(1, 3)), 0) for t in np.sort(rng.integers(0, 300, 400))]
+    instance = make_instance(rows, 2, 1)
+    schedule = Simulation(instance, policy_of(limit, scheduling="easy")).run(1)
+    agrees(schedule, plain_paper(instance, 1, [limit] * 400, scheduling="easy"))
+
+
+def test_promises_outgrow_their_rows(make_instance, plain_conservative):
+    """80 jobs on one machine of two cores, all promised within 20 microseconds: more than 64 steps."""
+    rng = np.random.default_rng(6)
+    rows = [(int(t), int(rng.integers(5, 30)), int(rng.integers(1, 3)), 0) for t in np.sort(rng.integers(0, 20, 80))]
+    instance = make_instance(rows, 2, 1)
+    schedule = Simulation(instance, Policy(scheduling="conservative")).run(1)
+    agrees(schedule, plain_conservative(instance, 1, [None] * 80))
+
+
+@pytest.mark.parametrize("scheduling", ["fcfs", "easy", "sjf", "conservative"])
+@pytest.mark.parametrize("semantics", ["paper", "artifact"])
+@pytest.mark.parametrize("generator", [mms, bursty])
+def test_less_than_100_bytes_a_job(generator, scheduling, semantics):
+    """32 of the instance, 16 of the schedule, and what is allocated in between."""
+    jobs = 60_000
+    instance = generator(jobs)
+    policy = Policy(limit_us=3600 * SECOND_US, short_us=180 * SECOND_US, scheduling=scheduling, semantics=semantics)
+    tracemalloc.start()
+    Simulation(instance, policy).run(100)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < (100 - 32) * jobs
