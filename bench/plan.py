@@ -38,10 +38,12 @@ class Plan:
     second_opinions: dict[str, str] = field(default_factory=dict)
 
     def add(self, instance: Any, run: Run) -> None:
-        """Add a run; one of the same key is already the same run."""
+        """Add a run; one of the same key is already the same run, and called by the shorter label of the two."""
         if run.digest not in self.instances:
             self.instances[run.digest] = pickled(instance), compiled_kind(instance)
-        self.runs.setdefault(run.key, run)
+        known = self.runs.get(run.key)
+        if known is None or len(run.given) < len(known.given):
+            self.runs[run.key] = run
 
     def add_second_opinions(self) -> None:
         """Add, to each run whose method has several back ends, the same run by another one."""

@@ -22,7 +22,8 @@ class Audit:
 
     audited : runs that were solved by another back end too. agreed : of them, those where the intervals from bound to
     objective meet and, where both claim to be optimal, the objectives are equal. disagreements : a sentence for each
-    that does not. not_compared : a sentence for each where one of the two failed or was not supported.
+    that does not. not_compared : a sentence for each where one of the two failed, was not supported, or gave
+    neither solution nor bound.
     """
 
     audited: int
@@ -61,6 +62,10 @@ def audit_of(pairs: Mapping[str, str], records: Mapping[str, Record]) -> Audit:
         if incomparable:
             ended = incomparable[0]
             not_compared.append(f"{where}: {ended.run.label} ended as {ended.status} ({ended.measurement.reason})")
+            continue
+        silent = [r for r in (one, other) if r.status is Status.NO_SOLUTION and r.measurement.bound is None]
+        if silent:
+            not_compared.append(f"{where}: {silent[0].run.label} gave neither solution nor bound")
             continue
         problem = _disagreement(one, other)
         if problem is None:

@@ -101,6 +101,8 @@ def _supports(trial: Trial) -> Check:
 def _feasible(trial: Trial) -> Check:
     wrong = [s for s in _all(trial) if s.record.status is Status.INVALID and _reason(s) != MUTATED]
     solved = sum(s.record.measurement.objective is not None for s in _all(trial))
+    if not solved and not wrong:
+        return Check("answers verify", Result.SKIPPED, "it found no solution in any run")
     return _check("answers verify", wrong, _reason, trial, _number(solved, "solution"))
 
 

@@ -38,9 +38,9 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Show the runs of a suite: its table, a page to look at, figures for papers, all runs as a table."""
-    from schedgap.bench.api import is_measured
     from schedgap.bench.discover import load_families
     from schedgap.bench.records.results import read_results
+    from schedgap.bench.statistics.summary import is_measured
 
     load_families()
     results = read_results(directory)
@@ -76,23 +76,27 @@ def _write(
     from schedgap.bench.report.files import refuse_existing
 
     written: list[Path] = []
+    if table is not None:
+        from schedgap.bench.records.tidy import table_files
+
+        written += table_files(table)
+    if html is not None:
+        written.append(html)
     # Before anything is written, so that one command does all or nothing.
-    refuse_existing([path for path in (table, html) if path is not None], force=force)
+    refuse_existing(written, force=force)
+    if figures is not None:
+        from schedgap.bench.report import build_content, write_figures
+
+        # The first to write: only it knows which figures there are, and it refuses as well.
+        written += write_figures(build_content(results), figures, figure_format.value, force=force)
     if table is not None:
         from schedgap.bench.records.tidy import write_table
 
-        table.parent.mkdir(parents=True, exist_ok=True)
         write_table(results, table, force=force)
-        written += [table, table.with_suffix(f".points{table.suffix}")]
     if html is not None:
         from schedgap.bench.report import write_page
 
         write_page(results, html, force=force)
-        written.append(html)
-    if figures is not None:
-        from schedgap.bench.report import build_content, write_figures
-
-        written += write_figures(build_content(results), figures, figure_format.value, force=force)
     return written
 
 

@@ -169,8 +169,8 @@ def _show_audit(opinion: Opinion | None) -> None:
 
 def _finish(records: Iterable[Record], opinion: Opinion | None = None) -> None:
     """Say on stderr what failed, and leave with the exit code that design and scripts agree on."""
-    from schedgap.bench.api import is_measured
     from schedgap.bench.records.measurement import FAILED
+    from schedgap.bench.statistics.summary import is_measured
     from schedgap.bench.statistics.tables import failures
 
     known: list[Any] = list(records)

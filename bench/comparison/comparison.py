@@ -9,10 +9,11 @@ from pathlib import Path
 from schedgap.bench.comparison.findings import Finding, better_method, contradicting, gravity, judge_pair, worse_method
 from schedgap.bench.comparison.methods import MethodComparison, compare_methods
 from schedgap.bench.comparison.notes import notes
-from schedgap.bench.comparison.pairs import Pair, is_measured, judge_together, pair_up
+from schedgap.bench.comparison.pairs import Pair, judge_together, pair_up
 from schedgap.bench.records.journal import FILE_NAME
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.records.results import Results, read_results
+from schedgap.bench.statistics.summary import is_measured
 
 MIN_EFFECT = 0.001
 TIMELESS = "no times to compare: no run has a reference time on both sides; measure the baseline again."

@@ -35,9 +35,9 @@ def to_junit(comparison: Comparison) -> str:
     of_methods: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in comparison.regressions:
         key = (finding.family, finding.digest, finding.method, finding.seed)
-        if finding.instance and key not in by_run:
+        if finding.digest and key not in by_run:
             by_run[key] = finding
-        elif not finding.instance:
+        elif not finding.digest:
             of_methods[finding.family, finding.method].append(finding)
     pairs: dict[tuple[str, str], list[Pair]] = defaultdict(list)
     for pair in comparison.pairs:

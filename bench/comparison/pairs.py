@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.check_bounds import contradictions
-from schedgap.bench.statistics.summary import best_of, verified_objective
+from schedgap.bench.statistics.summary import Best, best_of, verified_objective
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
@@ -15,13 +14,14 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Run
-    from schedgap.bench.statistics.summary import Best
 
 # What makes two runs a pair: family, digest of the instance, method with the parameters given, seed.
 PairKey = tuple[str, str, str, int]
 # A run that is not proven optimal and used this share of its time limit may have been stopped by the clock: methods
 # that search in phases give each a part of the limit.
 CLOCK_SHARE = 0.5
+# Gaps to a bound below this share of the best objective are near 1 whatever was found, and would hide every change.
+BOUND_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,22 +108,19 @@ def used_clock(record: Record) -> bool:
     return measurement.status not in (Status.OPTIMAL, Status.INFEASIBLE, Status.UNSUPPORTED)
 
 
-def is_measured(records: Iterable[Record]) -> bool:
-    """Whether any run ended with a result."""
-    return any(record.status not in FAILED and record.status is not Status.UNSUPPORTED for record in records)
-
-
 def distance(record: Record, best: Mapping[str, Best]) -> float | None:
     """Return the gap of a run to the best proven bound of both sides, None without a solution.
 
-    Where nobody proved a bound, to the best verified objective of both sides.
+    Where nobody proved a bound of at least BOUND_SHARE of the best verified objective of both sides, to that objective.
     """
     known = best[record.run.digest]
     objective = verified_objective(record)
-    if objective is None or known.bound is not None:
-        return known.gap(objective)
+    if objective is None:
+        return None
     assert known.objective is not None
-    return 0.0 if objective == known.objective else (objective - known.objective) / objective
+    if known.bound is None or known.bound < BOUND_SHARE * known.objective:
+        known = Best(known.objective, known.objective)
+    return known.gap(objective)
 
 
 def _latest(records: Iterable[Record]) -> dict[PairKey, Record]:

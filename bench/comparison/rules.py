@@ -46,9 +46,9 @@ def worse(
 ) -> Kind | None:
     """Return in what `after` is worse than `before`, the gravest of several, None where it is not.
 
-    drawn : the method draws at random, so only whether it ends, and with a solution, is compared here. clock : the clock
-    may have stopped one of the two: an objective is worse then only if the gap grew by more than `min_effect`, and a
-    bound not at all. A lost proof of optimality counts always.
+    drawn : the method draws at random, so only whether it ends, and with a solution or a bound, is compared here. clock :
+    the clock may have stopped one of the two: an objective is worse then only if the gap grew by more than `min_effect`,
+    and a bound only if it was all that was found and there is none any more. A lost proof of optimality counts always.
     """
     if after.status in FAILED:
         if after.status is Status.INVALID:
@@ -59,6 +59,8 @@ def worse(
     old, new = verified_objective(before), verified_objective(after)
     if old is not None and new is None:
         return Kind.SOLUTION
+    if new is None and before.measurement.bound is not None and after.measurement.bound is None:
+        return Kind.BOUND
     if drawn:
         return None
     if old is not None and new is not None and new > old and not (clock and _growth(before, after, best) <= min_effect):

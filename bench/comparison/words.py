@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from schedgap.bench.comparison.comparison import Verdict
 from schedgap.bench.comparison.rules import Kind
-from schedgap.bench.statistics.tables import NOTHING, number, percent
+from schedgap.bench.statistics import tables
+from schedgap.bench.statistics.tables import NOTHING, percent
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
@@ -31,9 +33,10 @@ def verdict(comparison: Comparison) -> str:
 
 def about(finding: Finding) -> str:
     """Return the instance that a finding is about, with the seed where it matters."""
-    if not finding.instance:
+    if not finding.digest:
         return "all instances"
-    return f"{finding.instance} seed {finding.seed}" if finding.stochastic else finding.instance
+    name = finding.instance or finding.digest[:12]
+    return f"{name} seed {finding.seed}" if finding.stochastic else name
 
 
 def before(finding: Finding) -> str:
@@ -102,11 +105,8 @@ def times(value: float) -> str:
 
 
 def short(reason: str) -> str:
-    """Return a reason in one line that is not too long, and that moves no cursor."""
-    line = "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(reason.split())
-    )
-    return line if len(line) <= SHOWN_REASON else f"{line[: SHOWN_REASON - 3]}..."
+    """Return a reason as findings tell it."""
+    return tables.short(reason, SHOWN_REASON)
 
 
 def _value(finding: Finding, value: float | str | None) -> str:
@@ -114,7 +114,8 @@ def _value(finding: Finding, value: float | str | None) -> str:
         return value or NOTHING
     if finding.kind is Kind.GAP:
         return percent(value)
-    return number(value / find_family(finding.family).objective_scale)
+    # All digits: one micro-dollar more is a regression, and must look like one.
+    return f"{Decimal(value) / find_family(finding.family).objective_scale:,f}"
 
 
 def _interval(shown: str, interval: tuple[float, float] | None, show: Callable[[float], str]) -> str:

@@ -52,8 +52,10 @@ def run_child(request: Request, instance: Any, answers: int, output: int, scratc
         traceback.print_exc()
         body = pickle.dumps({"failed": "error", "reason": _one_line(error)})
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            # The method may have closed or replaced it, which is no reason to lose its answer.
+            with suppress(Exception):
+                stream.flush()
         send(answers, b"D", body)
     finally:
         os._exit(0)
@@ -65,7 +67,14 @@ def warm_up(method: Method, instance: Any, request: Request) -> float:
     assert shrink is not None
     start = time.perf_counter()
     _call(method, shrink(instance), request)
+    stop_timers()
     return time.perf_counter() - start
+
+
+def stop_timers() -> None:
+    """Stop what a method set to limit its own time: it would end a later call, or the process."""
+    for timer in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF):
+        signal.setitimer(timer, 0)
 
 
 def fingerprint(instance: Any) -> bytes:
@@ -132,6 +141,7 @@ def measured(request: Request, instance: Any, answers: int) -> bytes:
         with CompileClock(tell):
             for path in request.before:
                 _call(method, pickle.loads(path.read_bytes()), request)
+                stop_timers()
         send(answers, b"W", b"")
     before = fingerprint(instance)
     facts["reference_s"] = reference_s()

@@ -27,17 +27,39 @@ class ServerLostError(Exception):
 
 @dataclass(eq=False)
 class ServerHandle:
-    """One server, as seen from here; `pid` is also the parent of all that its run starts.
+    """One server, as seen from here.
 
+    pid : also the parent of all that its run starts; 0 before `greet`.
     touch : children of this warm server call the method on the small instance once more, untimed: the first call after
     a fork pays for copying pages, which for the quickest methods is several times the call itself.
     """
 
     socket: sockets.socket
     connection: Connection
-    pid: int
+    pid: int = 0
     warm_s: float | None = None
     touch: bool = False
+
+    def greet(self, spawner: int, patience_s: float) -> None:
+        """Wait until the server is there and says its `pid`. spawner : process that forks it.
+
+        Raises
+        ------
+        ServerLostError
+            if it does not within the patience.
+        """
+        deadline = time.monotonic() + patience_s
+        try:
+            while time.monotonic() < deadline:
+                if self.connection.poll(min(LOOK_EVERY_S, patience_s)):
+                    self.pid = self.connection.recv()
+                    return
+                # A method that stops its parent stops this one when it is warmed up in a server.
+                _wake(spawner)
+        except (EOFError, OSError):
+            pass
+        self.close()
+        raise ServerLostError
 
     def ask(self, question: Request | WarmUp, patience_s: float) -> Any:
         """Return the server's answer.

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from schedgap.instances.family import Family
 
 MUTATED = "it changed the instance that it was given"
+# What `child` says instead of an answer, or None.
+_UNANSWERED = (None, Status.MEMORY, Status.ERROR)
 _CLAIMS = (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION, Status.INFEASIBLE, Status.UNSUPPORTED)
 
 
@@ -43,7 +45,9 @@ def judge(family: Family, instance: Any, ending: Ending, limits: Limits) -> tupl
         except Exception as error:
             measurement = Measurement(Status.INVALID, reason=f"its answer cannot be read: {error!r}")
         else:
-            if "failed" in facts:
+            if not isinstance(facts, dict) or facts.get("failed") not in _UNANSWERED:
+                measurement, facts = _killed(dataclasses.replace(ending, cause=Cause.MESSAGES), limits), {}
+            elif "failed" in facts:
                 measurement = Measurement(Status(facts["failed"]), reason=facts["reason"])
                 facts = {}
             else:
@@ -125,7 +129,7 @@ def _weighed(family: Family, instance: Any, facts: dict[str, Any]) -> tuple[Meas
     except SchedgapError as error:
         return invalid(str(error))
     except Exception as error:
-        return invalid(f"its solution cannot be verified: {error!r}")
+        return invalid(f"its solution, of type {type(solution).__name__}, cannot be verified: {error!r}")
     if claimed in (Status.INFEASIBLE, Status.NO_SOLUTION, Status.UNSUPPORTED):
         return invalid(f"it claims '{claimed}' and returns a feasible solution of {objective}")
     if bound is not None and bound > objective:

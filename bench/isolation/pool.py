@@ -62,6 +62,8 @@ class Pool:
         self._scratch = tempfile.TemporaryDirectory(prefix="schedgap-", ignore_cleanup_errors=True)
         self._paths: dict[str, Path] = {}
         self._ready = False
+        # Apart from `_lock`, which `close` takes: loading methods may take long, or for ever.
+        self._starting = threading.Lock()
         self._process, self._socket = self._start(threads)
 
     def _start(self, threads: int) -> tuple[subprocess.Popen[bytes], socket.socket]:
@@ -83,13 +85,19 @@ class Pool:
         return process, ours
 
     def _wait_until_ready(self) -> None:
-        with self._lock:
+        with self._starting:
             if self._ready:
                 return
-            with Connection(os.dup(self._socket.fileno())) as connection:
+            with self._lock:
+                if self._closed:
+                    raise PoolClosedError
+                heard = os.dup(self._socket.fileno())
+            with Connection(heard) as connection:
                 try:
                     problem = connection.recv()
                 except (EOFError, OSError):
+                    if self._closed:
+                        raise PoolClosedError from None
                     problem = f"the server process ended with code {self._process.wait()} while starting"
             if problem is not None:
                 raise MethodError(f"methods cannot be loaded: {problem}")
@@ -151,9 +159,13 @@ class Pool:
                 server.hang_up()
         for server in idle:
             server.close()
+        # Whoever waits for methods to be loaded hears of it.
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(5)
+        if self._ready:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(5)
         self._process.kill()
         self._process.wait()
         self._scratch.cleanup()
@@ -226,23 +238,20 @@ class Pool:
 
     def _clone(self) -> ServerHandle:
         ours, theirs = socket.socketpair()
-        with self._lock:
+        with theirs, self._lock:
             if self._closed:
-                raise PoolClosedError
-            with theirs:
-                try:
-                    socket.send_fds(self._socket, [b"+"], [theirs.fileno()])
-                except OSError as error:
-                    raise SchedgapError(f"the process that starts runs is gone ({error}); start again.") from error
-            connection = Connection(os.dup(ours.fileno()))
-            try:
-                if not connection.poll(PATIENCE_S):
-                    raise EOFError
-                pid = connection.recv()
-            except (EOFError, OSError):
-                connection.close()
                 ours.close()
-                raise ServerLostError from None
-            server = ServerHandle(ours, connection, pid)
+                raise PoolClosedError
+            try:
+                socket.send_fds(self._socket, [b"+"], [theirs.fileno()])
+            except OSError as error:
+                ours.close()
+                raise SchedgapError(f"the process that starts runs is gone ({error}); start again.") from error
+            server = ServerHandle(ours, Connection(os.dup(ours.fileno())))
             self._busy.add(server)
-            return server
+        try:
+            server.greet(self._process.pid, PATIENCE_S)
+        except ServerLostError:
+            self._busy.discard(server)
+            raise
+        return server

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import marshal
+import math
 from dataclasses import asdict, dataclass, fields, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,9 @@ _RUN = itemgetter(*(field.name for field in fields(Run)))
 _MEASUREMENT = itemgetter(*(field.name for field in fields(Measurement)))
 # The newest that writes equal content of equal types as equal bytes, whoever else refers to it.
 MARSHAL_VERSION = 2
+# What verdicts and figures are computed from: of another type, it would be compared as what it is not.
+_WHOLE, _WHOLE_TYPES = ("objective", "bound"), frozenset({int, type(None)})
+_REAL, _REAL_TYPES = ("wall_s", "reference_s"), frozenset({int, float, type(None)})
 _STATUSES = {str(status): status for status in Status}
 
 
@@ -99,6 +103,15 @@ class Record:
         full["given"] = shared.mapping(full["given"])
         full["status"] = _STATUSES.get(full["status"]) or Status(full["status"])
         full["trajectory"] = tuple(map(tuple, full["trajectory"]))
+        for name in _WHOLE:
+            if type(full[name]) not in _WHOLE_TYPES:
+                raise TypeError(f"{name} is {full[name]!r}, not a whole number")
+        for name in _REAL:
+            value = full[name]
+            if type(value) not in _REAL_TYPES:
+                raise TypeError(f"{name} is {value!r}, not a number")
+            if value is not None and not math.isfinite(value):
+                raise ValueError(f"{name} is {value!r}")
         return cls(
             full["key"],
             Run(*_RUN(full)),

@@ -80,8 +80,21 @@ def points(results: Results) -> pd.DataFrame:
     return _table((row for record in results.records for row in _point_rows(record)), POINT_COLUMNS)
 
 
+def table_files(path: Path) -> tuple[Path, Path]:
+    """Return the files of the table of runs, which is `path`, and of the one of points beside it, `NAME.points.SUFFIX`.
+
+    Raises
+    ------
+    ReportError
+        for another suffix than `.csv` and `.parquet`.
+    """
+    if path.suffix.lower() not in _WRITERS:
+        raise ReportError(f"{path}: a table ends in {' or '.join(_WRITERS)}, not '{path.suffix}'; rename it.")
+    return path, path.with_suffix(f".points{path.suffix}")
+
+
 def write_table(results: Results, path: Path, *, force: bool = False) -> None:
-    """Write the table of runs to `path` and that of points beside it, `NAME.points.SUFFIX`.
+    """Write the table of runs to `path` and that of points beside it, see `table_files`; their folder is made if need be.
 
     path : ends in `.csv` or `.parquet`, which says how it is written. force : replace files that are there.
 
@@ -90,18 +103,15 @@ def write_table(results: Results, path: Path, *, force: bool = False) -> None:
     ReportError
         for another suffix, a file that is there, or one that cannot be written.
     """
-    writers: dict[str, Callable[[pd.DataFrame, Path], None]] = {".csv": _write_csv, ".parquet": _write_parquet}
-    writer = writers.get(path.suffix.lower())
-    if writer is None:
-        raise ReportError(f"{path}: a table ends in {' or '.join(writers)}, not '{path.suffix}'; rename it.")
-    beside = path.with_suffix(f".points{path.suffix}")
-    for target in (path, beside):
+    targets = table_files(path)
+    for target in targets:
         if target.exists() and not force:
-            raise ReportError(f"{target}: is there already; give another name, or say that it may be replaced.")
-    for target, make in ((path, frame), (beside, points)):
+            raise ReportError(f"{target} exists and is not written over; give another name or --force.")
+    for target, make in zip(targets, (frame, points), strict=True):
         partial = target.with_name(f"{target.name}.partial")
         try:
-            writer(make(results), partial)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _WRITERS[path.suffix.lower()](make(results), partial)
             partial.replace(target)
         except OSError as error:
             partial.unlink(missing_ok=True)
@@ -117,6 +127,9 @@ def _write_parquet(table: pd.DataFrame, path: Path) -> None:
     table.to_parquet(path, engine="pyarrow", index=False)
 
 
+_WRITERS: Mapping[str, Callable[[pd.DataFrame, Path], None]] = {".csv": _write_csv, ".parquet": _write_parquet}
+
+
 def _table(rows: Iterable[tuple[Any, ...]], columns: Mapping[str, str]) -> pd.DataFrame:
     found = list(rows)
     values = zip(*found, strict=True) if found else ((),) * len(columns)
@@ -128,7 +141,14 @@ def _table(rows: Iterable[tuple[Any, ...]], columns: Mapping[str, str]) -> pd.Da
 def _column(values: Iterable[Any], kind: str) -> pd.Series[Any]:
     if kind == TIME:
         return pd.Series(pd.to_datetime(list(values), utc=True, format="ISO8601").as_unit("ns"))
+    if kind == TEXT:
+        values = map(_encodable, values)
     return pd.Series(list(values), dtype=kind)
+
+
+def _encodable(text: str | None) -> str | None:
+    """Return the text with what UTF-8 cannot hold, half a surrogate pair, replaced."""
+    return text if text is None or text.isascii() else text.encode(errors="replace").decode()
 
 
 def _run_row(record: Record, best: Best) -> tuple[Any, ...]:

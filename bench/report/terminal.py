@@ -10,7 +10,7 @@ from rich.text import Text
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.headlines import headline_rows
 from schedgap.bench.statistics.summary import summarise
-from schedgap.bench.statistics.tables import console, failures, headline_table
+from schedgap.bench.statistics.tables import console, failures, headline_table, verified_note
 
 if TYPE_CHECKING:
     from schedgap.bench.records.results import Results
@@ -38,7 +38,7 @@ def show(results: Results) -> None:
     title, headline = (f"Runs in {results.directory}", "gap") if suite is None else (suite.title, suite.headline)
     screen.print(headline_table(title, headline, content["table"]))
     lines = [] if suite is None else [suite.question]
-    lines.append("Every solution was verified; gaps are against the best proven bound.")
+    lines.append(verified_note(results.records))
     if suite is not None and suite.source:
         lines.append(f"The paper's figures: {suite.source}.")
     missing = content["planned"] - content["runs"]

@@ -141,7 +141,8 @@ def _gap(objective: int | None, bound: int | None) -> float:
     """Return (objective - bound) / objective, 1 without one of them; a bound below 0 counts as 0."""
     if objective is None or bound is None:
         return 1.0
-    return 0.0 if objective <= bound else (objective - max(bound, 0)) / objective
+    bound = max(bound, 0)
+    return 0.0 if objective <= bound else (objective - bound) / objective
 
 
 def _when(point: tuple[float, int | None, int | None]) -> float:

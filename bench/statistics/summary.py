@@ -43,7 +43,8 @@ class Best:
         """
         if objective is None or self.bound is None:
             return None
-        return 0.0 if objective == self.bound else (objective - max(self.bound, 0)) / objective
+        bound = max(self.bound, 0)
+        return 0.0 if objective == bound else (objective - bound) / objective
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,11 @@ def best_of(records: Iterable[Record]) -> dict[str, Best]:
         if measurement.objective is not None:
             objectives[digest] = min(objectives.get(digest, measurement.objective), measurement.objective)
     return {digest: Best(bounds.get(digest), objectives.get(digest)) for digest in digests}
+
+
+def is_measured(records: Iterable[Record]) -> bool:
+    """Whether any run gave a verified objective, a proven bound or a finding that counts."""
+    return any(record.status not in FAILED and record.status is not Status.UNSUPPORTED for record in records)
 
 
 def by_label(records: Iterable[Record]) -> dict[str, list[Record]]:

@@ -203,10 +203,17 @@ def suite_notes(result: SuiteResult) -> str:
     """Return what to read below the table."""
     source = f"The paper's figures: {result.suite.source}.\n" if result.suite.source else ""
     return (
-        f"{result.suite.question}\nEvery solution was verified; gaps are against the best proven bound.\n{source}"
+        f"{result.suite.question}\n{verified_note(result.records)}\n{source}"
         f"{len(result.records)} runs, {result.measured_now} of them now, {result.failed} failed; "
         f"recorded in {result.directory}."
     )
+
+
+def verified_note(records: Iterable[Record]) -> str:
+    """Return what figures of these runs rest on."""
+    proven = any(record.status not in FAILED and record.measurement.bound is not None for record in records)
+    gaps = "gaps are against the best proven bound" if proven else "no bound was proven, so there are no gaps"
+    return f"Every solution was verified; {gaps}."
 
 
 def gap_notes(result: GapResult, unit: str) -> str:
@@ -241,14 +248,18 @@ def failures(records: Iterable[Record]) -> list[str]:
         if record.status in FAILED:
             kinds.setdefault((record.run.label, str(record.status)), []).append(record)
     return [
-        f"{label}: {status} ({len(own)} of its runs), on {own[0].run.instance}: {_short(own[0])}"
+        f"{label}: {status} ({len(own)} of its runs), on {own[0].run.instance}: "
+        f"{short(own[0].measurement.reason or 'no reason given', SHOWN_REASON)}"
         for (label, status), own in kinds.items()
     ]
 
 
-def _short(record: Record) -> str:
-    reason = record.measurement.reason or "no reason given"
-    return reason if len(reason) <= SHOWN_REASON else f"{reason[: SHOWN_REASON - 3]}..."
+def short(reason: str, most: int) -> str:
+    """Return a reason in one line of at most so many characters, which moves no cursor."""
+    line = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(reason.split())
+    )
+    return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def plain_table(title: str, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:

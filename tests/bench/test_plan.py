@@ -20,3 +20,10 @@ def test_a_block_has_the_processes_of_its_threads(write_suite):
     settings = [plan.task(key).setting for key in plan.runs]
     assert [setting.threads for setting in settings] == [1, 2]
     assert [setting.isolation for setting in settings] == ["runexec"] * 2
+
+
+def test_the_order_of_methods_changes_no_label(write_suite):
+    """A default that is given is the same run; results are compared by label, so it must be the same one."""
+    texts = ["full-reconfiguration", "full-reconfiguration[downsizing=true]"]
+    plans = [plan_suite(*read_suite(write_suite(methods))) for methods in (texts, texts[::-1])]
+    assert [[run.label for run in plan.runs.values()] for plan in plans] == [["full-reconfiguration"]] * 2

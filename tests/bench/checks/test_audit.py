@@ -64,7 +64,6 @@ def opinion(make_record, one, other):
         ({"objective": 10, "bound": 10, "status": "optimal"}, {"objective": 10, "bound": 10, "status": "optimal"}),
         ({"objective": 12, "bound": 9}, {"objective": 10, "bound": 10, "status": "optimal"}),
         ({"objective": 10, "bound": 9}, {"bound": 8}),
-        ({"objective": 10, "bound": 9}, {}),
         ({"status": "infeasible"}, {"bound": 8}),
     ],
 )
@@ -96,6 +95,13 @@ def test_failures_are_not_compared(make_record):
     found = opinion(make_record, {"objective": 10}, {"status": "timeout", "reason": "killed"})
     assert found.not_compared == ("m and m[backend=b] on i: m[backend=b] ended as timeout (killed)",)
     assert (found.audited, found.agreed, found.disagreements) == (1, 0, ())
+
+
+@pytest.mark.parametrize("known", [{"objective": 10, "bound": 10, "status": "optimal"}, {"status": "infeasible"}, {}])
+def test_to_find_nothing_is_no_opinion(make_record, known):
+    nothing = "m and m[backend=b] on i: m[backend=b] gave neither solution nor bound"
+    assert opinion(make_record, known, {}).agreed == 0
+    assert opinion(make_record, {"bound": 3}, {}) == Audit(1, 0, (), (nothing,))
 
 
 def test_the_command_tells_it(schedgap, write_suite, tmp_path):

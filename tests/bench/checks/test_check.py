@@ -16,6 +16,7 @@ OTHERS = "same answer after other instances"
 SEED = "depends on the seed as declared"
 BROKEN = {
     "c-honest": {},
+    "c-silent": {},
     "c-kept": {"answers verify": "(after others)"},
     "c-counts": {OTHERS: "another solution of the same objective"},
     "c-draws": {SEED: "declare stochastic=True"},
@@ -65,6 +66,11 @@ def test_what_was_looked_at_is_told(checked):
     assert told["bounds and solutions agree"] == "beside patterns"
     assert told[OTHERS] == "2 instances"
     assert told["keeps to the time limit"] == "it takes no time_limit_s"
+
+
+def test_to_find_nothing_keeps_no_promise(checked):
+    (verified,) = (each for each in checked["c-silent"].checks if each.check == "answers verify")
+    assert (verified.result, verified.detail) == ("skipped", "it found no solution in any run")
 
 
 def test_command(schedgap, careless, two_instances):

@@ -62,13 +62,22 @@ def test_files(schedgap, directory, tmp_path):
     assert schedgap(*wanted, "--force")[0] == 0
 
 
-def test_nothing_is_written_if_one_file_exists(schedgap, directory, tmp_path):
-    page = tmp_path / "report.html"
-    page.write_text("mine")
-    code, out, err = schedgap("report", directory, "--html", page, "--table", tmp_path / "runs.csv")
+@pytest.mark.parametrize("name", ["report.html", "runs.csv", "runs.points.csv", "scatter.svg"])
+def test_nothing_is_written_if_one_file_exists(schedgap, directory, tmp_path, name):
+    there = tmp_path / name
+    there.write_text("mine")
+    wanted = ("--html", tmp_path / "report.html", "--table", tmp_path / "runs.csv", "--figures", tmp_path)
+    code, out, err = schedgap("report", directory, *wanted)
     assert (code, out) == (2, "")
-    assert err == f"ReportError: {page} exists and is not written over; give another name or --force.\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert err == f"ReportError: {there} exists and is not written over; give another name or --force.\n"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_table_of_another_suffix_leaves_no_folder(schedgap, directory, tmp_path):
+    code, out, err = schedgap("report", directory, "--table", tmp_path / "new" / "runs.xls")
+    assert (code, out) == (2, "")
+    assert "a table ends in .csv or .parquet, not '.xls'" in err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_directory_without_a_journal(schedgap, tmp_path):

@@ -162,6 +162,15 @@ def test_a_planted_effect_is_found(record):
     assert (back.verdict, [found.kind for found in back.improvements]) == ("ok", ["gap"])
 
 
+@pytest.mark.parametrize("bound", [0, 1, None])
+def test_a_weak_bound_hides_nothing(record, bound):
+    """Twice the cost, where gaps to the bound are all near 1: of a method that draws, and of one that the clock stopped."""
+    for options in ({"stochastic": True}, {"wall_s": 60.0}):
+        base = [record("s", f"i{number}", objective=10_000, bound=bound, **options) for number in range(3)]
+        new = [record("s", f"i{number}", objective=20_000, bound=bound, **options) for number in range(3)]
+        assert compare_results(side(base), side(new)).verdict == "regression"
+
+
 def test_an_effect_below_the_minimum_is_none(record):
     base, new = drawn(record, [20] * 20)
     assert compare_results(base, new, min_effect=0.02).verdict == "ok"

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from schedgap.bench.comparison import words
 from schedgap.bench.comparison.comparison import compare_results
 from schedgap.bench.comparison.markdown import SHOWN_FINDINGS
 from schedgap.bench.comparison.output import render
@@ -134,6 +135,28 @@ def test_junit_has_a_case_for_each_finding_about_a_method(make_record):
     # (900 + 4) / (100 + 4) = 8.69
     assert (case.get("classname"), case.get("name")) == ("a", "time over all instances")
     assert case.find("failure").get("message") == "a on all instances: takes 8.69x [8.69x, 8.69x] as long"
+
+
+def test_the_least_change_can_be_seen(make_record):
+    """One micro-dollar more of $1,012.8, and one more of nothing."""
+    base = [make_record("a", "i", objective=1_012_800_000), make_record("a", "j", objective=0)]
+    new = [make_record("a", "i", objective=1_012_800_001), make_record("a", "j", objective=1)]
+    content = json.loads(render(compare_results(side(base, "old"), side(new, "new")), "json"))
+    assert [finding["message"] for finding in content["regressions"]] == [
+        "objective 1,012.8 -> 1,012.800001 $/h (+0.000000%)",
+        "objective 0 -> 0.000001 $/h (-)",
+    ]
+
+
+def test_an_instance_without_a_name_is_still_one(make_record):
+    sides = [
+        side([replace(run, run=replace(run.run, instance=""))], "s")
+        for run in (make_record("a", "i", objective=5), make_record("a", "i", objective=6))
+    ]
+    found = compare_results(*sides)
+    assert words.about(found.regressions[0]) == "i"
+    (case,) = ElementTree.fromstring(render(found, "junit")).iter("testcase")
+    assert case.find("failure").get("type") == "objective"
 
 
 def test_contradictions_are_told_in_every_format(make_record):

@@ -63,6 +63,11 @@ def test_distance_is_to_the_bound_or_else_to_the_best_solution(make_record):
     assert distance(record, {"i": Best(bound=None, objective=90)}) == 0.1
     assert distance(record, {"i": Best(bound=None, objective=100)}) == 0.0
     assert distance(make_record("a", "i", bound=80), {"i": Best(bound=80, objective=90)}) is None
+    # A bound below a quarter of the best solution, such as 0: a gap to it is near 1, whatever was found.
+    for bound in (-5, 0, 1, 22):
+        assert distance(record, {"i": Best(bound, objective=90)}) == 0.1
+    assert distance(record, {"i": Best(23, objective=90)}) == 0.77
+    assert distance(make_record("a", "i", objective=0), {"i": Best(-5, objective=0)}) == 0.0
     failed = make_record("a", "i", status=Status.INVALID, objective=100)
     assert distance(failed, {"i": Best(bound=80, objective=90)}) is None
 

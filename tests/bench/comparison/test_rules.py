@@ -99,6 +99,14 @@ def test_the_clock_excuses_little(kind, after, expected):
     assert kind(GOOD, after, clock=True, min_effect=0.001) == expected
 
 
+@pytest.mark.parametrize("excuse", ["clock", "drawn"])
+@pytest.mark.parametrize("after", [{}, failed(Status.UNSUPPORTED)])
+def test_a_bound_that_was_all_there_was_is_not_excused(kind, after, excuse):
+    """Neither the clock nor chance: what gave a bound gives nothing any more. A weaker bound they do excuse."""
+    assert kind(NOTHING, after, **{excuse: True}, min_effect=0.001) is Kind.BOUND
+    assert kind(NOTHING, {"bound": 1}, **{excuse: True}, min_effect=0.001) is None
+
+
 def test_a_lost_proof_counts_whatever_the_clock_did(kind):
     assert kind(OPTIMAL, GOOD, clock=True, min_effect=0.5) is Kind.PROOF
 

@@ -36,6 +36,8 @@ EXPECTED = {
     "x-elsewhere": ("invalid", "table7-6"),
     "x-grand-bomb": ("memory", "killed over 200 MiB"),
     "x-spike": ("memory", "over"),
+    "x-forged": ("invalid", "is no answer"),
+    "x-shut-output": ("feasible", None),
     "x-garbage": ("invalid", "is no answer"),
     "x-huge-answer": ("invalid", "is no answer"),
     "x-two-answers": ("invalid", "is no answer"),
@@ -91,7 +93,7 @@ def test_status_and_reason(ends, label):
 def test_only_verified_figures_are_recorded(ends):
     """x-boaster's solution is as good as x-honest's, and no better proven; the rest has no objective at all."""
     solved = {label for label, end in ends.items() if end.objective is not None}
-    assert solved == {"x-honest", "x-random", "x-offspring", "x-boaster", "x-stop-parent"}
+    assert solved == {"x-honest", "x-random", "x-offspring", "x-boaster", "x-stop-parent", "x-shut-output"}
     assert len({ends[label].objective for label in solved}) == 1
     assert ends["x-boaster"].claimed_status == "optimal"
     assert ends["x-liar"].bound is None

@@ -23,6 +23,11 @@ def honest(instance):
     return alone(instance)
 
 
+@method("c-silent", family=FAMILY)
+def silent(instance):
+    return None
+
+
 @method("c-kept", family=FAMILY)
 def kept(instance):
     """The first solution of as many tasks that this process has found."""

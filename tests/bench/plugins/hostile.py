@@ -234,6 +234,20 @@ def two_answers(instance):
     return alone(instance)
 
 
+@method("x-forged", family=FAMILY)
+def forged(instance):
+    body = pickle.dumps({"failed": "optimal", "reason": "it says so itself"})
+    everywhere(b"D" + len(body).to_bytes(8, "little") + body)
+    os._exit(0)
+
+
+@method("x-shut-output", family=FAMILY)
+def shut_output(instance):
+    sys.stdout.close()
+    sys.stderr = None
+    return alone(instance)
+
+
 @method("x-restart", family=FAMILY)
 def restart(instance):
     """Says again and again that the clock is to start anew."""

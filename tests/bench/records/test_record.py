@@ -49,6 +49,9 @@ def test_equal_values_of_other_types_stay_what_they_are(make_record):
         ({"limits": None}, TypeError),
         ({"trajectory": [3]}, TypeError),
         ({"digest": ["a"]}, TypeError),
+        *(({name: value}, TypeError) for name in ("objective", "bound") for value in ("5", 5.0, True)),
+        *(({"wall_s": value}, TypeError) for value in ("5", True)),
+        *(({"reference_s": value}, ValueError) for value in (float("nan"), float("inf"))),
         ({"schema": "schedgap/run/0"}, KeyError),
     ],
 )

@@ -34,6 +34,14 @@ def results(tmp_path, make_record):
     return Results(tmp_path, None, (), records, len(records), {})
 
 
+def test_half_a_character_is_replaced(tmp_path, make_record):
+    """What a method reports may hold what UTF-8 cannot; the journal has it escaped."""
+    record = make_record("a", objective=5, details={"note": "x\ud800"}, reason="y\udfff")
+    write_table(Results(tmp_path, None, (), (record,), 1, {}), tmp_path / "runs.csv")
+    (row,) = pd.read_csv(tmp_path / "runs.csv").to_dict("records")
+    assert (row["details"], row["reason"]) == ('{"note":"x?"}', "y?")
+
+
 def test_runs(results):
     exact, greedy, wrong, other = frame(results).to_dict("records")
     assert (exact["instance"], exact["method"], exact["status"], exact["unit"]) == ("i", "exact", "feasible", "$/h")
@@ -114,7 +122,7 @@ def test_nothing_is_replaced_unasked(results, tmp_path):
     path, beside = tmp_path / "t.csv", tmp_path / "t.points.csv"
     for there in (path, beside):
         there.write_text("mine")
-        with pytest.raises(ReportError, match=f"{there.name}: is there already"):
+        with pytest.raises(ReportError, match=f"{there.name} exists and is not written over"):
             write_table(results, path)
         assert there.read_text() == "mine"
         assert len(list(tmp_path.iterdir())) == 1

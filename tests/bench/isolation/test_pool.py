@@ -1,0 +1,60 @@
+"""The harness's side of the servers, where these do not answer."""
+
+import os
+import signal
+import threading
+
+from schedgap.bench.isolation.payload import pickled
+from schedgap.bench.isolation.pool import Pool, PoolClosedError
+from schedgap.bench.isolation.request import Request
+from schedgap.bench.records.runs import Limits
+from schedgap.instances.provisioning import table7
+
+
+def run(pool):
+    instance = table7(6)
+    path = pool.store(instance.digest, pickled(instance))
+    return pool.run(Request("provisioning", "no-packing", {}, 0, Limits(), instance.digest, path), "", is_ours=True)
+
+
+def ends_of(pool):
+    """Ask for a run in another thread; returns the thread, and what comes of it."""
+    ends = []
+
+    def ask():
+        try:
+            ends.append(run(pool).measurement.status)
+        except BaseException as error:
+            ends.append(type(error))
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    return asking, ends
+
+
+def test_a_pool_closes_while_a_plug_in_is_loaded_without_end(tmp_path):
+    plugin, begun = tmp_path / "endless.py", tmp_path / "begun"
+    plugin.write_text(f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)\n")
+    pool = Pool(["provisioning"], [str(plugin)])
+    asking, ends = ends_of(pool)
+    while not begun.exists():
+        pass
+    closing = threading.Thread(target=pool.close, daemon=True)
+    closing.start()
+    closing.join(20)
+    asking.join(20)
+    pool._process.kill()
+    assert not closing.is_alive()
+    assert ends == [PoolClosedError]
+
+
+def test_a_stopped_spawner_is_made_to_go_on():
+    pool = Pool(["provisioning"])
+    try:
+        pool._wait_until_ready()
+        os.kill(pool._process.pid, signal.SIGSTOP)
+        asking, ends = ends_of(pool)
+        asking.join(60)
+        assert ends == ["feasible"]
+    finally:
+        pool.close()
