@@ -11,6 +11,22 @@ if TYPE_CHECKING:
 
 
 @kernel
+def first_overlap(
+    machine: np.ndarray, start_us: np.ndarray, end_us: np.ndarray, by_start: np.ndarray, free_us: np.ndarray
+) -> int:
+    """Return the first job that starts before the last one on its machine has ended, -1 if there is none. O(J).
+
+    For jobs of which no two fit a machine; arrays as for `first_overload`. free_us : (M,) int64 zeros.
+    """
+    for i in range(by_start.shape[0]):
+        job = by_start[i]
+        if start_us[job] < free_us[machine[job]]:
+            return int(job)
+        free_us[machine[job]] = end_us[job]
+    return -1
+
+
+@kernel
 def first_overload(
     machine: np.ndarray,
     start_us: np.ndarray,

@@ -64,25 +64,34 @@ def _check_times(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
 
 def _check_capacity(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
     # Here, since it brings Numba, which nobody needs who only lists or reads instances.
-    from schedgap.instances.waiting.kernels import first_overload
+    from schedgap.instances.waiting.kernels import first_overlap, first_overload
 
     fixed = np.flatnonzero(schedule.machine != RENTED)
     machine, start = schedule.machine[fixed], schedule.start_us[fixed]
     end = start + instance.runtime_us[fixed]
-    job = first_overload(
-        machine,
-        start,
-        end,
-        np.argsort(start, kind="stable"),
-        instance.cores[fixed],
-        instance.memory_mib[fixed],
-        instance.machine_cores,
-        instance.machine_memory_mib,
-        np.zeros(schedule.num_machines, np.int64),
-        np.zeros(schedule.num_machines, np.int64),
-        np.empty(fixed.size, np.int64),
-        np.empty(fixed.size, np.int64),
-    )
+    by_start = np.argsort(start, kind="stable")
+    cores, memory_mib = instance.cores[fixed], instance.memory_mib[fixed]
+    most_cores, most_memory_mib = instance.machine_cores, instance.machine_memory_mib
+    zeros = np.zeros(schedule.num_machines, np.int64)
+    # No two jobs fit a machine together: the paper's model, and a third of the time.
+    if (2 * cores > most_cores).all() or (2 * memory_mib > most_memory_mib).all():
+        large = (cores > most_cores) | (memory_mib > most_memory_mib)
+        job = int(np.argmax(large)) if large.any() else first_overlap(machine, start, end, by_start, zeros)
+    else:
+        job = first_overload(
+            machine,
+            start,
+            end,
+            by_start,
+            cores,
+            memory_mib,
+            most_cores,
+            most_memory_mib,
+            zeros,
+            zeros.copy(),
+            np.empty(fixed.size, np.int64),
+            np.empty(fixed.size, np.int64),
+        )
     if job >= 0:
         raise VerifyError(
             f"machine {machine[job]} is over its {instance.machine_cores} cores or {instance.machine_memory_mib} MiB "

@@ -76,6 +76,17 @@ def test_jobs_that_are_not_placed(make):
         WaitingSchedule(0, [RENTED], [0, 1])
 
 
+def test_jobs_large_in_different_resources_share_a_machine(make):
+    """2 of 3 cores with 10 of 100 MiB, beside 1 core with 90 MiB."""
+    instance = make([0, 0], [1, 1], cores=[2, 1], memory_mib=[10, 90], machine_cores=3)
+    assert verify(instance, WaitingSchedule(1, [0, 0], hours(0, 0))) == 4_000_000
+
+
+def test_a_job_larger_than_a_machine(make):
+    with pytest.raises(VerifyError, match="over its 2 cores or 100 MiB when job 1 starts"):
+        verify(make([0, 3], [1, 1], cores=[2, 3]), WaitingSchedule(1, [0, 0], hours(0, 3)))
+
+
 jobs = st.tuples(st.integers(0, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 3), st.integers(-1, 1))
 
 
