@@ -20,19 +20,24 @@ test: $(VENV)/installed
 benchmarks: $(VENV)/installed
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable
 
-# Is any method worse than in results/ci? See docs/compare.md.
+GATES := ci ci-waiting
+
+# Is any method worse than in results/? See docs/compare.md.
 gate: $(VENV)/installed
 	rm -rf runs/gate
-	$(BIN)/schedgap run ci --out runs/gate
-	$(BIN)/schedgap compare results/ci runs/gate
+	for suite in $(GATES); do \
+	    $(BIN)/schedgap run $$suite --out runs/gate/$$suite && \
+	    $(BIN)/schedgap compare results/$$suite runs/gate/$$suite || exit $$?; \
+	done
 
-# What is measured now is what the gate asks for from now on: read what the comparison says, then commit results/ci.
+# What is measured now is what the gate asks for from now on: read what the comparisons say, then commit results/.
 baseline: $(VENV)/installed
 	rm -rf runs/gate
-	$(BIN)/schedgap run ci --out runs/gate --jobs 1
-	-$(BIN)/schedgap compare results/ci runs/gate --fail-on none
-	mkdir -p results/ci
-	cp runs/gate/journal.jsonl runs/gate/plan.json results/ci/
+	for suite in $(GATES); do \
+	    $(BIN)/schedgap run $$suite --out runs/gate/$$suite --jobs 1 || exit $$?; \
+	    $(BIN)/schedgap compare results/$$suite runs/gate/$$suite --fail-on none; \
+	    mkdir -p results/$$suite && cp runs/gate/$$suite/journal.jsonl runs/gate/$$suite/plan.json results/$$suite/; \
+	done
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

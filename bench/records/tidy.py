@@ -7,6 +7,7 @@ missing; texts and truth values are nullable too.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -114,7 +115,8 @@ def write_table(results: Results, path: Path, *, force: bool = False) -> None:
             _WRITERS[path.suffix.lower()](make(results), partial)
             partial.replace(target)
         except OSError as error:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                partial.unlink()
             reason = error.strerror or error
             raise ReportError(f"{target}: cannot be written ({reason}); give another place.") from None
 

@@ -137,10 +137,11 @@ def test_nothing_is_replaced_unasked(results, tmp_path):
     [
         ("t.xlsx", r"t\.xlsx: a table ends in \.csv or \.parquet, not '\.xlsx'"),
         ("table", r"table: a table ends in \.csv or \.parquet, not ''"),
-        ("nowhere/t.csv", r"nowhere/t\.csv: cannot be written"),
+        ("mine/t.csv", r"mine/t\.csv: cannot be written"),
     ],
 )
 def test_what_cannot_be_written(results, tmp_path, name, message):
+    (tmp_path / "mine").write_text("a file, no folder")
     with pytest.raises(ReportError, match=message):
         write_table(results, tmp_path / name)
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
