@@ -78,7 +78,9 @@ def main() -> None:
         typer.echo(f"{type(error).__name__}: {where}{error.strerror or error}", err=True)
         sys.exit(USAGE)
     except _InterruptedError as interruption:
-        typer.echo("interrupted; what was recorded stays, the same command finishes the rest.", err=True)
+        # Only suites have a journal.
+        rest = "; what was recorded stays, the same command finishes the rest" if sys.argv[1:2] == ["run"] else ""
+        typer.echo(f"interrupted{rest}.", err=True)
         sys.exit(128 + interruption.number)
 
 

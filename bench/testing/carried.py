@@ -12,6 +12,7 @@ import pickle
 import re
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +104,7 @@ def _registered(given: Callable[..., Any], family: str) -> Method:
 
 def _kebab(given: Callable[..., Any]) -> str:
     """Return `best-fit` of `best_fit`, `BestFit` or a partial of either."""
-    while not hasattr(given, "__name__") and hasattr(given, "func"):
+    while isinstance(given, partial):
         given = given.func
     name = getattr(given, "__name__", type(given).__name__)
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
