@@ -46,11 +46,11 @@ def rounded_up(amount: int) -> int:
 def costs(instance: WaitingInstance, schedule: WaitingSchedule) -> Costs:
     """Return what a schedule costs; it is not verified here. O(J)."""
     rented = schedule.machine == RENTED
-    wait_us = int((schedule.start_us - instance.submit_us).sum())
+    wait_us = schedule.start_us - instance.submit_us
     return Costs(
         schedule.num_machines * instance.fixed_price * paid_us(instance, schedule),
         rent_of(instance.rent()[rented], instance.runtime_us[rented]),
-        instance.wait_price * wait_us,
+        instance.wait_price * exact_sum(wait_us),
     )
 
 
@@ -59,6 +59,11 @@ def paid_us(instance: WaitingInstance, schedule: WaitingSchedule) -> int:
     fixed = schedule.machine != RENTED
     ends = (schedule.start_us + instance.runtime_us)[fixed]
     return max(instance.horizon_us, int(ends.max(initial=0)))
+
+
+def exact_sum(times_us: IntArray) -> int:
+    """Return a sum of 62-bit times that may have more bits: years of waiting, by many jobs."""
+    return (int((times_us >> 31).sum()) << 31) + int((times_us & 0x7FFFFFFF).sum())
 
 
 def rent_of(rent: IntArray, runtime_us: IntArray) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.waiting.model import SECOND_US
+from schedgap.instances.waiting.model import MAX_TOTAL_US, SECOND_US
 from schedgap.instances.waiting.objective import costs
 from schedgap.instances.waiting.schedule import RENTED
 
@@ -47,6 +47,10 @@ def _check_ranges(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
 
 
 def _check_times(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
+    late = schedule.start_us > MAX_TOTAL_US
+    if late.any():
+        job = int(np.argmax(late))
+        raise VerifyError(f"job {job} starts at {schedule.start_us[job]} us; a schedule ends before {MAX_TOTAL_US} us.")
     wait = schedule.start_us - instance.submit_us
     if (wait < 0).any():
         job = int(np.argmax(wait < 0))

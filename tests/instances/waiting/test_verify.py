@@ -41,6 +41,19 @@ def test_rents_beyond_64_bits_are_exact(make):
     assert costs(instance, WaitingSchedule(0, [RENTED] * 9, [0] * 9)).rented == 9 * 10**24
 
 
+def test_waits_beyond_64_bits_are_exact(make):
+    """Eight jobs that wait 2^61 us each: the sum has 65 bits."""
+    instance = make([0] * 8, [1] * 8, wait_price=1)
+    schedule = WaitingSchedule(0, [RENTED] * 8, [2**61] * 8)
+    assert costs(instance, schedule).waiting == 2**64
+    assert verify(instance, schedule) == costs(instance, schedule).objective > 2**64 // HOUR_US
+
+
+def test_a_start_beyond_all_time(make):
+    with pytest.raises(VerifyError, match="job 1 starts at 9223372036854775807 us"):
+        verify(make([0, 0], [1, 1]), WaitingSchedule(0, [RENTED] * 2, [0, 2**63 - 1]))
+
+
 def test_what_ends_makes_room_for_what_starts(make):
     instance = make([0, 0], [1, 1], cores=[2, 2])
     assert verify(instance, WaitingSchedule(1, [0, 0], hours(0, 1))) == 4_000_000
