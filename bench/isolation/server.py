@@ -45,6 +45,10 @@ def serve(connection: Connection) -> None:
             return
 
 
+# Larger instances are read again for each run: dozens of servers that each kept one would fill the memory.
+KEEP_BYTES = 2**27
+
+
 class Server:
     """Holds the instance of the last request, so that the children of a series of runs inherit it without copying."""
 
@@ -57,7 +61,10 @@ class Server:
         """Do what is asked."""
         if isinstance(request, WarmUp):
             return self._warm(request.request)
-        return self._run(request)
+        answer = self._run(request)
+        if request.instance_path.stat().st_size > KEEP_BYTES:
+            self._digest, self._instance = "", None
+        return answer
 
     def _warm(self, request: Request) -> WarmedUp:
         method = find_method(request.family, request.method)
