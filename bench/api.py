@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +12,7 @@ from schedgap.bench.checks.audit import Audit, audit_of
 from schedgap.bench.discover import load_families, load_methods
 from schedgap.bench.executors.opening import open_executor
 from schedgap.bench.isolation.runexec import require_runexec
-from schedgap.bench.plan import Plan, chosen_method, make_run, plan_suite, setting
+from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
 from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import Journal
 from schedgap.bench.records.measurement import ERRORS, FAILED
@@ -24,21 +24,17 @@ from schedgap.bench.statistics.check_bounds import contradictions, judged
 from schedgap.bench.statistics.headlines import headline_rows
 from schedgap.bench.statistics.summary import Best, best_of, summarise
 from schedgap.bench.suite import read_suite
-from schedgap.instances.errors import MethodError, SolutionError
+from schedgap.instances.errors import SolutionError
 from schedgap.instances.family import find_family
-from schedgap.instances.method import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from schedgap.bench.executors.execute import Performed
-    from schedgap.bench.records.runs import Run
     from schedgap.bench.suite import Suite
 
 Retry = Literal["none", "errors", "failed"]
 _RETRIED = {"none": frozenset(), "errors": ERRORS, "failed": FAILED}
-# Tried in this order where no method given proves a bound; the first that supports the instance is run.
-BOUND_METHODS = ("patterns", "column-generation", "interference", "bound-fluid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +185,8 @@ def run_suite(
         found = contradictions(known.values())
         for contradiction in found:
             journal.append_verdict(contradiction)
-    records = tuple(_as_planned(record, plan.runs[key]) for key, record in judged(known, found).items())
+    # The names and groups of the suite as it is now; the key says that it is the same run.
+    records = tuple(replace(record, run=plan.runs[key]) for key, record in judged(known, found).items())
     opinion = audit_of(plan.second_opinions, known) if audit else None
     return SuiteResult(chosen, records, directory, len(missing), opinion)
 
@@ -257,23 +254,6 @@ def gap(
     return GapResult(instance.name, instance.digest, family, best, in_order, opinion)
 
 
-def default_bound(family: str, instance: Any) -> str:
-    """Return the name of the method that proves a bound where none was chosen.
-
-    Raises
-    ------
-    MethodError
-        if none of those known takes the instance.
-    """
-    for name in BOUND_METHODS:
-        method = REGISTRY.get((family, name))
-        if method is not None and method.supports(instance) is None:
-            return name
-    raise MethodError(
-        f"no method of family {family} is known to prove a bound on {instance.name}; name one with --bound."
-    )
-
-
 def recorded(performed: Performed, host: str) -> Record:
     """Return the record of a run that has just ended. host : its ID (see `host.host_id`)."""
     ended_at = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -293,11 +273,6 @@ def _command(
     if audit:
         words.append("--audit")
     return words if isolation == PROCESS_GROUP else [*words, "--isolation", isolation]
-
-
-def _as_planned(record: Record, run: Run) -> Record:
-    """Return the record with the names and groups of the suite as it is now; the key says that it is the same run."""
-    return Record(record.key, run, record.measurement, record.host, record.ended_at, record.isolation)
 
 
 def _shown(value: int | None, scale: int) -> float | None:

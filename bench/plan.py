@@ -13,8 +13,8 @@ from schedgap.bench.isolation.payload import compiled_kind, pickled
 from schedgap.bench.records.host import package_version
 from schedgap.bench.records.record import PROCESS_GROUP
 from schedgap.bench.records.runs import Run
-from schedgap.instances.errors import SchedgapError, SuiteError
-from schedgap.instances.method import find_method, method_label, parse_method
+from schedgap.instances.errors import MethodError, SchedgapError, SuiteError
+from schedgap.instances.method import REGISTRY, find_method, method_label, parse_method
 from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from schedgap.bench.records.runs import Limits, Scalar
     from schedgap.bench.suite import Suite
     from schedgap.instances.method import Method
+
+# Tried in this order where no method given proves a bound; the first that supports the instance is run.
+BOUND_METHODS = ("patterns", "column-generation", "interference", "bound-fluid")
 
 
 @dataclass(slots=True)
@@ -196,6 +199,23 @@ def chosen_method(family: str, text: str) -> tuple[Method, dict[str, Scalar]]:
     if "backend" in chosen:
         _backend_version(str(chosen["backend"]))
     return method, chosen
+
+
+def default_bound(family: str, instance: Any) -> str:
+    """Return the name of the method that proves a bound where none was chosen.
+
+    Raises
+    ------
+    MethodError
+        if none of those known takes the instance.
+    """
+    for name in BOUND_METHODS:
+        method = REGISTRY.get((family, name))
+        if method is not None and method.supports(instance) is None:
+            return name
+    raise MethodError(
+        f"no method of family {family} is known to prove a bound on {instance.name}; name one with --bound."
+    )
 
 
 def _checked(suite: Suite, text: str) -> tuple[Method, dict[str, Scalar]]:

@@ -17,3 +17,11 @@ def trusted(bound: float, shift: int = 0) -> int:
     """
     safe = math.floor((bound - TRUSTED_SHARE * abs(bound) - TRUSTED_UNITS) * DUAL_SCALE)
     return -(-(safe + shift) // DUAL_SCALE)
+
+
+def proven_cost(bound: float | None, shift: int = 0) -> int:
+    """Return the whole bound on a cost that a solver's bound proves; costs are never below 0, which stands for none.
+
+    shift : added to the bound, times DUAL_SCALE.
+    """
+    return 0 if bound is None or not math.isfinite(bound) else max(0, trusted(bound, shift))

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from schedgap.instances.errors import SchedgapError, SolutionError
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.errors import SchedgapError
 
 D = TypeVar("D")
 
@@ -55,6 +56,32 @@ def first_problem(problem: ValidationError) -> str:
     return f"{where}: {message}{shown}{more}."
 
 
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Put the file's name before the message of an error raised within; its class stays."""
+    try:
+        yield
+    except SchedgapError as problem:
+        raise type(problem)(f"{path.name}: {problem}") from None
+
+
+def refuse_other_instance(path: Path, given: str | None, name: str, digest: str) -> None:
+    """Refuse a solution file that is `given` to solve an instance of another digest; None is not checked.
+
+    name, digest : of the instance that is to be solved.
+
+    Raises
+    ------
+    SolutionError
+        naming both.
+    """
+    if given is not None and given != digest:
+        raise SolutionError(
+            f"{path.name}: solves instance {given[:12]}..., not {name} ({digest[:12]}...); "
+            "give the instance that it was made for."
+        )
+
+
 def write_document(path: Path | str, adapter: TypeAdapter[D], document: D, error: type[SchedgapError]) -> None:
     """Write a JSON file whole or not at all.
 
@@ -77,6 +104,19 @@ def write_document(path: Path | str, adapter: TypeAdapter[D], document: D, error
 def arrays_beside(path: Path) -> Path:
     """Return where the large arrays of a document are written: `x.arrays.npz` beside `x.json`."""
     return path.with_suffix(".arrays.npz")
+
+
+def named_beside(path: Path, field: str, name: str, error: type[SchedgapError]) -> Path:
+    """Return the path of the file that a field of a document names.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error` if it names a folder too, or nothing.
+    """
+    if Path(name).name != name or name == "":
+        raise error(f"{field} is '{name}'; give the name of a file beside this one, without a folder.")
+    return path.with_name(name)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Any], error: type[SchedgapError]) -> None:

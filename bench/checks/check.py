@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.api import BOUND_METHODS
 from schedgap.bench.checks.instances import default_instances, small_instances
 from schedgap.bench.checks.promises import judge_trial
 from schedgap.bench.checks.trials import try_methods
 from schedgap.bench.discover import load_families, load_methods
-from schedgap.bench.plan import chosen_method
+from schedgap.bench.plan import BOUND_METHODS, chosen_method
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.report.budget import clipped
+from schedgap.bench.statistics.summary import by_ending, reason_of
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
@@ -52,24 +53,21 @@ class Failures:
 
 def build_failures(records: Sequence[Record], budget: Budget) -> Failures:
     """Return what failed and what was not supported, by method and status in the order of the records."""
-    failed = _kinds([record for record in records if record.status in FAILED], budget)
-    unsupported = _kinds([record for record in records if record.status is Status.UNSUPPORTED], budget)
+    failed = by_ending(record for record in records if record.status in FAILED)
+    unsupported = by_ending(record for record in records if record.status is Status.UNSUPPORTED)
     room = max(1, budget.rows // 4)
     left_out = max(0, len(failed) - room) + max(0, len(unsupported) - room)
-    return Failures(tuple(failed[:room]), tuple(unsupported[:room]), left_out)
-
-
-def _kinds(records: Sequence[Record], budget: Budget) -> list[Failure]:
-    kinds: dict[tuple[str, Status], list[Record]] = {}
-    for record in records:
-        kinds.setdefault((record.run.label, record.status), []).append(record)
-    return [_failure(own, budget) for own in kinds.values()]
+    return Failures(
+        tuple(_failure(own, budget) for own in failed[:room]),
+        tuple(_failure(own, budget) for own in unsupported[:room]),
+        left_out,
+    )
 
 
 def _failure(records: Sequence[Record], budget: Budget) -> Failure:
     reasons: dict[str, list[Record]] = {}
     for record in records:
-        reasons.setdefault(record.measurement.reason or "no reason given", []).append(record)
+        reasons.setdefault(reason_of(record), []).append(record)
     shown = sorted(reasons.items(), key=lambda item: -len(item[1]))[:MAX_REASONS]
     return Failure(
         clipped(records[0].run.label, budget.text),

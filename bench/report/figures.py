@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from schedgap.bench.report.curve_plots import draw_curves
 from schedgap.bench.report.files import refuse_existing, write_whole
 from schedgap.bench.report.plots import PLOTS
 from schedgap.bench.report.sweep_plots import draw_sweep
@@ -38,6 +40,8 @@ STYLE: Mapping[Any, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 8,
 }
+# Names may be in any script; SVG keeps their letters for the reader's own fonts, PDF shows those missing as boxes.
+_NO_GLYPH = r"Glyph \d+ .*missing from font"
 _METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
@@ -52,7 +56,8 @@ def write_figures(content: Content, folder: Path, kind: Format = "svg", *, force
     wanted = {folder / f"{name}.{kind}": draw for name, draw in _drawings(content).items()}
     refuse_existing(wanted, force=force)
     # Without pyplot there is no window, no back end to choose, and nothing to close.
-    with mpl.rc_context(dict(STYLE)):
+    with mpl.rc_context(dict(STYLE)), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _NO_GLYPH, UserWarning)
         for path, draw in wanted.items():
             figure = Figure(layout="constrained")
             draw(figure)
@@ -67,8 +72,12 @@ def _drawings(content: Content) -> dict[str, Callable[[Figure], None]]:
     sweeps: dict[str, Callable[[Figure], None]] = {
         f"sweep-{i}": partial(draw_sweep, sweep=sweep) for i, sweep in enumerate(content.sweeps, start=1)
     }
+    curves: dict[str, Callable[[Figure], None]] = {
+        f"curve-{i}": partial(draw_curves, shown=shown, methods=content.figures.methods)
+        for i, shown in enumerate(content.curve_figures, start=1)
+    }
     data = content.figures
-    return sweeps | {name: _drawing(plot, data) for name, plot in PLOTS.items() if plot.is_there(data)}
+    return sweeps | {name: _drawing(plot, data) for name, plot in PLOTS.items() if plot.is_there(data)} | curves
 
 
 def _drawing(plot: Plot, data: FigureData) -> Callable[[Figure], None]:

@@ -23,28 +23,20 @@ RESOLUTION_S = 1e-6
 Curves = dict[str, tuple[list[float], list[float]]]
 
 
-def time_profile(records: Sequence[Record], *, within: float | None = None) -> Curves:
+def time_profile(records: Sequence[Record]) -> Curves:
     """Return, by method, the share of problems that it solved in at most x times what the fastest method took there.
 
+    A problem is solved by any verified solution, or by a proven bound if the method gives bounds alone.
     x ascends from 1 to the largest ratio of all methods; the share holds from its x up to the next. Where nobody solved
     a problem, nobody reached it.
-    within : a problem is solved only by a solution whose gap to the best proven bound is at most this; without it, by
-    any verified solution (or a proven bound, if the method gives bounds alone).
     """
-    best, bounding = best_of(records), bounds_only(records)
-
-    def is_reached(record: Record) -> bool:
-        if within is None:
-            return is_solved(record, bounding)
-        gap = best[record.run.digest].gap(verified_objective(record))
-        return gap is not None and gap <= within
-
+    bounding = bounds_only(records)
     ratios: dict[str, list[float | None]] = {}
     for problem in problems(records):
         times = {
             label: max(record.measurement.wall_s, RESOLUTION_S)
             for label, record in problem.items()
-            if record.measurement.wall_s is not None and is_reached(record)
+            if record.measurement.wall_s is not None and is_solved(record, bounding)
         }
         least = min(times.values(), default=None)
         for label in problem:

@@ -111,6 +111,19 @@ def by_label(records: Iterable[Record]) -> dict[str, list[Record]]:
     return dict(groups)
 
 
+def by_ending(records: Iterable[Record]) -> list[list[Record]]:
+    """Return the runs of each method that ended in one status, in the order of the first of each."""
+    kinds: dict[tuple[str, Status], list[Record]] = {}
+    for record in records:
+        kinds.setdefault((record.run.label, record.status), []).append(record)
+    return list(kinds.values())
+
+
+def reason_of(record: Record) -> str:
+    """Return why a run ended as it did."""
+    return record.measurement.reason or "no reason given"
+
+
 def gaps(records: Iterable[Record], best: dict[str, Best]) -> list[float]:
     """Return the gaps of the runs that have one."""
     found = (best[r.run.digest].gap(verified_objective(r)) for r in records)

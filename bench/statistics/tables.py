@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.summary import by_ending, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -243,14 +244,10 @@ def gap_table(result: GapResult, unit: str) -> Table:
 
 def failures(records: Iterable[Record]) -> list[str]:
     """Return a line for each method and kind of failure: how often, and the reason of the first."""
-    kinds: dict[tuple[str, str], list[Record]] = {}
-    for record in records:
-        if record.status in FAILED:
-            kinds.setdefault((record.run.label, str(record.status)), []).append(record)
     return [
-        f"{label}: {status} ({len(own)} of its runs), on {own[0].run.instance}: "
-        f"{short(own[0].measurement.reason or 'no reason given', SHOWN_REASON)}"
-        for (label, status), own in kinds.items()
+        f"{own[0].run.label}: {own[0].status} ({len(own)} of its runs), on {own[0].run.instance}: "
+        f"{short(reason_of(own[0]), SHOWN_REASON)}"
+        for own in by_ending(record for record in records if record.status in FAILED)
     ]
 
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.api import default_bound, recorded
+from schedgap.bench.api import recorded
 from schedgap.bench.discover import load_families, load_methods
 from schedgap.bench.executors.opening import open_executor
-from schedgap.bench.plan import Plan, chosen_method, make_run, plan_suite, setting
+from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
 from schedgap.bench.records.host import host_id
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.source import Source, family_of_file

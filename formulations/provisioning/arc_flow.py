@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.provisioning.covering import proven_cost
 from schedgap.formulations.provisioning.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.flow_model import build_flow_model
 from schedgap.formulations.provisioning.interchangeable import merge_interchangeable
 from schedgap.formulations.provisioning.patterns import without_interference
 from schedgap.formulations.trajectory import claims, improving
+from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes

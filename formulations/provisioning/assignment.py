@@ -31,9 +31,10 @@ from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.patterns import without_interference
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.trajectory import claims, improving
+from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.model import FAMILY
-from schedgap.instances.provisioning.objective import objective, price_step, proven_bound
+from schedgap.instances.provisioning.objective import objective, price_step
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -246,12 +247,12 @@ def _solve(
     left = None if time_limit_s is None else max(0.0, time_limit_s - build_s)
     result = solve(model, backend, time_limit_s=left, threads=threads)
     start = time.perf_counter()
-    bound = None if result.bound is None else proven_bound(instance, result.bound * model.objective_scale)
+    bound = None if result.bound is None else proven_cost(result.bound) * model.objective_scale
     points = claims(
         result.trajectory,
         after_s=build_s,
         cost=lambda cost: round(cost) * model.objective_scale,
-        bound=lambda bound: proven_bound(instance, bound * model.objective_scale),
+        bound=lambda bound: proven_cost(bound) * model.objective_scale,
     )
     solution = None if result.x is None else variables.solution(result.x)
     status = Status.NO_SOLUTION

@@ -9,8 +9,6 @@ and can be checked without a solver by `instances.provisioning.dual_bound`. Solu
 program over the generated patterns, from a pairwise local search (`repacking`) and from a large neighbourhood search
 that solves parts of the instance in the same way. The bound rises further by branching on how many machines are rented
 (`branching`).
-
-Parts for other formulations: `solve_lp_relaxation` in `formulations.provisioning.relaxation` (see there how to use it).
 """
 
 from __future__ import annotations

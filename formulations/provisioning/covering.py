@@ -19,7 +19,6 @@ instead: the cost is at least L plus this, which is as small as U - L, and so is
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,7 +29,7 @@ from scipy.sparse import csc_array
 from schedgap.formulations.backends import find_backend, solve
 from schedgap.formulations.linear_model import LinearModel
 from schedgap.formulations.trajectory import claims, improving
-from schedgap.formulations.trusted import DUAL_SCALE, TRUSTED_SHARE, trusted
+from schedgap.formulations.trusted import DUAL_SCALE, TRUSTED_SHARE, proven_cost
 from schedgap.instances.method import Incumbent, Status
 
 if TYPE_CHECKING:
@@ -183,14 +182,6 @@ def exact_duals(cover: Cover, row_duals: object) -> tuple[IntArray, IntArray, in
     low = sum(int(n) * int(y) for n, y in zip(cover.counts, duals, strict=True))
     low += sum(int(d) * int(u) for d, u in zip(reduced[negative], cover.most()[negative], strict=True))
     return duals, np.maximum(reduced, 0), low
-
-
-def proven_cost(bound: float | None, shift: int = 0) -> int:
-    """Return the whole bound on a cost that a solver's bound proves; costs are never below 0, which stands for none.
-
-    shift : added to the bound, times DUAL_SCALE.
-    """
-    return 0 if bound is None or not math.isfinite(bound) else max(0, trusted(bound, shift))
 
 
 def _above_bound(cover: Cover, duals: IntArray, reduced: IntArray) -> LinearModel:

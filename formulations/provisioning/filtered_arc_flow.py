@@ -25,11 +25,11 @@ import numpy as np
 from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
 from schedgap.formulations.provisioning.arc_flow import prepare
 from schedgap.formulations.provisioning.column_generation import column_generation
-from schedgap.formulations.provisioning.covering import proven_cost
 from schedgap.formulations.provisioning.flow_model import Limits, build_flow_model
 from schedgap.formulations.provisioning.flow_relaxation import FlowRelaxation
 from schedgap.formulations.provisioning.multiples import with_large_machines
 from schedgap.formulations.provisioning.patterns import without_interference
+from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Incumbent, Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY

@@ -1,14 +1,5 @@
 """The linear relaxation of the pattern model by column generation, with a bound proven at every step.
 
-For another formulation that wants duals, a bound or good patterns:
-
-    from schedgap.formulations.provisioning.relaxation import solve_lp_relaxation
-    relaxed = solve_lp_relaxation(instance, time_limit_s=10.0)      # instance: merge_equal_classes(...).instance
-    relaxed.bound          # int, micro-dollars per hour, proven at any time limit (a resource-price bound at once)
-    relaxed.duals          # (C,) int64, nano-dollars; dual_bound(instance, relaxed.duals) proves the bound anew
-    relaxed.machine_type   # (P,) and relaxed.patterns (P, C): the columns generated so far
-    relaxed.x              # (P,) float64: the last solution of the restricted master, or None
-
 The duals are smoothed towards the best ones so far (Wentges 1997; Pessoa et al. 2018), starting from resource prices:
 on 200 distinct tasks that needed 147 iterations where plain column generation needed 344.
 """
@@ -17,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +18,7 @@ from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound, shift
 from schedgap.instances.provisioning.pricing import Pricer
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.arrays import FloatArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.pricing import Priced
 
@@ -39,31 +29,12 @@ LAST_NODE_LIMIT = 400_000
 CONVERGED = 1e-9
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Relaxed:
-    """A relaxation as far as it got: see the module's text. objective : of the last restricted master, dollars."""
-
-    bound: int
-    duals: IntArray
-    machine_type: IntArray
-    patterns: IntArray
-    objective: float | None
-    x: FloatArray | None
-    is_converged: bool
-
-
-def solve_lp_relaxation(instance: ProvisioningInstance, time_limit_s: float | None = None) -> Relaxed:
-    """Solve the linear relaxation of the pattern model of an instance without interference."""
-    deadline = None if time_limit_s is None else time.perf_counter() + time_limit_s
-    relaxation = Relaxation(instance)
-    relaxation.solve(deadline)
-    return relaxation.result()
-
-
 class Relaxation:
     """Column generation that can be continued: under other limits on the groups of machine types, or a later deadline.
 
-    master : the patterns and their linear program. bound : micro-dollars, proven under the master's present limits.
+    master : the patterns and their linear program. bound : micro-dollars, proven under the master's present limits at
+    any time. proof : (C,) int64, nano-dollars, the class prices behind `bound`, which `dual_bound` proves anew without
+    limits. objective, x : of the last restricted master, dollars and (P,), or None. The instance has no interference.
     """
 
     def __init__(self, instance: ProvisioningInstance, *, threads: int = 1) -> None:
@@ -81,19 +52,6 @@ class Relaxation:
         self.iterations = 0
         self.node_limit = FIRST_NODE_LIMIT
         self.resources: ResourcePrices | None = None
-
-    def result(self) -> Relaxed:
-        """Return what is known now."""
-        master = self.master
-        return Relaxed(
-            self.bound,
-            self.proof,
-            master.machine_type,
-            master.patterns,
-            self.objective,
-            self.x,
-            self.is_converged,
-        )
 
     def start(self, deadline: float | None = None) -> None:
         """Take a first bound and centre from resource prices, and as first patterns each class alone."""

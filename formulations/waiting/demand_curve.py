@@ -27,7 +27,7 @@ from schedgap.formulations.waiting.kernels_fluid import overflow
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import FAMILY, HOUR_US
+from schedgap.instances.waiting.model import DOLLAR, FAMILY, HOUR_US
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 # Work is summed in 63 bits.
 MAX_WORK = 2**61
-DOLLAR = 1_000_000
 # More than the rounding of a few operations on floats.
 ROUNDING = 1e-12
 

@@ -14,7 +14,7 @@ from schedgap.formulations.waiting.scaled import scale
 from schedgap.formulations.waiting.work_bound import work_amount
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.model import DOLLAR, FAMILY
 
 if TYPE_CHECKING:
     from schedgap.formulations.waiting.demand_curve import DemandCurve
@@ -99,7 +99,7 @@ def bound_fluid(
     if not isinstance(curve, str):
         least = curve.cost(curve.best_machines()) + scaled.always_rented
         amount = max(amount, -(-least.numerator // least.denominator))
-    details["cheap_bound"] = scaled.objective(amount) / 1e6
+    details["cheap_bound"] = scaled.objective(amount) / DOLLAR
     built = time.perf_counter()
     if scaled.num_jobs and (deadline is None or built < deadline):
         problem = MachineTime(scaled, moments(scaled, min(max_grid, grid_size(scaled))), by_memory=_by_memory(scaled))

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.waiting.kernels_prices import cheapest_starts
+from schedgap.instances.waiting.objective import exact_sum
 
 if TYPE_CHECKING:
     from schedgap.formulations.waiting.scaled import Scaled
@@ -135,7 +136,6 @@ class MachineTime:
             self._wait,
             load,
         )
-        high, low = np.divmod(self._value, 1 << 31)
-        total = (int(high.sum()) << 31) + int(low.sum()) + machines * slack
+        total = exact_sum(self._value) + machines * slack
         amount = (total >> self.bits) + self.scaled.always_rented
         return Priced(amount, load[:-1] / (self.machine * self.lengths.astype(np.float64)))

@@ -14,7 +14,7 @@ import numpy as np
 from schedgap.formulations.waiting import models, selective
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import FAMILY, HOUR_US, SECOND_US
+from schedgap.instances.waiting.model import DOLLAR, FAMILY, HOUR_US, SECOND_US
 from schedgap.instances.waiting.objective import rent_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Model: TypeAlias = Callable[[FloatArray, float, float, float], Prediction]
 
 OPTIMAL = -1
-DOLLAR = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +55,6 @@ class Workload:
     def servers(self, machines: FloatArray) -> FloatArray:
         """Return how many jobs the machines run at a time."""
         return np.floor(machines * self.servers_per_machine + 1e-9)
-
-
-def no_jobs(instance: WaitingInstance) -> str | None:
-    """Return None, or that the instance has nothing to estimate rates from."""
-    return None if instance.num_jobs else "has no jobs"
 
 
 def estimate(instance: WaitingInstance, arrival_rate: float = 0.0, service_rate: float = 0.0) -> Workload:
@@ -161,7 +155,7 @@ def _unused(workload: Workload, machines: FloatArray) -> FloatArray:
     return extra
 
 
-@method("model-ajw", family=FAMILY, supports=no_jobs)
+@method("model-ajw", family=FAMILY)
 def model_ajw(
     instance: WaitingInstance, *, machines: int = OPTIMAL, arrival_rate: float = 0.0, service_rate: float = 0.0
 ) -> Outcome:
@@ -169,7 +163,7 @@ def model_ajw(
     return predicted(instance, models.ajw, machines, arrival_rate, service_rate)
 
 
-@method("model-njw", family=FAMILY, supports=no_jobs)
+@method("model-njw", family=FAMILY)
 def model_njw(
     instance: WaitingInstance, *, machines: int = OPTIMAL, arrival_rate: float = 0.0, service_rate: float = 0.0
 ) -> Outcome:
@@ -177,7 +171,7 @@ def model_njw(
     return predicted(instance, models.njw, machines, arrival_rate, service_rate)
 
 
-@method("model-ajw-t", family=FAMILY, supports=no_jobs)
+@method("model-ajw-t", family=FAMILY)
 def model_ajw_t(
     instance: WaitingInstance,
     *,
@@ -190,7 +184,7 @@ def model_ajw_t(
     return predicted(instance, _limited(models.ajw_t, wait_limit_s), machines, arrival_rate, service_rate)
 
 
-@method("model-sww", family=FAMILY, supports=no_jobs)
+@method("model-sww", family=FAMILY)
 def model_sww(
     instance: WaitingInstance,
     *,
@@ -203,7 +197,7 @@ def model_sww(
     return predicted(instance, _limited(models.sww, wait_limit_s), machines, arrival_rate, service_rate)
 
 
-@method("model-ljw", family=FAMILY, supports=no_jobs)
+@method("model-ljw", family=FAMILY)
 def model_ljw(
     instance: WaitingInstance,
     *,
@@ -216,7 +210,7 @@ def model_ljw(
     return predicted(instance, _limited(selective.ljw, short_s), machines, arrival_rate, service_rate)
 
 
-@method("model-compound", family=FAMILY, supports=no_jobs)
+@method("model-compound", family=FAMILY)
 def model_compound(
     instance: WaitingInstance,
     *,

@@ -6,10 +6,13 @@ the machine. As without interference, a content once found is repeated while its
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from schedgap.heuristics.provisioning.kernels import Classes, Plan, Types, cheapest, repeats
+from schedgap.heuristics.provisioning.kernels import cheapest, repeats
 from schedgap.instances.jit import inner_kernel, lean_kernel
+
+if TYPE_CHECKING:
+    from schedgap.heuristics.provisioning.kernels_state import Classes, Plan, Types
 
 
 @lean_kernel

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.kernels import Classes, Plan, Search, Types, pack
+from schedgap.heuristics.provisioning.kernels import pack
 from schedgap.heuristics.provisioning.kernels_group import class_demand, group_rows, list_members, reservation_ranks
+from schedgap.heuristics.provisioning.kernels_state import Classes, Plan, Search, Types
 from schedgap.heuristics.provisioning.kernels_tree import FANOUT, MAX_HEIGHT, Tree
 from schedgap.instances.errors import InstanceError, MethodError
 from schedgap.instances.provisioning.solution import Provisioning

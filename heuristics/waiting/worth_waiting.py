@@ -23,7 +23,7 @@ from schedgap.heuristics.waiting.play import best_number, check_machines, limit_
 from schedgap.heuristics.waiting.simulate import FIT, Policy, Simulation
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.model import DOLLAR, FAMILY
 from schedgap.instances.waiting.objective import costs
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
 
 WEEK_S = 604_800.0
-DOLLAR = 1_000_000
 
 
 @method("worth-waiting", family=FAMILY, choices={"fit": FIT})

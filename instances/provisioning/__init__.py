@@ -8,7 +8,7 @@ from schedgap.instances.provisioning.files import read_instance, write_instance
 from schedgap.instances.provisioning.generate import distinct, table3, table7
 from schedgap.instances.provisioning.measures import measures
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step, proven_bound
+from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step
 from schedgap.instances.provisioning.picture import picture
 from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
@@ -55,7 +55,6 @@ __all__ = [
     "merge_equal_classes",
     "objective",
     "price_step",
-    "proven_bound",
     "read_instance",
     "read_solution",
     "table3",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.ec2 import ec2_types
+from schedgap.instances.provisioning.ec2 import ec2_types, fits_ec2
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.seeds import derived_seed
 
@@ -41,6 +41,7 @@ class PodList:
     phases: tuple[str, ...]
     demand: IntArray
     scheduled_s: IntArray
+    creation_s: IntArray
     deletion_s: IntArray
 
 
@@ -96,6 +97,7 @@ def read_pods(path: Path | str) -> PodList:
         tuple(row[1] for row in rows),
         np.stack((milli_gpu, milli_cpu, mib), axis=1),
         numbers[:, 5],
+        numbers[:, 3],
         numbers[:, 4],
     )
 
@@ -129,7 +131,7 @@ def alibaba(
         raise InstanceError(f"{what} is {value}; it must not be negative ({rest}).")
     types = ec2_types(cpu)
     trace = read_pods(path)
-    keep = fits = (trace.demand <= np.array(types["capacity"])[:, None, :]).all(axis=2).any(axis=0)
+    keep = fits = fits_ec2(trace.demand, cpu)
     if pods == "not-failed":
         keep = keep & np.array([phase != "Failed" for phase in trace.phases])
     if at_s >= 0:

@@ -37,7 +37,7 @@ def alibaba_like(tasks: int = 6274, *, seed: int = 0, cpu: CpuCapacity = "vcpu")
     if tasks < 1:
         raise InstanceError(f"generator alibaba-like: tasks is {tasks}; it must be at least 1.")
     rng = np.random.Generator(np.random.PCG64(derived_seed("provisioning", "alibaba-like", tasks, seed)))
-    return snapshot(f"alibaba-like-{tasks}-{cpu}-s{seed}", ec2_types(cpu), _demand(rng, tasks, cpu), None)
+    return snapshot(f"alibaba-like-{tasks}-{cpu}-s{seed}", ec2_types(cpu), draw_demand(rng, tasks, cpu), None)
 
 
 def alibaba_like_running(
@@ -63,7 +63,7 @@ def alibaba_like_running(
     gaps = -np.log1p(-rng.random(expected + 10 * int(expected**0.5) + 10)) / arrivals_per_hour
     arrivals = np.cumsum(gaps)
     arrivals = arrivals[arrivals < hours]
-    demand = _demand(rng, arrivals.shape[0], cpu)
+    demand = draw_demand(rng, arrivals.shape[0], cpu)
     running = arrivals + durations_h(rng, arrivals.shape[0]) > hours
     if not running.any():
         raise InstanceError(
@@ -79,7 +79,8 @@ def durations_h(rng: np.random.Generator, number: int) -> FloatArray:
     return hours
 
 
-def _demand(rng: np.random.Generator, tasks: int, cpu: CpuCapacity) -> IntArray:
+def draw_demand(rng: np.random.Generator, tasks: int, cpu: CpuCapacity) -> IntArray:
+    """Draw (tasks, 3) int64: GPUs by Table 8, cores and GiB per GPU; at most what the largest type with GPUs has."""
     gpus = _drawn(rng, GPU_SHARE, tasks)
     with_gpu = gpus > 0
     cores = np.where(with_gpu, _drawn(rng, CORES_PER_GPU, tasks) * gpus, _drawn(rng, CORES_CPU_ONLY, tasks))

@@ -14,7 +14,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import BoolArray, IntArray
 
 CpuCapacity = Literal["physical", "vcpu"]
 RESOURCES = ("gpu", "cpu", "ram_gib")
@@ -22,8 +22,9 @@ FAMILIES = ("p3", "c7i", "r7i")
 
 
 @cache
-def _rows(name: str) -> tuple[dict[str, str], ...]:
-    text = files("schedgap.instances.provisioning").joinpath(f"data/{name}.csv").read_text(encoding="utf-8")
+def shipped_rows(name: str, family: str = "provisioning") -> tuple[dict[str, str], ...]:
+    """Return the lines of a table that a family ships in its `data` folder."""
+    text = files(f"schedgap.instances.{family}").joinpath(f"data/{name}.csv").read_text(encoding="utf-8")
     return tuple(csv.DictReader(text.splitlines()))
 
 
@@ -34,7 +35,7 @@ def ec2_types(cpu: CpuCapacity = "physical") -> dict[str, Any]:
     """
     if cpu not in ("physical", "vcpu"):
         raise InstanceError(f"cpu capacities are 'physical' or 'vcpu', not '{cpu}'.")
-    rows = _rows("ec2_machine_types")
+    rows = shipped_rows("ec2_machine_types")
     column = "physical_core" if cpu == "physical" else "vcpu"
     return {
         "resources": RESOURCES,
@@ -46,12 +47,26 @@ def ec2_types(cpu: CpuCapacity = "physical") -> dict[str, Any]:
     }
 
 
+def fits_ec2(demand: IntArray, cpu: CpuCapacity) -> BoolArray:
+    """(T,) bool: whether some machine type has room for the demand, (T, R), that is the same on every family."""
+    capacity: IntArray = np.array(ec2_types(cpu)["capacity"], np.int64)
+    fits: BoolArray = np.any((demand <= capacity[:, None, :]).all(axis=2), axis=0)
+    return fits
+
+
+def ec2_delays() -> dict[str, Any]:
+    """Return `acquire_s` and `setup_s`, (21,) int64: until a machine is there and paid, and then until it runs tasks."""
+    rows = shipped_rows("ec2_machine_types")
+    columns = {"acquire_s": "acquisition_seconds", "setup_s": "setup_seconds"}
+    return {key: np.array([int(row[column]) for row in rows], np.int64) for key, column in columns.items()}
+
+
 def eva_workloads() -> dict[str, Any]:
     """Return Table 7's ten workloads: `names`, `demand` (F, 10, R) in integer units, `tasks_per_job` (10,).
 
     A workload that asks for GPUs has no demand vector for the families without any (it would not fit there).
     """
-    rows = _rows("eva_workloads")
+    rows = shipped_rows("eva_workloads")
     demand = np.full((len(FAMILIES), len(rows), len(RESOURCES)), NOT_ALLOWED, np.int64)
     for c, row in enumerate(rows):
         for f, family in enumerate(FAMILIES):
@@ -69,7 +84,7 @@ def eva_interference(missing: float = 0.95) -> tuple[tuple[str, ...], IntArray]:
 
     missing : for the pairs that the figure leaves out; 0.95 is Eva's default for pairs never observed.
     """
-    rows = _rows("eva_interference")
+    rows = shipped_rows("eva_interference")
     names = tuple(dict.fromkeys(row["workload_observed"] for row in rows))
     throughput = np.full((len(names), len(names)), round(missing * 1000), np.int64)
     for row in rows:

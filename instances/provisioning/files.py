@@ -10,47 +10,42 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter, with_config
+from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.files import (
     arrays_beside,
-    from_units,
+    named_beside,
+    naming_file,
     read_arrays,
     read_document,
     to_units,
     write_arrays,
     write_document,
 )
-from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.units import resource_scale
+from schedgap.instances.provisioning.file_parts import (
+    STRICT,
+    Count,
+    DemandFile,
+    MachineTypeFile,
+    check_square,
+    read_demand,
+    read_machine_types,
+    written_demand,
+    written_machine_types,
+)
+from schedgap.instances.provisioning.model import ProvisioningInstance
 
-STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 INLINE_CLASSES = 10_000
 TASK_ARRAYS = ("demand", "counts", "class2workload", "class2job", "tasks_per_job", "task2class")
 TASK_NAMES = ("class_names", "task_names", "job_names")
-Amount = Annotated[float, Field(ge=0)]
-# Larger whole numbers are refused here, before NumPy meets one of more than 64 bits.
-Count = Annotated[int, Field(ge=1, le=2**53)]
 
 
 @with_config(STRICT)
-class MachineTypeFile(TypedDict):
-    """One machine type; `price` in dollars per hour."""
+class TaskFile(DemandFile):
+    """One task class."""
 
-    name: str
-    family: str
-    capacity: list[Amount]
-    price: Annotated[float, Field(gt=0)]
-
-
-@with_config(STRICT)
-class TaskFile(TypedDict):
-    """One task class: `demand` per machine family, or under `any` for every family not named."""
-
-    name: str
-    demand: dict[str, list[Amount]]
     count: NotRequired[Count]
     workload: NotRequired[str]
     job: NotRequired[str]
@@ -93,29 +88,18 @@ def read_instance(path: Path | str) -> ProvisioningInstance:
     """
     path = Path(path)
     document = read_document(path, INSTANCE, InstanceError)
-    try:
+    with naming_file(path):
         return _instance(document, path)
-    except InstanceError as problem:
-        raise InstanceError(f"{path.name}: {problem}") from None
 
 
 def write_instance(instance: ProvisioningInstance, path: Path | str) -> None:
     """Write an instance; `read_instance` gives back one of the same digest."""
     path = Path(path)
-    scales = [resource_scale(resource) for resource in instance.resources]
     document: InstanceFile = {
         "schema": "schedgap/provisioning/1",
         "name": instance.name,
         "resources": list(instance.resources),
-        "machine_types": [
-            {
-                "name": name,
-                "family": instance.families[instance.type2family[k]],
-                "capacity": _amounts(instance.capacity[k].tolist(), scales),
-                "price": from_units(int(instance.price[k]), 1_000_000),
-            }
-            for k, name in enumerate(instance.type_names)
-        ],
+        "machine_types": written_machine_types(instance),
     }
     if instance.throughput is not None:
         document["interference"] = {
@@ -123,7 +107,7 @@ def write_instance(instance: ProvisioningInstance, path: Path | str) -> None:
             "throughput": (instance.throughput / 1000).tolist(),
         }
     if instance.num_classes <= INLINE_CLASSES:
-        document["tasks"] = [_task(instance, c, scales) for c in range(instance.num_classes)]
+        document["tasks"] = [_task(instance, c) for c in range(instance.num_classes)]
         if instance.task2class is not None:
             document["task_order"] = instance.task2class.tolist()
         if instance.task_names is not None:
@@ -140,48 +124,23 @@ def write_instance(instance: ProvisioningInstance, path: Path | str) -> None:
 
 
 def _instance(document: InstanceFile, path: Path) -> ProvisioningInstance:
-    resources = tuple(document["resources"])
-    scales = np.array([resource_scale(resource) for resource in resources])
-    types = document["machine_types"]
-    families = tuple(dict.fromkeys(kind["family"] for kind in types))
-    for kind in types:
-        if len(kind["capacity"]) != len(resources):
-            raise InstanceError(
-                f"machine type {kind['name']} has {len(kind['capacity'])} capacities for the "
-                f"{len(resources)} resources {', '.join(resources)}; give one each."
-            )
     if ("tasks" in document) == ("tasks_file" in document):
         raise InstanceError("give either 'tasks' or 'tasks_file', not both and not neither.")
     fields: dict[str, Any] = {
         "name": document["name"],
-        "resources": resources,
-        "families": families,
-        "type_names": tuple(kind["name"] for kind in types),
-        "type2family": [families.index(kind["family"]) for kind in types],
-        "capacity": to_units(
-            np.array([kind["capacity"] for kind in types]).reshape(len(types), len(resources)),
-            scales,
-            "machine_types.capacity",
-            InstanceError,
-        ),
-        "price": to_units([kind["price"] for kind in types], 1_000_000, "machine_types.price", InstanceError),
+        **read_machine_types(document["resources"], document["machine_types"]),
     }
     interference = document.get("interference")
     if interference is not None:
-        width = len(interference["workloads"])
-        if [len(row) for row in interference["throughput"]] != [width] * width:
-            raise InstanceError(
-                f"interference: throughput is not {width} x {width}, one row and column for each workload."
-            )
+        check_square(interference["workloads"], interference["throughput"])
         fields["workloads"] = tuple(interference["workloads"])
         fields["throughput"] = to_units(interference["throughput"], 1000, "interference.throughput", InstanceError)
     if "tasks_file" in document:
-        name = document["tasks_file"]
-        if Path(name).name != name or name == "":
-            raise InstanceError(f"tasks_file is '{name}'; give the name of a file beside this one, without a folder.")
-        fields |= _beside(path.with_name(name), families)
+        beside = named_beside(path, "tasks_file", document["tasks_file"], InstanceError)
+        fields |= _beside(beside, fields["families"])
     else:
-        fields |= _inline(document["tasks"], families, scales, fields.get("workloads"))
+        demand = read_demand(document["tasks"], fields["families"], document["resources"])
+        fields |= {"demand": demand, **_inline(document["tasks"], fields.get("workloads"))}
         if "task_order" in document:
             fields["task2class"] = document["task_order"]
         if "task_names" in document:
@@ -189,30 +148,7 @@ def _instance(document: InstanceFile, path: Path) -> ProvisioningInstance:
     return ProvisioningInstance(**fields)
 
 
-def _inline(
-    tasks: list[TaskFile], families: tuple[str, ...], scales: Any, workloads: tuple[str, ...] | None
-) -> dict[str, Any]:
-    num_resources = scales.shape[0]
-    demand = np.full((len(families), len(tasks), num_resources), float(NOT_ALLOWED))
-    known = set(families) | {"any"}
-    for c, task in enumerate(tasks):
-        for family, vector in task["demand"].items():
-            if family not in known:
-                raise InstanceError(
-                    f"task {task['name']} has a demand for family '{family}'; machine types have "
-                    f"{', '.join(families)}, or write 'any'."
-                )
-            if len(vector) != num_resources:
-                raise InstanceError(
-                    f"task {task['name']} has {len(vector)} demands on '{family}' for {num_resources} resources; "
-                    "give one each."
-                )
-        for f, family in enumerate(families):
-            vector = task["demand"].get(family, task["demand"].get("any", []))
-            if vector:
-                demand[f, c] = vector
-    allowed = demand[:, :, :1] != NOT_ALLOWED
-    units = to_units(np.where(allowed, demand, 0), scales, "tasks.demand", InstanceError)
+def _inline(tasks: list[TaskFile], workloads: tuple[str, ...] | None) -> dict[str, Any]:
     labels = [task.get("workload") for task in tasks]
     used = workloads if workloads is not None else tuple(dict.fromkeys(label for label in labels if label is not None))
     unknown = [label for label in labels if label is not None and label not in set(used)]
@@ -222,7 +158,6 @@ def _inline(
     jobs = tuple(dict.fromkeys(task["job"] for task in tasks if "job" in task))
     job2index = {job: j for j, job in enumerate(jobs)}
     return {
-        "demand": np.where(allowed, units, NOT_ALLOWED),
         "counts": [task.get("count", 1) for task in tasks],
         "class_names": tuple(task["name"] for task in tasks),
         "workloads": used,
@@ -251,21 +186,14 @@ def _beside(path: Path, families: tuple[str, ...]) -> dict[str, Any]:
     return fields
 
 
-def _task(instance: ProvisioningInstance, c: int, scales: list[int]) -> TaskFile:
+def _task(instance: ProvisioningInstance, c: int) -> TaskFile:
     assert instance.class2workload is not None
     assert instance.class2job is not None
     assert instance.tasks_per_job is not None
-    vectors = {
-        family: _amounts(instance.demand[f, c].tolist(), scales)
-        for f, family in enumerate(instance.families)
-        if instance.demand[f, c, 0] != NOT_ALLOWED
-    }
-    first = next(iter(vectors.values()))
-    same = len(vectors) == len(instance.families) and all(vector == first for vector in vectors.values())
     task: TaskFile = {
         "name": instance.class_name(c),
         "count": int(instance.counts[c]),
-        "demand": {"any": first} if same else vectors,
+        "demand": written_demand(instance, c),
     }
     if instance.class2workload[c] >= 0:
         task["workload"] = instance.workloads[instance.class2workload[c]]
@@ -274,7 +202,3 @@ def _task(instance: ProvisioningInstance, c: int, scales: list[int]) -> TaskFile
     if instance.tasks_per_job[c] > 1:
         task["tasks_per_job"] = int(instance.tasks_per_job[c])
     return task
-
-
-def _amounts(values: list[int], scales: list[int]) -> list[float]:
-    return [from_units(value, scale) for value, scale in zip(values, scales, strict=True)]

@@ -14,7 +14,6 @@ The loss of one machine is rounded up to a whole micro-dollar, so every method c
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,16 +70,3 @@ def lost_value(instance: ProvisioningInstance, classes: Sequence[int], counts: S
 def price_step(instance: ProvisioningInstance) -> int:
     """Return the greatest common divisor of the prices: without interference every objective is a multiple of it."""
     return int(np.gcd.reduce(instance.price)) if instance.throughput is None else 1
-
-
-def proven_bound(instance: ProvisioningInstance, bound: float) -> int | None:
-    """Turn a floating-point lower bound in micro-dollars per hour into an exact integer one that is still proven.
-
-    A solver's bound is trusted to 1e-9 of its size and 1 micro-dollar; what is left is rounded up to the next multiple
-    of `price_step`, which loses nothing. None for an infinite or undefined bound; never below 0.
-    """
-    if not math.isfinite(bound):
-        return None
-    step = price_step(instance)
-    safe = math.ceil(bound - 1e-9 * abs(bound) - 1)
-    return max(0, -(-safe // step) * step)

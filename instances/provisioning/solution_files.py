@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.errors import SolutionError
-from schedgap.instances.files import read_document, write_document
-from schedgap.instances.provisioning.files import STRICT, Count
+from schedgap.instances.files import read_document, refuse_other_instance, write_document
+from schedgap.instances.provisioning.file_parts import STRICT, Count
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -64,11 +64,7 @@ def read_solution(instance: ProvisioningInstance, path: Path | str) -> Provision
     """
     path = Path(path)
     document = read_document(path, SOLUTION, SolutionError)
-    if document.get("instance", instance.digest) != instance.digest:
-        raise SolutionError(
-            f"{path.name}: solves instance {document['instance'][:12]}..., not {instance.name} "
-            f"({instance.digest[:12]}...); give the instance that it was made for."
-        )
+    refuse_other_instance(path, document.get("instance"), instance.name, instance.digest)
     machines = document["machines"]
     by_task = ["tasks" in machine for machine in machines]
     for m, machine in enumerate(machines):

@@ -5,7 +5,7 @@ from schedgap.instances.waiting.files import read_instance, read_solution, write
 from schedgap.instances.waiting.generate import bursty, mms
 from schedgap.instances.waiting.lsf import lsf_csv
 from schedgap.instances.waiting.measures import measures
-from schedgap.instances.waiting.model import FAMILY, HOUR_US, SECOND_US, WaitingInstance
+from schedgap.instances.waiting.model import DOLLAR, FAMILY, HOUR_US, SECOND_US, WaitingInstance
 from schedgap.instances.waiting.objective import Costs, costs, paid_us, rounded_up
 from schedgap.instances.waiting.picture import picture
 from schedgap.instances.waiting.schedule import RENTED, WaitingSchedule
@@ -21,7 +21,7 @@ WAITING = register_family(
         write_instance=write_instance,
         read_solution=read_solution,
         write_solution=write_solution,
-        objective_scale=1_000_000,
+        objective_scale=DOLLAR,
         objective_unit="$",
         generators={"mms": mms, "bursty": bursty},
         importers={"swf": swf, "lsf-csv": lsf_csv},

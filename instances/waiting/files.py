@@ -17,13 +17,15 @@ from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.files import (
     arrays_beside,
     from_units,
+    naming_file,
     read_arrays,
     read_document,
+    refuse_other_instance,
     to_units,
     write_arrays,
     write_document,
 )
-from schedgap.instances.waiting.model import SECOND_US, WaitingInstance
+from schedgap.instances.waiting.model import DOLLAR, GIB, SECOND_US, WaitingInstance
 from schedgap.instances.waiting.schedule import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 INLINE_JOBS = 10_000
-GIB = 1024
-DOLLAR = 1_000_000
 Count = Annotated[int, Field(ge=1, le=2**53)]
 Amount = Annotated[float, Field(ge=0)]
 JOB_ARRAYS = ("submit_us", "runtime_us", "cores", "memory_mib")
@@ -97,10 +97,8 @@ def read_instance(path: Path | str) -> WaitingInstance:
     """
     path = Path(path)
     document = read_document(path, INSTANCE, InstanceError)
-    try:
+    with naming_file(path):
         return _instance(document, path)
-    except InstanceError as problem:
-        raise InstanceError(f"{path.name}: {problem}") from None
 
 
 def write_instance(instance: WaitingInstance, path: Path | str) -> None:
@@ -144,11 +142,7 @@ def read_solution(instance: WaitingInstance, path: Path | str) -> WaitingSchedul
     """
     path = Path(path)
     document = read_document(path, SOLUTION, SolutionError)
-    if document.get("instance", instance.digest) != instance.digest:
-        raise SolutionError(
-            f"{path.name}: solves instance {document['instance'][:12]}..., not {instance.name} "
-            f"({instance.digest[:12]}...); give the instance that it was made for."
-        )
+    refuse_other_instance(path, document.get("instance"), instance.name, instance.digest)
     machine = [RENTED if where is None else where for where in document["machine"]]
     start_us = to_units(document["start_s"], SECOND_US, f"{path.name}: start_s", SolutionError)
     return WaitingSchedule(document["machines"], np.array(machine, np.int64), start_us)

@@ -13,8 +13,8 @@ import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.seeds import derived_seed
-from schedgap.instances.waiting.model import SECOND_US, WaitingInstance
-from schedgap.instances.waiting.prices import DISCOUNT, DOLLAR, MIB_PER_CORE, check_discount, m5, waiting
+from schedgap.instances.waiting.model import DOLLAR, SECOND_US, WaitingInstance
+from schedgap.instances.waiting.prices import DISCOUNT, MIB_PER_CORE, check_discount, m5, waiting
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.waiting.model import HOUR_US, SECOND_US
+from schedgap.instances.waiting.model import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.objective import paid_us
-from schedgap.instances.waiting.prices import DOLLAR
 from schedgap.instances.waiting.schedule import RENTED
 
 if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
     from schedgap.instances.waiting.schedule import WaitingSchedule
 
-DOLLAR_HOURS = 1_000_000 * HOUR_US
+DOLLAR_HOURS = DOLLAR * HOUR_US
 # Warm-up and drain: these shares of the jobs at both ends are left out of the figures named `steady_*`.
 TRIM = 0.1
 

@@ -20,6 +20,8 @@ FAMILY = "waiting"
 SCHEMA = "schedgap/waiting/1"
 SECOND_US = 1_000_000
 HOUR_US = 3600 * SECOND_US
+# In micro-dollars, and in MiB.
+DOLLAR, GIB = 1_000_000, 1024
 # Sums of times stay within 62 bits.
 MAX_TOTAL_US = 2**62
 

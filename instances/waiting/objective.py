@@ -61,9 +61,9 @@ def paid_us(instance: WaitingInstance, schedule: WaitingSchedule) -> int:
     return max(instance.horizon_us, int(ends.max(initial=0)))
 
 
-def exact_sum(times_us: IntArray) -> int:
-    """Return a sum of 62-bit times that may have more bits: years of waiting, by many jobs."""
-    return (int((times_us >> 31).sum()) << 31) + int((times_us & 0x7FFFFFFF).sum())
+def exact_sum(values: IntArray) -> int:
+    """Return a sum of 62-bit values that may have more bits, such as years of waiting by many jobs."""
+    return (int((values >> 31).sum()) << 31) + int((values & 0x7FFFFFFF).sum())
 
 
 def rent_of(rent: IntArray, runtime_us: IntArray) -> int:

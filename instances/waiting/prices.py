@@ -11,6 +11,7 @@ import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.files import to_units
+from schedgap.instances.waiting.model import DOLLAR
 
 if TYPE_CHECKING:
     from typing import Any
@@ -20,7 +21,6 @@ MIB_PER_CORE = 4096
 SIZES = np.array([1, 2, 4, 8, 16, 32, 48, 64])
 # What a machine reserved for three years costs beside the same machine on demand.
 DISCOUNT = 0.4
-DOLLAR = 1_000_000
 
 
 def m5(machine_cores: int, discount: float) -> dict[str, Any]:

@@ -1,16 +1,13 @@
 """Two sides of made-up runs: verdicts, findings, methods and notes."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from schedgap.bench import compare
 from schedgap.bench.comparison.comparison import compare_results
 from schedgap.bench.records.results import Results
-from schedgap.instances.errors import JournalError
 from schedgap.instances.method import Status
 
 
@@ -266,38 +263,3 @@ def test_never_green_without_a_comparison(record, base, new, problem):
     }
     found = compare_results(side([runs[name] for name in base], "base"), side([runs[name] for name in new], "new"))
     assert (found.verdict, found.problem, found.methods) == ("not-comparable", problem, ())
-
-
-@pytest.fixture
-def written(tmp_path, record):
-    """A directory with one run."""
-    (tmp_path / "good").mkdir()
-    row = json.dumps(record("a", objective=5).to_row())
-    (tmp_path / "good" / "journal.jsonl").write_text(row + "\n")
-    return tmp_path / "good"
-
-
-def test_directories(written, tmp_path):
-    """Neither plan nor hosts are needed."""
-    copied = tmp_path / "copied"
-    copied.mkdir()
-    (copied / "journal.jsonl").write_bytes((written / "journal.jsonl").read_bytes())
-    found = compare(written, str(copied))
-    assert (found.verdict, found.compared) == ("ok", 1)
-    assert (found.base.directory, found.base.runs, found.base.failed) == (written, 1, 0)
-    for sides, name in (((tmp_path / "none", written), "BASE"), ((written, tmp_path), "NEW")):
-        found = compare(*sides)
-        assert found.verdict == "not-comparable"
-        assert found.problem.startswith(f"{name} {sides[name == 'NEW']} has no journal.jsonl")
-
-
-def test_a_directory_is_not_compared_with_itself(written):
-    """It would always be green."""
-    found = compare(written, written.parent / "good" / ".." / "good")
-    assert (found.verdict, found.problem) == ("not-comparable", f"BASE and NEW are both {written}; give two.")
-
-
-def test_a_corrupt_journal_is_an_error(written, tmp_path):
-    (tmp_path / "journal.jsonl").write_text("nonsense\n")
-    with pytest.raises(JournalError, match="line 1"):
-        compare(written, tmp_path)

@@ -8,19 +8,13 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
 from schedgap.bench import run_suite
-from schedgap.bench.executors.cluster import end_session, make_session, perform_there
-from schedgap.bench.isolation.pool import PoolClosedError
-from schedgap.bench.plan import plan_suite
 from schedgap.bench.records.journal import FILE_NAME
-from schedgap.bench.suite import read_suite
-from schedgap.instances.errors import ExecutorError, MethodError
 
 # What another moment may change; `output` may hold addresses.
 TIMES = {"wall_s", "cpu_s", "warm_s", "compile_s", "reference_s", "build_s", "solve_s", "extract_s", "ended_at"}
@@ -233,41 +227,6 @@ def test_workers_with_other_versions_are_refused(tmp_path, write_suite, cluster)
     assert done.stderr.startswith("ExecutorError: worker ")
     assert done.stderr.endswith("(here 0.1); install the same versions there.\n")
     assert not (tmp_path / "out").exists()
-
-
-class TestSession:
-    """What a worker's process does, in this one."""
-
-    @pytest.fixture
-    def task(self, write_suite):
-        suite, folder = read_suite(write_suite(["x-slow[pause_s=0.0]"]))
-        plan = plan_suite(suite, folder, plugins=(str(PLUGIN),))
-        return next(plan.task(key) for key in plan.runs)
-
-    def test_the_end_of_one_does_not_end_another(self, task):
-        """Two harnesses on one worker; the first one's runs are over for good, the second's go on."""
-        first, second = make_session(task.setting), make_session(task.setting)
-        files = [perform_there(each, task, task.pickled).answer.measurement.details["file"] for each in (first, second)]
-        assert files[0] != files[1]
-        end_session(first.identity)
-        assert [Path(file).exists() for file in files] == [False, True]
-        with pytest.raises(PoolClosedError):
-            perform_there(first, task, task.pickled)
-        assert perform_there(second, task, task.pickled).answer.measurement.details["file"] == files[1]
-        end_session(second.identity)
-        assert [child for child in psutil.Process().children() if "isolation.spawner" in line(child)] == []
-
-    def test_a_worker_with_other_versions_does_nothing(self, task):
-        session = make_session(task.setting)
-        other = replace(session, versions={**session.versions, "python": "2.7", "cplex": "22"})
-        with pytest.raises(
-            ExecutorError, match=r"has python 3\.\d+ \(here 2\.7\), cplex is missing \(here 22\); install"
-        ):
-            perform_there(other, task, task.pickled)
-
-    def test_plugin_that_is_gone(self, task):
-        with pytest.raises(MethodError, match=r"plug-in /none\.py cannot be read"):
-            make_session(replace(task.setting, plugins=("/none.py",)))
 
 
 @pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="needs schedgap[dask]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from schedgap.bench.discover import load_families
 from schedgap.bench.records.pictures import append_picture
 from schedgap.bench.records.results import Results
+from schedgap.bench.report import write_page
 from schedgap.bench.suite import Suite
 from schedgap.instances.method import Status, method_label
 from schedgap.instances.picture import Bar, Part, Picture
@@ -152,3 +154,71 @@ def measured(make_run, tmp_path_factory) -> Results:
         records.append(make_run("model-a", {"s": s, "limit": 60.0, "rate": 0.2}, "m", wall_s=0.1, details=told))
     suite = Suite.model_validate(tomllib.loads(MEASURES))
     return Results(tmp_path_factory.mktemp("measured"), suite, (), tuple(records), len(records), {})
+
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    binary = shutil.which("chromium") or shutil.which("chromium-browser")
+    driver = shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("chromium and chromedriver are not installed (Debian: chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield chrome
+    chrome.quit()
+
+
+@pytest.fixture(scope="session")
+def address(results, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_page(results, path)
+    return path.as_uri()
+
+
+@pytest.fixture
+def page(browser, address, show):
+    """The page as opened on a desk, in the light."""
+    show(1280, 900, "light")
+    # What the browser's own first page and the page before asked for and complained of does not count.
+    browser.get("about:blank")
+    browser.get_log("performance")
+    browser.get_log("browser")
+    browser.get(address)
+    return browser
+
+
+@pytest.fixture
+def show(browser):
+    """Give the browser's window a size and a theme."""
+
+    def set_up(width, height, theme):
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = [{"name": "prefers-color-scheme", "value": theme}]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    return set_up
+
+
+@pytest.fixture
+def settle(browser):
+    """Wait until a scroll has been drawn: tips go away with it."""
+    script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))"
+    return lambda: browser.execute_async_script(script)

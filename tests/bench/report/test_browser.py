@@ -1,7 +1,6 @@
 """The page in a browser: it runs without a complaint, answers mouse and keyboard, and asks nobody for anything."""
 
 import json
-import shutil
 from dataclasses import replace
 from io import BytesIO
 
@@ -11,71 +10,11 @@ from matplotlib.image import imread
 
 from schedgap.bench.report import write_page
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import Select  # noqa: E402
-
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    binary = shutil.which("chromium") or shutil.which("chromium-browser")
-    driver = shutil.which("chromedriver")
-    if binary is None or driver is None:
-        pytest.skip("chromium and chromedriver are not installed (Debian: chromium, chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield chrome
-    chrome.quit()
-
-
-@pytest.fixture(scope="module")
-def address(results, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    write_page(results, path)
-    return path.as_uri()
-
-
-@pytest.fixture
-def page(browser, address):
-    """The page as opened on a desk, in the light."""
-    show(browser, 1280, 900, "light")
-    # What the browser's own first page and the page before asked for and complained of does not count.
-    browser.get("about:blank")
-    browser.get_log("performance")
-    browser.get_log("browser")
-    browser.get(address)
-    return browser
-
-
-def show(browser, width, height, theme):
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    features = [{"name": "prefers-color-scheme", "value": theme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-
-def settle(browser):
-    """Wait until a scroll has been drawn: tips go away with it."""
-    browser.execute_async_script(
-        "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))"
-    )
+pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 
 def picture(browser):
@@ -111,9 +50,9 @@ def test_no_complaint_and_no_request(page, address):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_screen_is_not_blank(page, theme):
+def test_the_screen_is_not_blank(page, theme, show):
     """Most is background, at least a hundredth is not, and there are many colours."""
-    show(page, 1280, 900, theme)
+    show(1280, 900, theme)
     red, green, blue = (255 * picture(page)).round().astype(int).reshape(-1, 3).T
     colours, counts = np.unique(red << 16 | green << 8 | blue, return_counts=True)
     assert len(colours) > 50
@@ -211,11 +150,11 @@ def test_an_instance_opens_with_its_runs_and_its_picture(page):
     assert "it said </script><script>" in detail
 
 
-def test_a_point_tells_of_its_run_and_opens_its_instance(page):
+def test_a_point_tells_of_its_run_and_opens_its_instance(page, settle):
     """All runs of `far` lie on one point; the first of them is found."""
     chart = page.find_element(By.XPATH, "//figure[.//h3='Time against gap']//*[name()='svg']")
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
-    settle(page)
+    settle()
     dot = chart.find_element(By.CSS_SELECTOR, "[data-m='2'] .dot")
     tip = page.find_element(By.ID, "tip")
     ActionChains(page).move_to_element(dot).perform()
@@ -224,16 +163,16 @@ def test_a_point_tells_of_its_run_and_opens_its_instance(page):
     assert not tip.is_displayed()
     page.find_element(By.XPATH, "//table[@id='instance-table']//button[.='i1']").send_keys(Keys.ENTER)
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
-    settle(page)
+    settle()
     ActionChains(page).move_to_element(dot).click().perform()
     assert page.find_element(By.CSS_SELECTOR, ".detail h3").text == "i0"
     assert page.switch_to.active_element.get_attribute("class") == "detail"
 
 
-def test_a_phone_scrolls_no_page_sideways(page, address):
-    show(page, 375, 700, "light")
+def test_a_phone_scrolls_no_page_sideways(page, address, show, settle):
+    show(375, 700, "light")
     page.get(address)
-    settle(page)
+    settle()
     assert page.execute_script("return [document.documentElement.scrollWidth, innerWidth]") == [375, 375]
     # The table is wider and scrolls in its box.
     box = page.find_element(By.XPATH, "//table[@id='headline']/..")
@@ -248,95 +187,3 @@ def test_a_page_of_failures_alone(page, results, make_record, tmp_path):
     page.get((tmp_path / "broken.html").as_uri())
     assert page.get_log("browser") == []
     assert "it said" in page.find_element(By.ID, "failures").text
-
-
-@pytest.fixture
-def sweeps(page, measured, tmp_path):
-    """The page of a suite with sweeps."""
-    write_page(measured, tmp_path / "sweeps.html")
-    page.get((tmp_path / "sweeps.html").as_uri())
-    yield page
-    assert page.get_log("browser") == []
-
-
-def lit(browser, number=0):
-    """Return what stands out in a sweep's figure."""
-    chart = browser.find_elements(By.CSS_SELECTOR, "#sweep-charts svg.chart")[number]
-    return {node.get_attribute("data-m") for node in chart.find_elements(By.CSS_SELECTOR, ".lit")}
-
-
-def test_sweeps_have_lines_models_and_the_papers_marks(sweeps):
-    """Of `a` two marks, a dashed line of a model and the paper's hollow mark; `b` never varies."""
-    charts = sweeps.find_elements(By.CSS_SELECTOR, "#sweep-charts figure")
-    assert [chart.find_element(By.TAG_NAME, "h3").text for chart in charts] == ["Waits & <b>machines</b>", "Price"]
-    count = """return ["path.line", "path.model", "path.mean", "path.hollow", "line.span"].map((kind) =>
-        arguments[0].querySelectorAll(`[data-m="${arguments[1]}"] ${kind}`).length)"""
-    assert sweeps.execute_script(count, charts[0], "s0") == [2, 1, 2, 1, 2]
-    assert sweeps.execute_script(count, charts[0], "s1") == [1, 0, 2, 0, 0]
-    drawn = charts[0].find_element(By.CSS_SELECTOR, "svg.chart")
-    assert "mean wait (s) by s. a: 11 at 1, 4 at 2; b: 0 at 1, 0 at 2" in drawn.get_attribute("aria-label")
-    others = sweeps.find_elements(By.CSS_SELECTOR, "#charts h3")
-    assert [title.text for title in others] == [
-        "Profile of times",
-        "Time against distance",
-        "Distance to the best known solution",
-    ]
-
-
-def test_a_sweeps_legend_hides_lines_models_and_the_paper(sweeps):
-    figure = sweeps.find_element(By.CSS_SELECTOR, "#sweep-charts figure")
-    buttons = {button.text: button for button in figure.find_elements(By.CSS_SELECTOR, ".keys button")}
-    assert list(buttons) == ["a", "b", "model", "the paper"]
-
-    def drawn(selector):
-        return len(figure.find_elements(By.CSS_SELECTOR, f"svg.chart {selector}"))
-
-    buttons["model"].send_keys(Keys.SPACE)
-    assert (drawn("path.model"), drawn("path.hollow"), drawn("path.mean")) == (0, 1, 4)
-    buttons["the paper"].send_keys(Keys.ENTER)
-    assert (drawn("path.hollow"), drawn("path.mean")) == (0, 4)
-    buttons["a"].send_keys(Keys.SPACE)
-    assert buttons["a"].get_attribute("aria-pressed") == "false"
-    assert drawn("path.mean") == 2
-    buttons["b"].send_keys(Keys.SPACE)
-    assert figure.find_element(By.CSS_SELECTOR, "svg.chart").text == "Nothing to show for this choice."
-
-
-def test_arrow_keys_go_along_a_sweeps_lines(sweeps):
-    chart = sweeps.find_element(By.CSS_SELECTOR, "#sweep-charts svg.chart")
-    tip = sweeps.find_element(By.ID, "tip")
-    sweeps.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
-    settle(sweeps)
-    chart.send_keys(Keys.ARROW_RIGHT)
-    assert tip.text == "a\ns 1\nmean wait (s)\n11, from 10 to 12\nmodel 12 (ours −8.3%)"
-    assert lit(sweeps) == lit(sweeps, 1) == {"s0"}
-    chart.send_keys(Keys.ARROW_DOWN)
-    assert tip.text == "b\ns 1\nmean wait (s)\n0"
-    chart.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_UP)
-    assert tip.text == (
-        "a\ns 2\nmean wait (s)\n4, from 3 to 5\nmodel 4.4 (ours −9.1%)\nthe paper 5 (ours −20.0%), A, section 3"
-    )
-    chart.send_keys(Keys.ARROW_RIGHT)
-    assert tip.text.startswith("b\ns 1")
-    chart.send_keys(Keys.TAB)
-    assert not tip.is_displayed()
-
-
-def test_a_sweeps_point_tells_about_itself(sweeps):
-    mark = sweeps.find_element(By.CSS_SELECTOR, "#sweep-charts [data-m=s1] path.mean")
-    sweeps.execute_script("arguments[0].scrollIntoView({block: 'center'})", mark)
-    settle(sweeps)
-    ActionChains(sweeps).move_to_element(mark).perform()
-    assert sweeps.find_element(By.ID, "tip").text == "b\ns 1\nmean wait (s)\n0"
-    assert lit(sweeps) == {"s1"}
-
-
-def test_sweeps_fit_a_phone(sweeps):
-    show(sweeps, 375, 700, "dark")
-    sweeps.refresh()
-    settle(sweeps)
-    assert sweeps.execute_script("return [document.documentElement.scrollWidth, innerWidth]") == [375, 375]
-    widths = sweeps.execute_script(
-        "return [...document.querySelectorAll('#sweep-charts svg.chart')].map((chart) => chart.getBBox().width <= 375)"
-    )
-    assert widths == [True, True]

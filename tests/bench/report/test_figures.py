@@ -64,6 +64,14 @@ def test_many_long_names_leave_room_for_the_axes(measured, make_run, tmp_path):
     assert len(write_figures(build_content(replace(measured, records=records)), tmp_path)) == 4
 
 
+def test_letters_that_the_font_lacks(results, make_record, tmp_path):
+    """They are in the SVG for the reader's fonts to show; matplotlib's warning would be an error here."""
+    records = (make_record("a[s=等待]", "i", objective=2, bound=1, wall_s=1.0),)
+    content = build_content(replace(results, records=records))
+    assert any("等待" in path.read_text() for path in write_figures(content, tmp_path))
+    assert write_figures(content, tmp_path, "pdf")
+
+
 def test_files_are_not_written_over(content, tmp_path):
     (tmp_path / "scatter.svg").write_text("mine")
     with pytest.raises(ReportError, match=r"scatter\.svg exists and is not written over"):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.covering import Cover, exact_duals, proven_cost, solve_cover
+from schedgap.formulations.provisioning.covering import Cover, exact_duals, solve_cover
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 
@@ -60,10 +60,6 @@ def test_a_solver_of_linear_programs_alone_is_refused():
         solve_cover(cover(), "glop", None, 1)
 
 
-def test_a_float_bound_proves_the_next_whole_number():
-    assert [proven_cost(b) for b in (7.5, 8.0, 8.0000001, 8.01, None, float("inf"), -3.0)] == [8, 8, 8, 9, 0, 0, 0]
-
-
 def test_a_large_program_is_proven_above_its_bound():
     # A share of 1e-9 of a cost near 5.8e8 is more than half a unit. Around the LP's 16e6 and 58e6 machines of the first
     # two patterns every number is tried; single tasks fill what is missing.
@@ -84,8 +80,3 @@ def test_costs_too_large_for_whole_duals_go_to_the_solver_whole():
     found = solve_cover(cover(cost=np.array([5 * 10**12, 3 * 10**12])), "highs", None, 1)
     assert found.repeat @ [2, 1] >= 3
     assert "columns_left" not in found.details
-
-
-def test_a_shifted_bound_is_exact():
-    assert proven_cost(0.5, 3 * 2**20) == 4
-    assert proven_cost(0.0, 3 * 2**20 + 1) == 3

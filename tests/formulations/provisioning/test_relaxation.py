@@ -4,11 +4,17 @@ import pytest
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.patterns import build
-from schedgap.formulations.provisioning.relaxation import Relaxation, solve_lp_relaxation
+from schedgap.formulations.provisioning.relaxation import Relaxation
 from schedgap.instances.provisioning import ProvisioningInstance, merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import dual_bound
 from schedgap.instances.provisioning.generate import distinct, table7
 from schedgap.instances.provisioning.objective import price_step
+
+
+def solved(instance, time_limit_s=None):
+    relaxation = Relaxation(instance)
+    relaxation.solve(None if time_limit_s is None else time.perf_counter() + time_limit_s)
+    return relaxation
 
 
 def check_patterns(instance, machine_type, patterns):
@@ -22,11 +28,11 @@ def check_patterns(instance, machine_type, patterns):
 @pytest.mark.parametrize("seed", range(25))
 def test_the_bound_is_below_the_optimum_and_anyone_can_check_it(random_instance, optimum, seed):
     instance = random_instance(seed)
-    relaxed = solve_lp_relaxation(instance)
+    relaxed = solved(instance)
     assert relaxed.is_converged
-    assert relaxed.bound <= dual_bound(instance, relaxed.duals) <= optimum(instance)
-    check_patterns(instance, relaxed.machine_type, relaxed.patterns)
-    assert (relaxed.x @ relaxed.patterns >= instance.counts - 1e-6).all()
+    assert relaxed.bound <= dual_bound(instance, relaxed.proof) <= optimum(instance)
+    check_patterns(instance, relaxed.master.machine_type, relaxed.master.patterns)
+    assert (relaxed.x @ relaxed.master.patterns >= instance.counts - 1e-6).all()
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -35,12 +41,12 @@ def test_it_is_the_relaxation_over_all_patterns(random_instance, seed):
     model = build(instance)
     all_patterns = solve(model, relax=True).objective * model.objective_scale
     step = price_step(instance)
-    assert solve_lp_relaxation(instance).bound == -(-(all_patterns * (1 - 1e-9)) // step) * step
+    assert solved(instance).bound == -(-(all_patterns * (1 - 1e-9)) // step) * step
 
 
 def test_the_papers_example_is_tight(paper_example):
     # it1 with three tasks and it3 with one: the relaxation is whole.
-    relaxed = solve_lp_relaxation(paper_example)
+    relaxed = solved(paper_example)
     assert (relaxed.bound, relaxed.is_converged) == (12_800_000, True)
     assert relaxed.objective == pytest.approx(12.8, abs=1e-9)
 
@@ -48,22 +54,22 @@ def test_the_papers_example_is_tight(paper_example):
 def test_trial_0_of_table_4():
     # 649.0005 over all patterns, as the bound of the pattern model's relaxation; prices are multiples of $0.00525.
     instance = merge_equal_classes(table7(200, seed=0)).instance
-    relaxed = solve_lp_relaxation(instance)
+    relaxed = solved(instance)
     assert 649_000_000 < relaxed.bound <= 649_179_000
-    assert relaxed.bound == dual_bound(instance, relaxed.duals)
+    assert relaxed.bound == dual_bound(instance, relaxed.proof)
 
 
 @pytest.mark.parametrize("time_limit_s", [0.0, 0.01])
 def test_a_limit_leaves_a_proven_bound(time_limit_s):
     instance = distinct(22, seed=2)
-    relaxed = solve_lp_relaxation(instance, time_limit_s)
-    assert 0 < relaxed.bound <= solve_lp_relaxation(instance).bound
-    assert relaxed.bound <= dual_bound(instance, relaxed.duals)
+    relaxed = solved(instance, time_limit_s)
+    assert 0 < relaxed.bound <= solved(instance).bound
+    assert relaxed.bound <= dual_bound(instance, relaxed.proof)
 
 
 def test_it_can_be_continued_and_stops_at_a_cutoff():
     instance = distinct(15, seed=1)
-    whole = solve_lp_relaxation(instance)
+    whole = solved(instance)
     relaxation = Relaxation(instance)
     relaxation.solve(time.perf_counter() - 1)
     first = relaxation.bound

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.waiting.no_wait import build, clairvoyant_no_wait, one_kind
+from schedgap.formulations.waiting.no_wait import clairvoyant_no_wait, clairvoyant_no_wait_program, one_kind
+from schedgap.formulations.waiting.no_wait_flow import build
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import Status
+from schedgap.instances.method import Status, find_method
 from schedgap.instances.waiting import HOUR_US, RENTED, WaitingInstance, mms, verify
 
 
@@ -27,10 +28,7 @@ def test_optimal(random_instance, optimum, single_core):
 def test_integer_program_meets_shortest_paths(random_instance, backend):
     for seed in range(25):
         instance = random_instance(seed, single_core=True, wait=0, jobs=12)
-        assert (
-            clairvoyant_no_wait(instance, algorithm="integer-program", backend=backend).bound
-            == clairvoyant_no_wait(instance).bound
-        )
+        assert clairvoyant_no_wait_program(instance, backend=backend).bound == clairvoyant_no_wait(instance).bound
 
 
 def test_machines_of_several_slots():
@@ -40,11 +38,7 @@ def test_machines_of_several_slots():
     )
     found = clairvoyant_no_wait(instance)
     assert found.details["slots_per_machine"] == 4
-    assert (
-        found.bound
-        == clairvoyant_no_wait(instance, algorithm="integer-program").bound
-        == verify(instance, found.solution)
-    )
+    assert found.bound == clairvoyant_no_wait_program(instance).bound == verify(instance, found.solution)
 
 
 def test_marginal_analysis_by_hand():
@@ -81,8 +75,18 @@ def test_refused_where_jobs_may_wait(random_instance):
     assert "lets jobs wait" in one_kind(random_instance(2, single_core=True, wait=HOUR_US))
 
 
-def test_no_time_no_answer(random_instance):
-    found = clairvoyant_no_wait(random_instance(2, single_core=True, wait=0), time_limit_s=0.0)
+def test_only_the_program_has_back_ends(random_instance):
+    """Else an audit would solve the same shortest paths twice and call it a second opinion."""
+    assert find_method("waiting", "clairvoyant-no-wait").parameters == {}
+    assert find_method("waiting", "clairvoyant-no-wait-program").parameters == {"backend": "highs"}
+    instance = random_instance(2, single_core=True, wait=0)
+    assert clairvoyant_no_wait(instance).backend is None
+    assert clairvoyant_no_wait_program(instance, backend="scip").backend == "scip"
+
+
+@pytest.mark.parametrize("way", [clairvoyant_no_wait, clairvoyant_no_wait_program])
+def test_no_time_no_answer(random_instance, way):
+    found = way(random_instance(2, single_core=True, wait=0), time_limit_s=0.0)
     assert found.solution is None and found.bound is None
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
-import heapq
 from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
-from schedgap.instances.waiting.model import SECOND_US, WaitingInstance
+from schedgap.instances.waiting.model import WaitingInstance
 
 RENTED = -1
 FOREVER, NEVER = 2**62, 2**63
@@ -210,82 +209,6 @@ def conservative(
     return machine, start
 
 
-def artifact_semantics(
-    instance: WaitingInstance,
-    num_machines: int,
-    limit_us: int | None,
-    *,
-    waits: bool = True,
-    relabels: bool = False,
-    at_once: list[bool] | None = None,
-) -> tuple[list[int], list[int]]:
-    """Where each job runs and when it starts, by the rules of the authors' simulator. relabels : who left waited 0."""
-    submit = [int(t) for t in instance.submit_us]
-    occupied = [int(t) // SECOND_US * SECOND_US for t in instance.runtime_us]
-    cores, memory = instance.cores.tolist(), instance.memory_mib.tolist()
-    idle = [[instance.machine_cores, instance.machine_memory_mib] for _ in range(num_machines)]
-    machine: dict[int, int] = {}
-    wait: dict[int, int] = {}
-    ends: list[tuple[int, int]] = []
-    queue: list[int] = []
-
-    def fits(job: int) -> int:
-        for k, (idle_cores, idle_memory) in enumerate(idle):
-            if cores[job] <= idle_cores and memory[job] <= idle_memory:
-                return k
-        return -1
-
-    def place(job: int, k: int, now: int) -> None:
-        machine[job], wait[job] = k, now - submit[job]
-        idle[k][0] -= cores[job]
-        idle[k][1] -= memory[job]
-        heapq.heappush(ends, (now + occupied[job], job))
-
-    def complete() -> int:
-        now, job = heapq.heappop(ends)
-        idle[machine[job]][0] += cores[job]
-        idle[machine[job]][1] += memory[job]
-        return now
-
-    def serve_queue(now: int) -> None:
-        while queue:
-            head = queue[0]
-            if limit_us is not None and now - submit[head] > limit_us:
-                queue.pop(0)
-                machine[head], wait[head] = RENTED, 0 if relabels else limit_us
-                continue
-            k = fits(head)
-            if k < 0:
-                break
-            queue.pop(0)
-            place(head, k, now)
-
-    for job, now in enumerate(submit):
-        if not waits:
-            if job == 0 or submit[job - 1] != now:
-                while ends and ends[0][0] <= now:
-                    complete()
-            k = fits(job)
-            if k < 0:
-                machine[job], wait[job] = RENTED, 0
-            else:
-                place(job, k, now)
-            continue
-        while ends and ends[0][0] <= now:
-            serve_queue(complete())
-        if at_once and at_once[job]:
-            machine[job], wait[job] = RENTED, 0
-        elif not queue and fits(job) >= 0:
-            place(job, fits(job), now)
-        else:
-            queue.append(job)
-    while ends:
-        serve_queue(complete())
-    for job in queue:
-        machine[job], wait[job] = RENTED, 0
-    return [machine[j] for j in range(len(submit))], [submit[j] + wait[j] for j in range(len(submit))]
-
-
 @pytest.fixture(scope="session")
 def make_instance():
     return instance_of
@@ -299,8 +222,3 @@ def plain_paper():
 @pytest.fixture(scope="session")
 def plain_conservative():
     return conservative
-
-
-@pytest.fixture(scope="session")
-def plain_artifact():
-    return artifact_semantics

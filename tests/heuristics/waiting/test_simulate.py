@@ -13,43 +13,36 @@ from schedgap.instances.waiting.model import SECOND_US
 from schedgap.instances.waiting.verify import verify
 
 QUICK = settings(max_examples=60, deadline=None)
-# Few values, so that times tie; runtimes with fractions of a second, and below one.
+# Few values, so that times tie.
 GAPS = st.sampled_from([0, 0, 1, 2, 3, 7])
 RUNTIMES = st.sampled_from([1, 2, 3, 5, 8, 20])
-FRACTIONS = st.sampled_from([300_000, 1_000_000, 1_700_000, 2_000_000, 3_000_000, 5_250_000, 8_000_000])
 LIMITS = st.sampled_from([None, 0, 1, 4, 10])
 
 
-def rows_of(draw, cores, memory, runtimes, unit, most=40):
+def rows_of(draw, cores, memory, most=40):
     now, rows = 0, []
     for _ in range(draw(st.integers(1, most))):
-        now += draw(GAPS) * unit
-        rows.append((now, draw(runtimes), draw(cores), draw(memory)))
+        now += draw(GAPS)
+        rows.append((now, draw(RUNTIMES), draw(cores), draw(memory)))
     return rows
 
 
 @st.composite
 def single_core(draw):
-    return rows_of(draw, st.just(1), st.just(1), RUNTIMES, 1), 1, 1
+    return rows_of(draw, st.just(1), st.just(1)), 1, 1
 
 
 @st.composite
 def multi_core(draw):
     """Machines of 4 cores and 8 MiB; some jobs are larger."""
     cores, memory = st.sampled_from([1, 1, 2, 3, 4, 5]), st.sampled_from([0, 1, 2, 5, 8, 9])
-    return rows_of(draw, cores, memory, RUNTIMES, 1), 4, 8
+    return rows_of(draw, cores, memory), 4, 8
 
 
 @st.composite
 def alike(draw):
     """Jobs of 2 cores and 3 MiB on machines of 5 and 8: two a machine."""
-    return rows_of(draw, st.just(2), st.just(3), RUNTIMES, 1), 5, 8
-
-
-@st.composite
-def with_fractions(draw):
-    cores, memory = st.sampled_from([1, 1, 2, 3, 4, 5]), st.sampled_from([0, 1, 2, 5, 8, 9])
-    return rows_of(draw, cores, memory, FRACTIONS, SECOND_US), 4, 8
+    return rows_of(draw, st.just(2), st.just(3)), 5, 8
 
 
 TRACES = st.one_of(single_core(), multi_core(), alike())
@@ -152,25 +145,6 @@ def test_wrong_predictions(make_instance, plain_paper, trace, machines, limit, s
         mistaken=simulation.mistaken.tolist(),
     )
     agrees(schedule, expected)
-
-
-@QUICK
-@given(with_fractions(), st.integers(0, 3), LIMITS, st.booleans(), st.sampled_from([-1, 1_700_000]))
-def test_artifact(make_instance, plain_artifact, trace, machines, limit, relabels, short):
-    instance = make_instance(*trace)
-    limit_us = None if limit is None else limit * SECOND_US
-    policy = policy_of(limit_us, balks=relabels, short_us=short, semantics="artifact")
-    at_once = (instance.runtime_us <= short).tolist()
-    expected = plain_artifact(instance, machines, limit_us, relabels=relabels, at_once=at_once)
-    agrees(Simulation(instance, policy).run(machines), expected)
-
-
-@QUICK
-@given(with_fractions(), st.integers(0, 3))
-def test_artifact_no_jobs_wait(make_instance, plain_artifact, trace, machines):
-    instance = make_instance(*trace)
-    schedule = Simulation(instance, Policy(waits=False, semantics="artifact")).run(machines)
-    agrees(schedule, plain_artifact(instance, machines, None, waits=False))
 
 
 @pytest.mark.parametrize("limit", [None, 40])

@@ -1,9 +1,7 @@
-import math
-
 import numpy as np
 import pytest
 
-from schedgap.instances.provisioning import Provisioning, cost, lost_value, objective, price_step, proven_bound, table7
+from schedgap.instances.provisioning import Provisioning, cost, lost_value, objective, price_step, table7
 
 
 def with_throughput(instance, t12, t21):
@@ -58,15 +56,7 @@ def test_a_task_without_workload_neither_suffers_nor_disturbs(two_families):
     assert lost_value(instance, [0, 1], [1, 1]) == 0
 
 
-def test_bounds_round_up_to_the_step_of_prices():
-    instance = table7(20)
-    assert price_step(instance) == 150
-    assert proven_bound(instance, 12_300.0) == 12_300
-    assert proven_bound(instance, 12_302.0) == 12_450
-    assert proven_bound(instance, -5.0) == 0
-    assert proven_bound(instance, math.inf) is None
-    assert proven_bound(instance, math.nan) is None
-
-
-def test_with_interference_nothing_is_rounded_to_prices():
+def test_the_step_of_prices():
+    """$0.00015, by which alone costs differ; with interference they differ by less."""
+    assert price_step(table7(20)) == 150
     assert price_step(table7(20, interference=True)) == 1

@@ -1,0 +1,49 @@
+"""What a worker's process does, in this one."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from schedgap.bench.executors.cluster import end_session, make_session, perform_there
+from schedgap.bench.isolation.pool import PoolClosedError
+from schedgap.bench.plan import plan_suite
+from schedgap.bench.suite import read_suite
+from schedgap.instances.errors import ExecutorError, MethodError
+
+PLUGIN = Path(__file__).parents[1] / "plugins" / "cluster.py"
+
+
+@pytest.fixture
+def task(write_suite):
+    suite, folder = read_suite(write_suite(["x-slow[pause_s=0.0]"]))
+    plan = plan_suite(suite, folder, plugins=(str(PLUGIN),))
+    return next(plan.task(key) for key in plan.runs)
+
+
+def test_the_end_of_one_does_not_end_another(task):
+    """Two harnesses on one worker; the first one's runs are over for good, the second's go on."""
+    first, second = make_session(task.setting), make_session(task.setting)
+    files = [perform_there(each, task, task.pickled).answer.measurement.details["file"] for each in (first, second)]
+    assert files[0] != files[1]
+    end_session(first.identity)
+    assert [Path(file).exists() for file in files] == [False, True]
+    with pytest.raises(PoolClosedError):
+        perform_there(first, task, task.pickled)
+    assert perform_there(second, task, task.pickled).answer.measurement.details["file"] == files[1]
+    end_session(second.identity)
+    commands = [child.as_dict(["cmdline"])["cmdline"] or [] for child in psutil.Process().children()]
+    assert not any("schedgap.bench.isolation.spawner" in command for command in commands)
+
+
+def test_a_worker_with_other_versions_does_nothing(task):
+    session = make_session(task.setting)
+    other = replace(session, versions={**session.versions, "python": "2.7", "cplex": "22"})
+    with pytest.raises(ExecutorError, match=r"has python 3\.\d+ \(here 2\.7\), cplex is missing \(here 22\); install"):
+        perform_there(other, task, task.pickled)
+
+
+def test_plugin_that_is_gone(task):
+    with pytest.raises(MethodError, match=r"plug-in /none\.py cannot be read"):
+        make_session(replace(task.setting, plugins=("/none.py",)))
