@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 # A picture shows at most this many bars: more could not be told apart on a page.
 MAX_BARS = 60
+# A curve has at most this many points, for the same reason.
+MAX_POINTS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +30,25 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """A quantity against another, drawn over those of other methods. is_step : it keeps each value until the next."""
+
+    title: str
+    x_label: str
+    y_label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    is_step: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
-    """Containers as stacked bars, one stack an axis (a resource). left_out : containers that no bar stands for."""
+    """Containers as stacked bars, one stack an axis (a resource), and curves.
+
+    left_out : containers that no bar stands for.
+    """
 
     axes: tuple[str, ...]
     bars: tuple[Bar, ...]
     left_out: int = 0
+    curves: tuple[Curve, ...] = ()

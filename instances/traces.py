@@ -32,7 +32,7 @@ TRACES = {
             sha256="1ee7ed79c27a3b0861cda8ddba86a004c6aba904caafa329a76ae93ca63834a8",
             family="provisioning",
             importer="alibaba-gpu-v2023",
-            about="8,152 pods of a production GPU cluster (Weng et al., ATC 2023)",
+            about="8,152 pods of a production GPU cluster (Weng et al., ATC 2023); format openb makes jobs of them",
         ),
         Trace(
             name="hpc2n",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.measure_rows import is_prediction, measured_row, predicting, predictions_of
+from schedgap.bench.statistics.ratios import with_ratios
 from schedgap.bench.statistics.summary import best_of, by_label, gaps, is_optimal, mean, summarise, verified_objective
 from schedgap.instances.family import find_family
 from schedgap.instances.method import parse_method, spelled
@@ -145,6 +146,7 @@ def _objective_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
 def _measure_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
     """One row a group and method: the suite's measures, what models predict and the paper's beside them."""
     best = best_of(records)
+    records = with_ratios(records, suite.measures)
     models = predictions_of(records)
     rows = []
     for group, members in _by_group(record for record in records if not is_prediction(record)):

@@ -95,15 +95,15 @@ def lines_of(records: Iterable[Record], parameter: str, name: str) -> list[Line]
     members: dict[tuple[str, bool, str, tuple[tuple[str, Scalar], ...]], dict[float, list[float]]] = {}
     for record in records:
         run = record.run
-        x: object = run.parameters.get(parameter, run.source.get(parameter, figure(record, parameter)))
+        x = _number(run.parameters.get(parameter, run.source.get(parameter, figure(record, parameter))))
         y = figure(record, name)
-        if y is None or not isfinite(y) or isinstance(x, bool) or not isinstance(x, int | float):
+        if x is None or y is None or not isfinite(y):
             continue
         others = tuple(sorted((key, value) for key, value in run.given.items() if key != parameter))
         # What a model predicts is of no group: it never saw the instances.
         is_predicted = is_prediction(record)
         key = run.method, is_predicted, "" if is_predicted else run.group, others
-        members.setdefault(key, {}).setdefault(float(x), []).append(y)
+        members.setdefault(key, {}).setdefault(x, []).append(y)
     lines = []
     for (method, is_predicted, group, given), points in members.items():
         xs = sorted(points)
@@ -112,3 +112,13 @@ def lines_of(records: Iterable[Record], parameter: str, name: str) -> list[Line]
         least, most = tuple(map(min, values)), tuple(map(max, values))
         lines.append(Line(method, is_predicted, group, dict(given), tuple(xs), means, least, most))
     return lines
+
+
+def _number(value: object) -> float | None:
+    """Return a parameter's value as a place on an axis; text that spells a number is one."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        return None

@@ -17,6 +17,7 @@ from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.files import (
     arrays_beside,
     from_units,
+    named_beside,
     naming_file,
     read_arrays,
     read_document,
@@ -164,7 +165,7 @@ def _instance(document: InstanceFile, path: Path) -> WaitingInstance:
     if ("jobs" in document) == ("jobs_file" in document):
         raise InstanceError("give either 'jobs' or 'jobs_file'.")
     if "jobs_file" in document:
-        beside = path.parent / document["jobs_file"]
+        beside = named_beside(path, "jobs_file", document["jobs_file"], InstanceError)
         jobs: dict[str, Any] = read_arrays(beside, dict.fromkeys(JOB_ARRAYS, ("i", 1)), InstanceError)
         missing = [name for name in JOB_ARRAYS if name not in jobs]
         if missing:

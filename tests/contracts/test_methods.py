@@ -23,10 +23,12 @@ from schedgap.bench.records.runs import Limits
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like, distinct, table3, table7
+from schedgap.instances.reconfiguration import alibaba_like as alibaba_like_jobs
+from schedgap.instances.reconfiguration import eva_synthetic
 from schedgap.instances.waiting import bursty, mms
 
 TIME_LIMIT_S = 20.0
-load_methods(["provisioning", "waiting"])
+load_methods(["provisioning", "reconfiguration", "waiting"])
 METHODS = {
     f"{family}/{name}": method
     for (family, name), method in sorted(REGISTRY.items())
@@ -64,6 +66,11 @@ def zero_demand() -> ProvisioningInstance:
     )
 
 
+def short_jobs(jobs, seed, **parameters):
+    """Jobs of minutes, a few at a time."""
+    return eva_synthetic(jobs, seed=seed, mean_gap_s=400.0, min_hours=0.1, max_hours=0.4, **parameters)
+
+
 MAKERS = {
     "provisioning": {
         "one-task": one_task,
@@ -74,6 +81,15 @@ MAKERS = {
         "interference": lambda: table7(5, seed=3, interference=True),
         "distinct": lambda: distinct(6, seed=4),
         "alibaba-like": lambda: alibaba_like(8, seed=5),
+    },
+    "reconfiguration": {
+        "one-job": lambda: short_jobs(1, 1),
+        "short-jobs": lambda: short_jobs(3, 2),
+        "no-interference": lambda: short_jobs(3, 3, interference="none"),
+        "interference": lambda: short_jobs(3, 4, interference="0.8", tasks_per_job=1),
+        "slow-moves": lambda: short_jobs(3, 5, migration_delay=8.0),
+        "many-tasks": lambda: short_jobs(2, 6, tasks_per_job=4),
+        "alibaba-like": lambda: alibaba_like_jobs(2, seed=7, durations="alibaba", mean_gap_s=300.0),
     },
     "waiting": {
         "one-job": lambda: mms(1, seed=1, step_s=60.0),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import schedgap.instances.provisioning
+import schedgap.instances.reconfiguration
 import schedgap.instances.waiting  # noqa: F401 - registers the family
 from schedgap.instances.family import find_family
 
@@ -21,6 +22,8 @@ def test_every_family_has_an_instance_and_a_solution():
         "schedgap/provisioning-solution/1",
         "schedgap/waiting/1",
         "schedgap/waiting-solution/1",
+        "schedgap/reconfiguration/1",
+        "schedgap/reconfiguration-solution/1",
     ]
 
 

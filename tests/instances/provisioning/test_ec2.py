@@ -1,7 +1,8 @@
+import numpy as np
 import pytest
 
 from schedgap.instances import InstanceError
-from schedgap.instances.provisioning.ec2 import ec2_types, eva_interference, eva_workloads
+from schedgap.instances.provisioning.ec2 import ec2_types, eva_interference, eva_workloads, fits_ec2
 
 
 def test_21_types_with_both_cpu_capacities():
@@ -31,3 +32,10 @@ def test_interference_of_figure_1():
     assert throughput[a3c, a3c] == 671
     assert throughput[a3c, gpt2] == 950
     assert eva_interference(missing=0.9)[1][a3c, gpt2] == 900
+
+
+def test_what_fits_some_type():
+    """The largest types: p3.16xlarge with 8 GPUs, 64 vCPU and 488 GiB; c7i.48xlarge with 192 vCPU; r7i with 1,536 GiB."""
+    demand = np.array([[8000, 64_000, 488 * 1024], [8000, 64_001, 0], [0, 192_000, 1536 * 1024], [0, 192_001, 0]])
+    assert fits_ec2(demand, "vcpu").tolist() == [True, False, True, False]
+    assert fits_ec2(demand, "physical").tolist() == [False] * 4

@@ -1,0 +1,1 @@
+"""Bounds and exact methods for provisioning over time."""

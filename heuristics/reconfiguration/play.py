@@ -1,0 +1,251 @@
+"""Playing an online policy over an instance, plan by plan, without showing it the future.
+
+@policy("one-machine-each")
+def one_machine_each(view):
+draft = view.draft()
+for task in np.flatnonzero(view.task_machine < 0):
+draft.put(task, draft.rent(view.reservation_type[view.task_class[task]]))
+return draft.plan()
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schedgap.heuristics.reconfiguration.kernels_view import (
+    carry_out,
+    release_all,
+    seen_jobs,
+    seen_machines,
+    seen_tasks,
+)
+from schedgap.heuristics.reconfiguration.view import Market, Plan, View
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import OFFERED, Outcome, method
+from schedgap.instances.reconfiguration.cloud import Cloud
+from schedgap.instances.reconfiguration.kernels import DONE, FINE, FINISH, PHASE, RELEASED, RENTED, TYPE, advance
+from schedgap.instances.reconfiguration.model import FAMILY
+from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+
+KNOWLEDGE = ("durations", "throughput")
+
+
+def policy(
+    name: str,
+    *,
+    knows: Sequence[str] = (),
+    version: int = 1,
+    stochastic: bool = False,
+    choices: Mapping[str, Sequence[str]] | None = None,
+) -> Callable[[Callable[..., Plan]], Callable[..., Plan]]:
+    """Register a function from a view to a plan as a method; the function itself is returned unchanged.
+
+    Every keyword of the function is a parameter of the method and needs a default; `rng` is a seeded generator.
+
+    knows : what the policy is told beside the present: `durations` of jobs that have arrived, pairwise `throughput`.
+
+    Raises
+    ------
+    MethodError
+        as `schedgap.instances.method.method` does, or for knowledge that there is none of.
+    """
+    for what in knows:
+        if what not in KNOWLEDGE:
+            raise MethodError(f"policy {name} knows '{what}'; a policy may know {', '.join(KNOWLEDGE)}.")
+
+    def register(decide: Callable[..., Plan]) -> Callable[..., Plan]:
+        @functools.wraps(decide)
+        def played(instance: ReconfigurationInstance, **keywords: Any) -> Outcome:
+            return play(instance, functools.partial(decide, **keywords), knows)
+
+        given = inspect.signature(decide).parameters
+        first = inspect.Parameter("instance", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        rest = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in list(given.values())[1:]]
+        played.__signature__ = inspect.Signature([first, *rest])  # type: ignore[attr-defined]
+        unknown = [p.name for p in rest if p.name in OFFERED and p.name != "rng"]
+        if unknown:
+            raise MethodError(f"policy {name}: '{unknown[0]}' is not offered to policies; leave it out.")
+        method(name, family=FAMILY, version=version, stochastic=stochastic, choices=choices)(played)
+        return decide
+
+    return register
+
+
+def play(instance: ReconfigurationInstance, decide: Callable[[View], Plan], knows: Collection[str] = ()) -> Outcome:
+    """Let a policy decide every plan until the last job has ended.
+
+    A plan that breaks a rule ends the play: its schedule, up to and with that plan, is returned, and `verify` names the
+    rule.
+
+    Raises
+    ------
+    MethodError
+        if what the policy returns is no plan for its view.
+    """
+    cloud = Cloud(instance)
+    eyes = _Eyes(instance, knows)
+    period = instance.period_s
+    times: list[int] = []
+    tasks: list[IntArray] = []
+    places: list[IntArray] = []
+    plans, now, status = 0, int(instance.first_plan_s()[0]), FINE
+    while status == FINE:
+        advance(cloud.state, now)
+        if cloud.num_unfinished == 0:
+            release_all(cloud.state, now)
+            arrival = cloud.next_arrival_s
+            if arrival is None:
+                break
+            now = -(-arrival // period) * period
+            continue
+        view = eyes.look(cloud)
+        plan = _checked(decide(view), view)
+        cloud.make_room(plan.new_types.shape[0])
+        keep = np.zeros(view.num_machines, np.bool_) if plan.keep is None else plan.keep
+        status, moved, moved_to = carry_out(
+            cloud.state, now, view.task, plan.machine, view.machine, plan.new_types, keep
+        )
+        times.extend([now] * moved.shape[0])
+        tasks.append(moved)
+        places.append(moved_to)
+        plans += 1
+        now += period
+    machine = cloud.machine
+    released = machine[:, RELEASED].copy()
+    # Only a refused plan leaves machines that nobody released.
+    released[released < 0] = now
+    schedule = ReconfigurationSchedule(
+        machine_type=machine[:, TYPE],
+        rented_s=machine[:, RENTED],
+        released_s=released,
+        move_s=np.array(times, np.int64),
+        move_task=np.concatenate(tasks) if tasks else np.empty(0, np.int64),
+        move_machine=np.concatenate(places) if places else np.empty(0, np.int64),
+    )
+    return Outcome(schedule, details={"plans": plans})
+
+
+class _Eyes:
+    """What a policy sees of a cloud: the catalogue up to the last class seen, and the state."""
+
+    def __init__(self, instance: ReconfigurationInstance, knows: Collection[str]) -> None:
+        catalogue = instance.catalogue
+        self.instance = instance
+        self.knows = frozenset(knows)
+        self.memory: dict[str, Any] = {}
+        self.market = Market(
+            resources=catalogue.resources,
+            families=catalogue.families,
+            type_names=catalogue.type_names,
+            type2family=catalogue.type2family,
+            capacity=catalogue.capacity,
+            price=catalogue.price,
+            acquire_s=instance.acquire_s,
+            setup_s=instance.setup_s,
+            period_s=instance.period_s,
+        )
+        # Classes and workloads are numbered by first arrival: how many of them have been seen after each job.
+        self.seen_classes = np.maximum.accumulate(instance.job2class) + 1
+        self.seen_workloads = np.maximum.accumulate(instance.class2workload[instance.job2class]) + 1
+        self.jobs = np.empty(0, np.int64)
+        self.classes = -1
+        self.catalogue: dict[str, Any] = {}
+
+    def look(self, cloud: Cloud) -> View:
+        """Return the present as copies that nobody can write."""
+        instance, state = self.instance, cloud.state
+        now = cloud.now_s
+        job, phase, attained = seen_jobs(state, now)
+        machine, machine_type, running = seen_machines(state, now)
+        task, task_job, task_class, sent_to, held_on, rate = seen_tasks(state, job, machine)
+        self._see(cloud.num_seen - 1)
+        ended = self.jobs[state.job[self.jobs, PHASE] == DONE]
+        self.jobs = job
+        arrays = {
+            "job": job,
+            "job_class": instance.job2class[job],
+            "job_tasks": instance.num_tasks[job],
+            "job_arrival_s": instance.arrival_s[job],
+            "job_phase": phase,
+            "job_attained_s": attained,
+            "ended": ended,
+            "ended_s": state.job[ended, FINISH],
+            "task": task,
+            "task_job": task_job,
+            "task_class": task_class,
+            "task_machine": sent_to,
+            "task_held_on": held_on,
+            "task_rate": rate,
+            "machine": machine,
+            "machine_type": machine_type,
+            "machine_running": running,
+        }
+        if "durations" in self.knows:
+            arrays["job_duration_s"] = instance.work_s[job]
+        for values in arrays.values():
+            values.setflags(write=False)
+        return View(
+            now_s=now,
+            market=self.market,
+            num_ended=cloud.num_seen - job.shape[0],
+            memory=self.memory,
+            **{"job_duration_s": None, **arrays, **self.catalogue},
+        )
+
+    def _see(self, last_job: int) -> None:
+        classes, workloads = int(self.seen_classes[last_job]), int(self.seen_workloads[last_job])
+        if classes <= self.classes:
+            return
+        self.classes = classes
+        instance = self.instance
+        catalogue = instance.catalogue
+        delays = (instance.fetch_s, instance.build_s, instance.kill_s, instance.upload_s, instance.init_s)
+        assert catalogue.reservation_type is not None
+        arrays: dict[str, Any] = {
+            "demand": catalogue.demand[:, :classes].copy(),
+            "reservation_type": catalogue.reservation_type[:classes].copy(),
+            "class2workload": instance.class2workload[:classes].copy(),
+            "delays_s": np.stack([delay[:workloads] for delay in delays], axis=1),
+        }
+        if "throughput" in self.knows:
+            arrays["throughput"] = instance.throughput[:workloads, :workloads] / 1000
+        for values in arrays.values():
+            values.setflags(write=False)
+        names = tuple(catalogue.class_name(c) for c in range(classes))
+        self.catalogue = {"throughput": None, **arrays, "class_names": names}
+
+
+def _checked(plan: object, view: View) -> Plan:
+    if not isinstance(plan, Plan):
+        raise MethodError(f"plan at {view.now_s} s: the policy returned {type(plan).__name__}; return a Plan.")
+    machine, new_types = np.asarray(plan.machine), np.asarray(plan.new_types)
+    if machine.shape != (view.num_tasks,):
+        raise MethodError(
+            f"plan at {view.now_s} s: machine has shape {machine.shape} for {view.num_tasks} tasks; give one index each."
+        )
+    num_types = len(view.market.type_names)
+    if new_types.ndim != 1 or (new_types.size and not 0 <= new_types.min() <= new_types.max() < num_types):
+        raise MethodError(
+            f"plan at {view.now_s} s: new_types holds {new_types.tolist()!s:.60}; machine types are 0..{num_types - 1}."
+        )
+    keep = None if plan.keep is None else np.asarray(plan.keep, np.bool_)
+    if keep is not None and keep.shape != (view.num_machines,):
+        raise MethodError(
+            f"plan at {view.now_s} s: keep has shape {keep.shape} for {view.num_machines} machines; give one flag each."
+        )
+    return Plan(_writable(machine), _writable(new_types), None if keep is None else keep.copy())
+
+
+def _writable(values: IntArray) -> IntArray:
+    """Return int64 in an array of its own, which is what the compiled code was compiled for."""
+    return np.array(values, np.int64)

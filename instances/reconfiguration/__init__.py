@@ -1,0 +1,51 @@
+"""The reconfiguration family: provisioning over time, where a plan may change every few minutes (Eva)."""
+
+from schedgap.instances.family import Family, register_family
+from schedgap.instances.reconfiguration.eva import alibaba_like, eva_synthetic
+from schedgap.instances.reconfiguration.eva_csv import eva_csv
+from schedgap.instances.reconfiguration.files import read_instance, write_instance
+from schedgap.instances.reconfiguration.measures import measures
+from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
+from schedgap.instances.reconfiguration.openb import openb
+from schedgap.instances.reconfiguration.picture import picture
+from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+from schedgap.instances.reconfiguration.shrink import shrink
+from schedgap.instances.reconfiguration.solution_files import read_solution, write_solution
+from schedgap.instances.reconfiguration.verify import verify
+
+RECONFIGURATION = register_family(
+    Family(
+        name=FAMILY,
+        verify=verify,
+        read_instance=read_instance,
+        write_instance=write_instance,
+        read_solution=read_solution,
+        write_solution=write_solution,
+        objective_scale=1_000_000,
+        objective_unit="$",
+        generators={"eva-synthetic": eva_synthetic, "alibaba-like": alibaba_like},
+        importers={"openb": openb, "eva-csv": eva_csv},
+        shrink=shrink,
+        measures=measures,
+        picture=picture,
+    )
+)
+
+__all__ = [
+    "FAMILY",
+    "RECONFIGURATION",
+    "ReconfigurationInstance",
+    "ReconfigurationSchedule",
+    "alibaba_like",
+    "eva_csv",
+    "eva_synthetic",
+    "measures",
+    "openb",
+    "picture",
+    "read_instance",
+    "read_solution",
+    "shrink",
+    "verify",
+    "write_instance",
+    "write_solution",
+]

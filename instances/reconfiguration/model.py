@@ -1,0 +1,212 @@
+"""The provisioning problem over time (Eva, sections 3 to 5): jobs that arrive, machines that are rented and given back.
+
+Letters used for shapes: K machine types, F machine families, R resources, C task classes, W workloads, J jobs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.arrays import content_hash, locked_ints
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+FAMILY = "reconfiguration"
+SCHEMA = "schedgap/reconfiguration/1"
+# A job alone on its machines does this much of its work in a second; rates are whole billionths of it.
+RATE_ONE = 1_000_000_000
+# Work in billionths of a second, and bytes held over time, stay within 62 bits.
+MAX_TIME_S = 2**32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReconfigurationInstance:
+    """Jobs to run on rented machines at the least total price; a plan may change once every period.
+
+    Times are whole seconds since the instance's start.
+
+    catalogue : machine types, task classes and pairwise throughputs, with one task of a class for each that the jobs
+        have (set from the jobs). Classes and workloads are numbered by the first job that has them.
+    acquire_s, setup_s : (K,) int64, from the order of a machine until it is paid, and from then until it runs tasks.
+    fetch_s, build_s, kill_s, upload_s, init_s : (W,) int64, the delays of a task's workload: fetching its state,
+        building its image (once a machine), stopping it, saving its state, starting up before it progresses.
+    arrival_s : (J,) int64, not negative, in order. work_s : (J,) int64, positive: the run time without any disturbance.
+    job2class : (J,) int64, the class of all tasks of the job. num_tasks : (J,) int64, positive.
+    period_s : between two plans; the first is at second 0. terminate_s : from a machine's last task until it is paid for.
+    notes : what whoever made it has to say; no part of the content.
+
+    Raises `InstanceError` on anything inconsistent.
+    """
+
+    name: str
+    catalogue: ProvisioningInstance
+    acquire_s: IntArray
+    setup_s: IntArray
+    fetch_s: IntArray
+    build_s: IntArray
+    kill_s: IntArray
+    upload_s: IntArray
+    init_s: IntArray
+    arrival_s: IntArray
+    work_s: IntArray
+    job2class: IntArray
+    num_tasks: IntArray
+    period_s: int = 300
+    terminate_s: int = 1
+    notes: tuple[str, ...] = ()
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        for key in _TYPE_FIELDS + _WORKLOAD_FIELDS + _JOB_FIELDS:
+            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        self._check_shapes()
+        self._check_jobs()
+        self._check_times()
+        self._number_by_arrival()
+        object.__setattr__(self, "digest", self._content_hash())
+
+    @property
+    def num_jobs(self) -> int:
+        """Number of jobs."""
+        return int(self.arrival_s.shape[0])
+
+    @property
+    def throughput(self) -> IntArray:
+        """(W, W) int64 thousandths: the throughput of workload i beside workload j."""
+        given = self.catalogue.throughput
+        num_workloads = len(self.catalogue.workloads)
+        return np.full((num_workloads, num_workloads), 1000, np.int64) if given is None else given
+
+    @property
+    def class2workload(self) -> IntArray:
+        """(C,) int64: the workload of each task class."""
+        assert self.catalogue.class2workload is not None
+        return self.catalogue.class2workload
+
+    def first_task(self) -> IntArray:
+        """(J + 1,) int64: tasks are numbered job by job; those of job j are first_task[j] .. first_task[j + 1] - 1."""
+        return np.concatenate((np.zeros(1, np.int64), np.cumsum(self.num_tasks)))
+
+    def first_plan_s(self) -> IntArray:
+        """(J,) int64: the first plan that has to hold the job, at or after its arrival."""
+        ticks: IntArray = -(-self.arrival_s // self.period_s) * self.period_s
+        return ticks
+
+    def replace(self, **changes: object) -> ReconfigurationInstance:
+        """Return a copy with some fields changed, validated anew."""
+        return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
+
+    def _check_shapes(self) -> None:
+        sizes = (
+            (_TYPE_FIELDS, self.catalogue.num_types, "machine types"),
+            (_WORKLOAD_FIELDS, len(self.catalogue.workloads), "workloads"),
+            (_JOB_FIELDS, self.num_jobs, "jobs"),
+        )
+        for fields, number, what in sizes:
+            for key in fields:
+                if getattr(self, key).shape != (number,):
+                    raise InstanceError(f"{self.name}: {key} has shape {getattr(self, key).shape} for {number} {what}.")
+        if not self.num_jobs:
+            raise InstanceError(f"{self.name}: there are no jobs; give at least one.")
+
+    def _check_jobs(self) -> None:
+        checks = (
+            ("arrives at", self.arrival_s, self.arrival_s < 0, "a time that is not negative"),
+            ("has work of", self.work_s, self.work_s <= 0, "a positive number of seconds"),
+            ("has tasks", self.num_tasks, self.num_tasks <= 0, "at least 1"),
+            (
+                "has task class",
+                self.job2class,
+                (self.job2class < 0) | (self.job2class >= self.catalogue.num_classes),
+                f"one of 0..{self.catalogue.num_classes - 1}",
+            ),
+        )
+        for what, values, bad, wanted in checks:
+            if bad.any():
+                job = int(np.argmax(bad))
+                raise InstanceError(f"{self.name}: job {job} {what} {values[job]}; give {wanted}.")
+        backwards = np.flatnonzero(np.diff(self.arrival_s) < 0)
+        if backwards.size:
+            job = int(backwards[0]) + 1
+            raise InstanceError(
+                f"{self.name}: job {job} arrives at {self.arrival_s[job]} s, before job {job - 1} at "
+                f"{self.arrival_s[job - 1]} s; give the jobs in order of arrival."
+            )
+        used = np.bincount(self.job2class, minlength=self.catalogue.num_classes) > 0
+        if not used.all():
+            name = self.catalogue.class_name(int(np.argmin(used)))
+            raise InstanceError(f"{self.name}: no job has tasks of class {name}; remove the class.")
+        without = self.class2workload < 0
+        if without.any():
+            name = self.catalogue.class_name(int(np.argmax(without)))
+            raise InstanceError(f"{self.name}: task class {name} has no workload; name one, its delays are needed.")
+
+    def _check_times(self) -> None:
+        for key in _TYPE_FIELDS + _WORKLOAD_FIELDS:
+            values = getattr(self, key)
+            if (values < 0).any():
+                raise InstanceError(f"{self.name}: {key} holds {values.min()}; give seconds that are not negative.")
+        if self.period_s <= 0 or self.terminate_s < 0:
+            raise InstanceError(
+                f"{self.name}: period_s is {self.period_s} and terminate_s {self.terminate_s}; the first must be "
+                "positive, the second not negative."
+            )
+        delays = sum(int(getattr(self, key).max()) for key in _TYPE_FIELDS + _WORKLOAD_FIELDS)
+        last = int(self.arrival_s[-1]) + int(self.work_s.max()) + delays + self.period_s
+        if last > MAX_TIME_S:
+            raise InstanceError(
+                f"{self.name}: its last job ends after {last} s at best; give times below {MAX_TIME_S} s."
+            )
+
+    def _number_by_arrival(self) -> None:
+        catalogue = self.catalogue
+        assert catalogue.class2workload is not None
+        class_order, job2class = _by_first(self.job2class)
+        workload_order, class2workload = _by_first(catalogue.class2workload[class_order])
+        others = np.setdiff1d(np.arange(len(catalogue.workloads)), workload_order)
+        if others.size:
+            raise InstanceError(f"{self.name}: no task has workload {catalogue.workloads[others[0]]}; remove it.")
+        throughput = catalogue.throughput
+        counts = np.bincount(job2class, self.num_tasks, class_order.shape[0]).astype(np.int64)
+        changed = catalogue.replace(
+            name=self.name,
+            demand=catalogue.demand[:, class_order],
+            counts=counts,
+            class_names=tuple(catalogue.class_name(c) for c in class_order),
+            class2workload=class2workload,
+            tasks_per_job=None,
+            class2job=None,
+            job_names=(),
+            task2class=None,
+            task_names=None,
+            workloads=tuple(catalogue.workloads[w] for w in workload_order),
+            throughput=None if throughput is None else throughput[np.ix_(workload_order, workload_order)],
+        )
+        object.__setattr__(self, "catalogue", changed)
+        object.__setattr__(self, "job2class", locked_ints(job2class))
+        for key in _WORKLOAD_FIELDS:
+            object.__setattr__(self, key, locked_ints(getattr(self, key)[workload_order]))
+
+    def _content_hash(self) -> str:
+        arrays = (getattr(self, key) for key in _TYPE_FIELDS + _WORKLOAD_FIELDS + _JOB_FIELDS)
+        return content_hash([SCHEMA, self.catalogue.digest, self.period_s, self.terminate_s, *arrays])
+
+
+def _by_first(labels: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the labels in the order in which they first appear, and the labels renumbered in that order."""
+    present, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.shape[0])
+    return present[order], rank[inverse.reshape(-1)]
+
+
+_TYPE_FIELDS = ("acquire_s", "setup_s")
+_WORKLOAD_FIELDS = ("fetch_s", "build_s", "kill_s", "upload_s", "init_s")
+_JOB_FIELDS = ("arrival_s", "work_s", "job2class", "num_tasks")

@@ -1,0 +1,64 @@
+"""A schedule as a picture: what was in use on the machines of each type, uptimes, and cost and machines over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
+from schedgap.instances.reconfiguration.verify import HOUR_S, paid_s, played
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.reconfiguration.cloud import Cloud
+    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+    from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+
+DOLLAR = 1_000_000
+RESOURCE_UNITS = {"_gib": 1024.0, "_mib": 1.0}
+
+
+def picture(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> Picture:
+    """Return mean use of a paid machine of each type, uptimes, and dollars and machines over time (Eva, Figure 3)."""
+    cloud = played(instance, schedule)
+    catalogue = instance.catalogue
+    paid = paid_s(cloud)
+    scale = np.array([RESOURCE_UNITS.get(name[-4:], 1000.0) for name in catalogue.resources])
+    held = cloud.held[:, :-1] / scale
+    capacity = catalogue.capacity / scale
+    hours = np.bincount(schedule.machine_type, paid, catalogue.num_types)
+    bars = []
+    for k in np.argsort(-hours * catalogue.price, kind="stable").tolist():
+        chosen = schedule.machine_type == k
+        if hours[k] > 0:
+            used = held[chosen].sum(axis=0) / hours[k]
+            label = f"{catalogue.type_names[k]}, {hours[k] / HOUR_S:,.0f} h"
+            part = Part("in use on average", 1, tuple(used.tolist()))
+            bars.append(Bar(label, int(chosen.sum()), tuple(capacity[k].tolist()), (part,)))
+    curves = (_uptimes(paid), *_over_time(instance, schedule, cloud))
+    return Picture(catalogue.resources, tuple(bars[:MAX_BARS]), max(len(bars) - MAX_BARS, 0), curves)
+
+
+def _uptimes(paid: IntArray) -> Curve:
+    shares = np.linspace(0.0, 1.0, MAX_POINTS)
+    hours = np.quantile(paid / HOUR_S, shares)
+    return Curve("Uptime of machines", "hours", "share of machines", tuple(hours.tolist()), tuple(shares.tolist()))
+
+
+def _over_time(
+    instance: ReconfigurationInstance, schedule: ReconfigurationSchedule, cloud: Cloud
+) -> tuple[Curve, Curve]:
+    # Here, since it brings Numba.
+    from schedgap.instances.reconfiguration.kernels import PAID_FROM, PAID_UNTIL
+
+    price = instance.catalogue.price[schedule.machine_type] / DOLLAR / HOUR_S
+    begin, end = cloud.machine[:, PAID_FROM], cloud.machine[:, PAID_UNTIL]
+    at_s = np.linspace(0.0, float(end.max()), MAX_POINTS)
+    cost = [float((np.clip(t - begin, 0, end - begin) * price).sum()) for t in at_s]
+    machines = [float(((begin <= t) & (t < end)).sum()) for t in at_s]
+    x = tuple((at_s / HOUR_S).tolist())
+    return (
+        Curve("Cost over time", "hours", "dollars", x, tuple(cost)),
+        Curve("Machines over time", "hours", "machines", x, tuple(machines), is_step=True),
+    )

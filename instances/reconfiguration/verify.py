@@ -1,0 +1,137 @@
+"""Whether a schedule keeps the rules, and what it costs, exactly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.errors import VerifyError
+from schedgap.instances.reconfiguration.model import MAX_TIME_S
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray, IntArray
+    from schedgap.instances.reconfiguration.cloud import Cloud
+    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+    from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+
+HOUR_S = 3600
+
+
+def verify(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> int:
+    """Play the schedule and return its total price in micro-dollars.
+
+    A machine is paid by the second from its acquisition until `terminate_s` after its last task has left. No machine is
+    over its capacity, in any plan and at any second; every plan holds every task that has arrived and not ended; every
+    job does all of its work.
+
+    Raises
+    ------
+    VerifyError
+        naming the first violation.
+    """
+    return total_price(instance, played(instance, schedule))
+
+
+def played(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> Cloud:
+    """Return the cloud after a schedule.
+
+    Raises
+    ------
+    VerifyError
+        naming the first violation.
+    """
+    # Here, since it brings Numba, which nobody needs who only lists or reads instances.
+    from schedgap.instances.reconfiguration.cloud import replay
+
+    _check_shapes(schedule)
+    _check_machines(instance, schedule)
+    _check_moves(instance, schedule)
+    return replay(instance, schedule)
+
+
+def total_price(instance: ReconfigurationInstance, cloud: Cloud) -> int:
+    """Return the price of all machines in micro-dollars, rounded up once."""
+    prices = instance.catalogue.price[cloud.machine[:, _TYPE]].tolist()
+    seconds = paid_s(cloud).tolist()
+    total: int = sum(price * paid for price, paid in zip(prices, seconds, strict=True))
+    return -(-total // HOUR_S)
+
+
+def paid_s(cloud: Cloud) -> IntArray:
+    """(M,) int64: for how many seconds each machine is paid."""
+    seconds: IntArray = cloud.machine[:, _PAID_UNTIL] - cloud.machine[:, _PAID_FROM]
+    return seconds
+
+
+# Columns of a machine, as in `kernels`, which cannot be imported without Numba.
+_TYPE, _PAID_FROM, _PAID_UNTIL = 0, 2, 5
+
+
+def _check_shapes(schedule: ReconfigurationSchedule) -> None:
+    for fields in (("machine_type", "rented_s", "released_s"), ("move_s", "move_task", "move_machine")):
+        shapes = {key: getattr(schedule, key).shape for key in fields}
+        if len(set(shapes.values())) != 1 or len(next(iter(shapes.values()))) != 1:
+            found = ", ".join(f"{key} {shape}" for key, shape in shapes.items())
+            raise VerifyError(f"these must have one length: {found}.")
+
+
+def _check_machines(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> None:
+    num_types = instance.catalogue.num_types
+    checks = (
+        (
+            "is of type",
+            schedule.machine_type,
+            ~_within(schedule.machine_type, num_types),
+            f"types are 0..{num_types - 1}",
+        ),
+        ("is rented at second", schedule.rented_s, _no_plan(instance, schedule.rented_s), _plans(instance)),
+        ("is released at second", schedule.released_s, _no_plan(instance, schedule.released_s), _plans(instance)),
+        (
+            "is released at second",
+            schedule.released_s,
+            schedule.released_s <= schedule.rented_s,
+            "it must be after it was rented",
+        ),
+    )
+    for what, values, bad, rule in checks:
+        if bad.any():
+            m = int(np.argmax(bad))
+            raise VerifyError(f"machine {m} {what} {values[m]}; {rule}.")
+    if (np.diff(schedule.rented_s) < 0).any():
+        m = int(np.argmax(np.diff(schedule.rented_s) < 0)) + 1
+        raise VerifyError(f"machine {m} is rented before machine {m - 1}; number machines in the order of renting.")
+
+
+def _check_moves(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> None:
+    num_tasks = int(instance.num_tasks.sum())
+    checks = (
+        ("at second", schedule.move_s, _no_plan(instance, schedule.move_s), _plans(instance)),
+        ("of task", schedule.move_task, ~_within(schedule.move_task, num_tasks), f"tasks are 0..{num_tasks - 1}"),
+    )
+    for what, values, bad, rule in checks:
+        if bad.any():
+            n = int(np.argmax(bad))
+            raise VerifyError(f"move {n} is {what} {values[n]}; {rule}.")
+    later = np.diff(schedule.move_s)
+    wrong = (later < 0) | ((later == 0) & (np.diff(schedule.move_task) <= 0))
+    if wrong.any():
+        n = int(np.argmax(wrong)) + 1
+        raise VerifyError(
+            f"move {n} (task {schedule.move_task[n]} at {schedule.move_s[n]} s) comes after task "
+            f"{schedule.move_task[n - 1]} at {schedule.move_s[n - 1]} s; order moves by time, then by task, once each."
+        )
+
+
+def _within(values: IntArray, stop: int) -> BoolArray:
+    inside: BoolArray = (values >= 0) & (values < stop)
+    return inside
+
+
+def _no_plan(instance: ReconfigurationInstance, seconds: IntArray) -> BoolArray:
+    outside: BoolArray = (seconds < 0) | (seconds > MAX_TIME_S) | (seconds % instance.period_s != 0)
+    return outside
+
+
+def _plans(instance: ReconfigurationInstance) -> str:
+    return f"plans are made every {instance.period_s} s, up to {MAX_TIME_S} s"

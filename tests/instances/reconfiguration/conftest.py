@@ -1,0 +1,239 @@
+"""Small instances, and the cloud's rules a second time: second by second, in plain Python, from the paper's words."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+
+
+def made(seed, jobs=5, period_s=20, **changes):
+    """A random instance of two families, three types, a few classes; short delays, so that much happens at once."""
+    rng = np.random.default_rng(seed)
+    classes, workloads = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    job2class = np.concatenate((np.arange(classes), rng.integers(0, classes, max(jobs - classes, 0))))
+    cpu = rng.integers(1, 5, (2, classes, 1)) * 1000
+    demand = np.concatenate((cpu, rng.integers(0, 4, (2, classes, 1)) * 1024), axis=2)
+    if rng.random() < 0.3:
+        demand[1, 0] = -1
+    class2workload = rng.integers(0, workloads, classes)
+    present, class2workload = np.unique(class2workload, return_inverse=True)
+    workloads = present.shape[0]
+    catalogue = ProvisioningInstance(
+        name="random",
+        resources=("cpu", "ram_gib"),
+        families=("small", "large"),
+        type_names=("s4", "l6", "l9"),
+        type2family=[0, 1, 1],
+        capacity=[[5000, 4096], [7000, 6144], [11000, 9216]],
+        price=[1_000_000, 1_700_000, 2_500_000],
+        demand=demand,
+        counts=np.ones(classes),
+        workloads=tuple(f"w{w}" for w in range(workloads)),
+        class2workload=class2workload,
+        throughput=rng.integers(500, 1001, (workloads, workloads)),
+    )
+    delays = {key: rng.integers(0, 6, workloads) for key in ("fetch_s", "build_s", "kill_s", "upload_s", "init_s")}
+    fields = {
+        "name": f"random-{seed}",
+        "catalogue": catalogue,
+        "acquire_s": rng.integers(0, 8, 3),
+        "setup_s": rng.integers(0, 30, 3),
+        **delays,
+        "arrival_s": np.sort(rng.integers(0, 150, job2class.shape[0])),
+        "work_s": rng.integers(1, 120, job2class.shape[0]),
+        "job2class": job2class,
+        "num_tasks": rng.choice([1, 1, 2, 3], job2class.shape[0]),
+        "period_s": period_s,
+        "terminate_s": int(rng.integers(0, 3)),
+    }
+    return ReconfigurationInstance(**{**fields, **changes})
+
+
+NEVER = 10**9
+
+
+@dataclass
+class Task:
+    job: int
+    stage: str = "unplanned"
+    due: int = 0
+    goes_to: int = -1
+    held_on: int = -1
+
+
+@dataclass
+class Machine:
+    kind: int
+    paid_from: int
+    runs_from: int
+    released: int | None = None
+    paid_until: int | None = None
+    images: set = field(default_factory=set)
+
+
+def plainly(instance, schedule):
+    """Play a schedule in steps of one second; returns each machine's paid seconds and each job's end."""
+    catalogue = instance.catalogue
+    first = instance.first_task()
+    tasks = [Task(j) for j in range(instance.num_jobs) for _ in range(instance.num_tasks[j])]
+    members = [tasks[first[j] : first[j + 1]] for j in range(instance.num_jobs)]
+    workload = [int(instance.class2workload[c]) for c in instance.job2class]
+    machines, progress, ready, ends = [], [0] * instance.num_jobs, {}, {}
+
+    def demand(task, m):
+        return catalogue.demand[catalogue.type2family[machines[m].kind], instance.job2class[task.job]]
+
+    def holds(m):
+        return [task for task in tasks if task.held_on == m]
+
+    def release_if_empty(m, t):
+        if machines[m].released is not None and machines[m].paid_until is None and not holds(m):
+            machines[m].paid_until = max(t + instance.terminate_s, machines[m].paid_from)
+
+    def stages_pass(t):
+        for task in tasks:
+            w = workload[task.job]
+            if task.stage == "killing" and task.due <= t:
+                task.stage, task.due = "uploading", t + int(instance.upload_s[w])
+                ready.pop(task.job, None)
+            if task.stage == "uploading" and task.due <= t:
+                task.stage, m = "waiting", task.held_on
+                task.held_on = -1
+                release_if_empty(m, t)
+            if task.stage == "fetching" and task.due <= t:
+                task.stage = "active"
+        for task in tasks:
+            mates = members[task.job]
+            if task.stage != "waiting" or any(mate.stage in ("killing", "uploading") for mate in mates):
+                continue
+            m, w = task.goes_to, workload[task.job]
+            used = sum((demand(other, m) for other in holds(m)), np.zeros(2, np.int64))
+            if machines[m].runs_from > t or (used + demand(task, m) > catalogue.capacity[machines[m].kind]).any():
+                continue
+            build = 0 if w in machines[m].images else int(instance.build_s[w])
+            machines[m].images.add(w)
+            task.held_on, task.stage, task.due = m, "fetching", t + int(instance.fetch_s[w]) + build
+        for j, mates in enumerate(members):
+            if all(mate.stage == "active" for mate in mates) and j not in ready:
+                ready[j] = t + int(instance.init_s[workload[j]])
+
+    def settle(t):
+        before = None
+        while before != (before := [(task.stage, task.due, task.held_on) for task in tasks]):
+            stages_pass(t)
+
+    t = 0
+    while len(ends) < instance.num_jobs or any(machine.paid_until is None for machine in machines):
+        settle(t)
+        done = {j for j in range(instance.num_jobs) if j not in ends and progress[j] >= instance.work_s[j] * 10**9}
+        if t % instance.period_s == 0:
+            for m in np.flatnonzero(schedule.rented_s == t):
+                kind = int(schedule.machine_type[m])
+                paid_from = t + int(instance.acquire_s[kind])
+                machines.append(Machine(kind, paid_from, paid_from + int(instance.setup_s[kind])))
+            for m in np.flatnonzero(schedule.released_s == t):
+                machines[m].released = t
+            moves = np.flatnonzero(schedule.move_s == t)
+            moving = {tasks[schedule.move_task[n]].job for n in moves} - done
+            for n in moves:
+                if tasks[schedule.move_task[n]].job in moving:
+                    tasks[schedule.move_task[n]].goes_to = int(schedule.move_machine[n])
+            for j in moving:
+                for task in members[j]:
+                    launched = task.stage != "unplanned"
+                    task.stage = "killing" if launched else "waiting"
+                    task.due = t + int(instance.kill_s[workload[j]])
+                # A job that is stopped while it starts up does not start to progress meanwhile.
+                if ready.get(j, 0) > t:
+                    ready[j] = NEVER
+        for j in done:
+            ends[j] = t
+            for task in members[j]:
+                m, task.stage, task.held_on = task.held_on, "ended", -1
+                release_if_empty(m, t)
+        for m in range(len(machines)):
+            release_if_empty(m, t)
+        settle(t)
+        for j, mates in enumerate(members):
+            going = j in ready and ready[j] <= t and all(mate.stage in ("active", "killing") for mate in mates)
+            if going:
+                progress[j] += min(rate(instance, workload, holds(mate.held_on), j) for mate in mates)
+        t += 1
+        assert t < 100_000
+    paid = [machine.paid_until - machine.paid_from for machine in machines]
+    return paid, [ends[j] for j in range(instance.num_jobs)]
+
+
+def rate(instance, workload, held, job):
+    """Of a task of the job among those that contend on its machine."""
+    others = sorted(workload[task.job] for task in held if task.stage in ("active", "killing"))
+    others.remove(workload[job])
+    value = 10**9
+    for other in others:
+        value = value * int(instance.throughput[workload[job], other]) // 1000
+    return value
+
+
+def two_jobs(**changes):
+    """One type of 4 cores at $3.60 an hour, which is a tenth of a cent a second; jobs of 100 and 50 seconds."""
+    catalogue = ProvisioningInstance(
+        name="two-jobs",
+        resources=("cpu",),
+        families=("x",),
+        type_names=("four",),
+        type2family=[0],
+        capacity=[[4000]],
+        price=[3_600_000],
+        demand=[[[2000], [1000]]],
+        counts=[1, 1],
+        workloads=("a", "b"),
+        class2workload=[0, 1],
+        throughput=[[1000, 500], [800, 1000]],
+    )
+    fields = {
+        "name": "two-jobs",
+        "catalogue": catalogue,
+        "acquire_s": [3],
+        "setup_s": [7],
+        "fetch_s": [1, 2],
+        "build_s": [4, 0],
+        "kill_s": [1, 1],
+        "upload_s": [2, 2],
+        "init_s": [5, 0],
+        "arrival_s": [0, 1],
+        "work_s": [100, 50],
+        "job2class": [0, 1],
+        "num_tasks": [1, 1],
+        "period_s": 60,
+    }
+    return ReconfigurationInstance(**{**fields, **changes})
+
+
+def schedule_of(machines, moves):
+    machine = np.array(machines, np.int64).reshape(-1, 3).T
+    move = np.array(moves, np.int64).reshape(-1, 3).T
+    return ReconfigurationSchedule(machine[0], machine[1], machine[2], move[0], move[1], move[2])
+
+
+@pytest.fixture(name="two_jobs")
+def two_jobs_fixture():
+    return two_jobs
+
+
+@pytest.fixture(name="schedule_of")
+def schedule_of_fixture():
+    return schedule_of
+
+
+@pytest.fixture(name="made")
+def made_fixture():
+    return made
+
+
+@pytest.fixture(name="plainly")
+def plainly_fixture():
+    return plainly

@@ -1,0 +1,95 @@
+"""The compiled cloud against the rules in plain Python, and by hand."""
+
+import numpy as np
+import pytest
+
+from schedgap.heuristics.reconfiguration.play import play
+from schedgap.instances.reconfiguration.kernels import EXECUTED, FINISH, MOVES, rate_beside
+from schedgap.instances.reconfiguration.verify import paid_s, played, verify
+
+
+def wandering(seed, share=0.3):
+    """A policy that moves tasks about at random, wherever they fit."""
+    rng = np.random.default_rng(seed)
+
+    def decide(view):
+        draft = view.draft()
+        for task in rng.permutation(view.num_tasks).tolist():
+            placed = draft.machine[task] >= 0
+            if view.job_phase[view.task_job[task]] == 1 or (placed and rng.random() > share):
+                continue
+            others = [m for m in range(len(draft.types)) if m != draft.machine[task] and draft.fits(task, m)]
+            if others and rng.random() < 0.7:
+                draft.put(task, int(rng.choice(others)))
+                continue
+            demand = view.demand[view.market.type2family, view.task_class[task]]
+            fits = (demand >= 0).all(axis=1) & (demand <= view.market.capacity).all(axis=1)
+            draft.put(task, draft.rent(int(rng.choice(np.flatnonzero(fits)))))
+        return draft.plan()
+
+    return decide
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_plays_a_schedule_as_the_plain_rules_do(seed, made, plainly):
+    instance = made(seed, jobs=3 + seed % 9, period_s=(10, 20, 35)[seed % 3])
+    schedule = play(instance, wandering(seed)).solution
+    cloud = played(instance, schedule)
+    paid, ends = plainly(instance, schedule)
+    assert paid_s(cloud).tolist() == paid
+    assert cloud.job[:, FINISH].tolist() == ends
+
+
+def test_alone_a_job_boots_fetches_builds_starts_and_works(two_jobs, schedule_of):
+    instance = two_jobs()
+    # Job 0: 3 + 7 boot, 1 fetch, 4 build, 5 init, 100 work: ends at 120, is still in the plan of 120, gone at 180.
+    # Job 1 is planned at 60: 10 boot, 2 fetch, 50 work: ends at 122.
+    schedule = schedule_of([(0, 0, 180), (0, 60, 180)], [(0, 0, 0), (60, 1, 1)])
+    cloud = played(instance, schedule)
+    assert cloud.job[:, FINISH].tolist() == [120, 122]
+    assert cloud.job[:, EXECUTED].tolist() == [100, 50]
+    assert paid_s(cloud).tolist() == [181 - 3, 181 - 63]
+    assert verify(instance, schedule) == (178 + 118) * 1000
+
+
+def test_together_jobs_slow_each_other_down(two_jobs, schedule_of):
+    instance = two_jobs()
+    # Job 0 progresses from 20; job 1 is sent to its machine at 60 and contends from 62. Job 0 has done 42 then, and goes
+    # on at half its rate; job 1 at 0.8 ends after 62.5 s, at 125 (rounded up). Job 0 has then done 42 + 31.5 and needs
+    # 26.5 more: it ends at 152 (rounded up).
+    schedule = schedule_of([(0, 0, 180)], [(0, 0, 0), (60, 1, 0)])
+    cloud = played(instance, schedule)
+    assert cloud.job[:, FINISH].tolist() == [152, 125]
+
+
+def test_a_move_stops_saves_and_launches_anew(two_jobs, schedule_of):
+    instance = two_jobs()
+    # At 60, job 0 has done 40 of 100. It works on until 61 (41), saves until 63, while its new machine boots until 70;
+    # then 1 fetch, 4 build, 5 init: goes on at 80 and ends at 139. The first machine is paid until 63 + 1.
+    schedule = schedule_of([(0, 0, 60), (0, 60, 180), (0, 60, 180)], [(0, 0, 0), (60, 0, 1), (60, 1, 2)])
+    cloud = played(instance, schedule)
+    assert cloud.job[0, FINISH] == 139
+    assert cloud.job[:, MOVES].tolist() == [1, 0]
+    assert paid_s(cloud).tolist() == [61, 118, 118]
+
+
+def test_an_image_is_built_once_a_machine(two_jobs, schedule_of):
+    instance = two_jobs(arrival_s=[0, 0, 50], work_s=[100, 50, 30], job2class=[0, 1, 0], num_tasks=[1, 1, 1])
+    schedule = schedule_of([(0, 0, 240), (0, 0, 120)], [(0, 0, 0), (0, 1, 1), (60, 2, 0)])
+    # Job 2 finds the image of its workload: sent at 60, it contends from 61 and progresses from 66 without a pause
+    # for building; beside job 0 of the same workload nobody slows down.
+    assert played(instance, schedule).job[2, FINISH] == 96
+
+
+def test_a_job_of_two_tasks_goes_at_the_rate_of_the_slower(two_jobs, schedule_of):
+    instance = two_jobs(num_tasks=[2, 1])
+    # Task 0 alone on machine 0, task 1 on machine 1, where job 1 joins it at 60 and halves its rate.
+    schedule = schedule_of([(0, 0, 180), (0, 0, 180)], [(0, 0, 0), (0, 1, 1), (60, 2, 1)])
+    assert played(instance, schedule).job[0, FINISH] == 152
+
+
+def test_rates_are_rounded_down_factor_by_factor():
+    throughput = np.array([[999, 333], [1000, 1000]])
+    assert rate_beside(throughput, np.array([1, 0]), 0) == 10**9
+    assert rate_beside(throughput, np.array([2, 1]), 0) == 10**9 * 999 // 1000 * 333 // 1000
+    assert rate_beside(throughput, np.array([1, 3]), 0) == 36_926_037

@@ -1,0 +1,123 @@
+"""Schedules that break a rule are refused in a sentence."""
+
+import pytest
+
+from schedgap.instances.errors import VerifyError
+from schedgap.instances.reconfiguration.verify import verify
+
+ALONE = ([(0, 0, 180), (0, 60, 180)], [(0, 0, 0), (60, 1, 1)])
+
+
+def test_prices_are_summed_exactly_and_rounded_up_once(two_jobs, schedule_of):
+    assert verify(two_jobs(), schedule_of(*ALONE)) == (178 + 118) * 1000
+    cheap = two_jobs()
+    cheap = cheap.replace(catalogue=cheap.catalogue.replace(price=[1]))
+    # 296 s at a micro-dollar an hour.
+    assert verify(cheap, schedule_of(*ALONE)) == 1
+
+
+@pytest.mark.parametrize(
+    ("machines", "moves", "sentence"),
+    [
+        ([(1, 0, 180)], [], "machine 0 is of type 1; types are 0..0."),
+        ([(0, 30, 180)], [], "machine 0 is rented at second 30; plans are made every 60 s, up to 4294967296 s."),
+        ([(0, -60, 180)], [], "machine 0 is rented at second -60; plans are made every 60 s, up to 4294967296 s."),
+        ([(0, 60, 60)], [], "machine 0 is released at second 60; it must be after it was rented."),
+        (
+            [(0, 60, 180), (0, 0, 60)],
+            [],
+            "machine 1 is rented before machine 0; number machines in the order of renting.",
+        ),
+        (
+            [(0, 0, 180)],
+            [(1, 0, 0)],
+            "move 0 is at second 1; plans are made every 60 s, up to 4294967296 s.",
+        ),
+        ([(0, 0, 180)], [(0, 2, 0)], "move 0 is of task 2; tasks are 0..1."),
+        (
+            [(0, 0, 180)],
+            [(60, 0, 0), (0, 1, 0)],
+            "move 1 (task 1 at 0 s) comes after task 0 at 60 s; order moves by time, then by task, once each.",
+        ),
+        (
+            [(0, 0, 180)],
+            [(0, 0, 0), (0, 0, 0)],
+            "move 1 (task 0 at 0 s) comes after task 0 at 0 s; order moves by time, then by task, once each.",
+        ),
+        (
+            [(0, 0, 180)],
+            [],
+            "plan at 0 s: task 0 of job 0 is on no machine; a plan holds every task that has arrived and not ended.",
+        ),
+        (
+            [(0, 0, 180)],
+            [(0, 0, 0)],
+            "plan at 60 s: task 0 of job 1 is on no machine; a plan holds every task that has arrived and not ended.",
+        ),
+        (
+            [(0, 0, 180)],
+            [(0, 0, 1)],
+            "plan at 0 s: task 0 of job 0 is on no machine; a plan holds every task that has arrived and not ended.",
+        ),
+        (
+            [(0, 0, 60), (0, 60, 180)],
+            [(0, 0, 0), (60, 1, 1)],
+            "plan at 60 s: task 0 of job 0 is on machine 0 (four), which was released at 60 s.",
+        ),
+    ],
+)
+def test_names_the_first_violation(machines, moves, sentence, two_jobs, schedule_of):
+    with pytest.raises(VerifyError) as caught:
+        verify(two_jobs(), schedule_of(machines, moves))
+    assert str(caught.value) == sentence
+
+
+def test_refuses_columns_of_different_lengths(two_jobs, schedule_of):
+    schedule = schedule_of(*ALONE)
+    object.__setattr__(schedule, "move_task", schedule.move_task[:1])
+    with pytest.raises(VerifyError, match=r"these must have one length: move_s \(2,\), move_task \(1,\)"):
+        verify(two_jobs(), schedule)
+
+
+def test_refuses_more_than_a_machine_holds(two_jobs, schedule_of):
+    instance = two_jobs(num_tasks=[2, 1])
+    with pytest.raises(VerifyError) as caught:
+        verify(instance, schedule_of([(0, 0, 180)], [(0, 0, 0), (0, 1, 0), (60, 2, 0)]))
+    assert str(caught.value) == "plan at 60 s: task 0 of job 1 overfills machine 0 (four): 5 cpu planned, it has 4 cpu."
+
+
+def test_refuses_to_move_a_job_that_migrates(two_jobs, schedule_of):
+    # With 200 s of setup job 0 still waits for its machine at 60.
+    machines, moves = [(0, 0, 60), (0, 60, 600), (0, 60, 600)], [(0, 0, 0), (60, 0, 1), (60, 1, 2)]
+    with pytest.raises(VerifyError) as caught:
+        verify(two_jobs(setup_s=[200]), schedule_of(machines, moves))
+    assert str(caught.value) == (
+        "plan at 60 s: task 0 of job 0 is sent to machine 1 (four) while its job still migrates; wait until all of its "
+        "tasks run."
+    )
+
+
+def test_refuses_a_family_that_the_class_may_not_run_on(two_jobs, schedule_of):
+    instance = two_jobs()
+    wider = instance.catalogue.replace(
+        families=("x", "y"),
+        type_names=("four", "other"),
+        type2family=[0, 1],
+        capacity=[[4000], [4000]],
+        price=[3_600_000, 1],
+        demand=[[[2000], [1000]], [[-1], [1000]]],
+    )
+    instance = instance.replace(catalogue=wider, acquire_s=[3, 3], setup_s=[7, 7])
+    with pytest.raises(VerifyError) as caught:
+        verify(instance, schedule_of([(1, 0, 180)], [(0, 0, 0)]))
+    assert str(caught.value) == (
+        "plan at 0 s: task 0 of job 0 is on machine 0 (other), but class task-0 may not run on family y."
+    )
+
+
+def test_a_job_that_ends_at_the_second_of_a_plan_is_not_moved(two_jobs, schedule_of):
+    # Job 0 ends at 120; what the plan of 120 decides for it has no effect.
+    machines = [(0, 0, 180), (0, 60, 180), (0, 120, 180)]
+    plain = verify(two_jobs(), schedule_of(*ALONE))
+    moved = verify(two_jobs(), schedule_of(machines, [(0, 0, 0), (60, 1, 1), (120, 0, 2)]))
+    assert moved == plain + (60 + 1 - 3) * 1000
