@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite
 
 # A picture shows at most this many bars: more could not be told apart on a page.
 MAX_BARS = 60
@@ -31,7 +33,12 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A quantity against another, drawn over those of other methods. is_step : it keeps each value until the next."""
+    """A quantity against another, drawn over those of other methods.
+
+    x, y : (N,) each, finite; x does not fall. is_step : the quantity keeps each value until the next.
+
+    Raises `ValueError` otherwise.
+    """
 
     title: str
     x_label: str
@@ -39,6 +46,12 @@ class Curve:
     x: tuple[float, ...]
     y: tuple[float, ...]
     is_step: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.x) != len(self.y):
+            raise ValueError(f"curve '{self.title}' has {len(self.x)} x and {len(self.y)} y; give one each")
+        if not all(map(isfinite, (*self.x, *self.y))) or any(b < a for a, b in pairwise(self.x)):
+            raise ValueError(f"curve '{self.title}' has a number that is not finite, or an x that falls")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from schedgap.instances.errors import JournalError
-from schedgap.instances.picture import Bar, Part, Picture
+from schedgap.instances.picture import Bar, Curve, Part, Picture
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -71,7 +71,19 @@ def _picture(row: dict[str, Any]) -> Picture:
         )
         for bar in row["bars"]
     )
-    return Picture(tuple(row["axes"]), bars, row["left_out"])
+    curves = tuple(
+        Curve(
+            curve["title"],
+            curve["x_label"],
+            curve["y_label"],
+            tuple(curve["x"]),
+            tuple(curve["y"]),
+            curve["is_step"],
+        )
+        # Lines of versions that knew no curves have none.
+        for curve in row.get("curves", ())
+    )
+    return Picture(tuple(row["axes"]), bars, row["left_out"], curves)
 
 
 def _ends_a_line(path: Path) -> bool:

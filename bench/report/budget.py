@@ -15,8 +15,8 @@ class Budget:
     """Upper limits of what a page holds.
 
     rows : of each table. points : single runs in the figures. curve : points of a curve. sweeps : figures over
-    parameters. instances, runs : that can be looked at one by one. picture_bytes : JSON of their pictures. text :
-    characters of a name or a reason.
+    parameters. instances, runs : that can be looked at one by one. picture_bytes, curve_bytes : JSON of their pictures
+    and of the curves in these. curve_figures : figures of curves for papers. text : characters of a name or a reason.
     """
 
     rows: int = 600
@@ -26,6 +26,8 @@ class Budget:
     instances: int = 400
     runs: int = 6000
     picture_bytes: int = 1_000_000
+    curve_bytes: int = 800_000
+    curve_figures: int = 24
     text: int = 400
 
     def halved(self) -> Budget:

@@ -9,9 +9,11 @@ from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.records.pictures import read_pictures
 from schedgap.bench.report.budget import Budget, clipped
 from schedgap.bench.report.columns import headline_columns
+from schedgap.bench.report.curve_data import build_curve_figures, drawn_instances
 from schedgap.bench.report.drilldown import build_drilldown, picture_order
 from schedgap.bench.report.failures import build_failures
 from schedgap.bench.report.figure_data import build_figures, without_gap
+from schedgap.bench.report.packed_curves import pack_curves
 from schedgap.bench.report.packed_pictures import pack
 from schedgap.bench.report.provenance import build_provenance
 from schedgap.bench.report.sweep_data import build_sweeps
@@ -25,9 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from schedgap.bench.records.results import Results
+    from schedgap.bench.report.curve_data import CurveFigure
     from schedgap.bench.report.drilldown import Drilldown
     from schedgap.bench.report.failures import Failures
     from schedgap.bench.report.figure_data import FigureData
+    from schedgap.bench.report.packed_curves import PackedCurves
     from schedgap.bench.report.packed_pictures import PackedPictures
     from schedgap.bench.report.provenance import Provenance
     from schedgap.bench.report.sweep_data import SweepView
@@ -51,7 +55,8 @@ class Content:
     source : of the paper's figures, empty without any. headline : the suite's own table. has_measures : whether that
     is of measures instead of gaps. sweeps : measures over parameters. methods : each method over all instances; None
     where that is the headline. without_gap : runs that no figure of gaps can show, because they failed, and for lack of
-    a solution or a bound. Runs of models, which have no solution, are in none of methods, figures, without_gap.
+    a solution or a bound. curves : of the solutions of an instance. curve_figures : the same for papers, of one instance
+    of each group. Runs of models, which have no solution, are in none of methods, figures, without_gap.
     """
 
     title: str
@@ -68,6 +73,8 @@ class Content:
     drilldown: Drilldown
     pictures: PackedPictures
     pictures_left_out: int
+    curves: PackedCurves
+    curve_figures: tuple[CurveFigure, ...]
     failures: Failures
     provenance: Provenance
 
@@ -91,8 +98,10 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
     best = best_of(records)
     drilldown = build_drilldown(records, best, budget)
     order = picture_order(drilldown)
-    pictures = read_pictures(results.directory, frozenset(order))
+    first = {record.key for own in drawn_instances(played) for record in own}
+    pictures = read_pictures(results.directory, first.union(order))
     packed = pack(pictures, order, budget.picture_bytes)
+    figures = build_figures(played, rows, best, budget)
     return Content(
         clipped(suite.title if suite is not None else f"Runs in {results.directory}", budget.text),
         clipped(suite.question if suite is not None else "", budget.text),
@@ -103,11 +112,13 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
         kind == "measures",
         build_sweeps(suite, records, budget),
         overall,
-        build_figures(played, rows, best, budget),
+        figures,
         without_gap(played, best),
         drilldown,
         packed,
-        len(pictures) - len(packed.pictures),
+        sum(key in pictures for key in order) - len(packed.pictures),
+        pack_curves(pictures, drilldown, figures.methods, budget),
+        build_curve_figures(played, pictures, figures.methods, budget),
         build_failures(records, budget),
         build_provenance(results, budget),
     )

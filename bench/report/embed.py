@@ -59,6 +59,7 @@ def page_data(content: Content) -> dict[str, Any]:
         "sweeps": [_sweep(sweep) for sweep in content.sweeps],
         "instances": [_instance(view, numbers, statuses, places) for view in content.drilldown.instances],
         "statuses": list(statuses),
+        "curves": content.curves.to_json(),
         "packed": {**content.pictures.to_json(), "pictures": list(content.pictures.pictures.values())},
     }
 

@@ -166,9 +166,7 @@ def _scope(
     budget: Budget,
 ) -> Scope:
     def curves(found: Mapping[str, tuple[list[float], list[float]]]) -> Curves:
-        return {
-            numbers[label]: _thinned(x, [round(y, 9) for y in ys], budget.curve) for label, (x, ys) in found.items()
-        }
+        return {numbers[label]: thinned(x, [round(y, 9) for y in ys], budget.curve) for label, (x, ys) in found.items()}
 
     spreads = {
         numbers[label]: spread for label, own in by_label(records).items() if (spread := _spread(own, best)) is not None
@@ -186,7 +184,7 @@ def _spread(records: Sequence[Record], best: Mapping[str, Best]) -> Spread | Non
     return Spread(values.size, least, lower, median, upper, most, float(values.mean()))
 
 
-def _thinned(x: Sequence[float], y: Sequence[float], limit: int) -> Curve:
+def thinned(x: Sequence[float], y: Sequence[float], limit: int) -> Curve:
     """Return a step curve with at most `limit` points, the first and the last among them."""
     kept = np.unique(np.linspace(0, len(x) - 1, min(limit, len(x))).round().astype(int)).tolist()
     return tuple(x[i] for i in kept), tuple(y[i] for i in kept)

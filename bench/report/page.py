@@ -40,6 +40,7 @@ SCRIPTS = (
     "sweeps.js",
     "figures.js",
     "picture.js",
+    "solution_curves.js",
     "instances.js",
 )
 STYLES = ("page.css", "tables.css", "figures.css")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter, PercentFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
 
 from schedgap.bench.report.palette import DASHES, LIGHT, SHAPES, mark
 from schedgap.bench.report.tables import seconds
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from schedgap.bench.report.figure_data import Curves, FigureData
 
@@ -27,6 +28,8 @@ ROW = 0.32
 LEAST_AXES, KEY, LETTER = 4.6, 0.6, 0.07
 # Up to so many methods the legend has one column.
 COLUMN = 14
+# A logarithmic axis goes no further down from the top.
+MOST_DECADES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +76,32 @@ def _curves(figure: Figure, data: FigureData, curves: Curves, titles: tuple[str,
     figure.set_size_inches(WIDTH + 1.4, max(HEIGHT, 0.2 * min(len(curves), COLUMN)))
     axes = figure.add_subplot()
     last = max((x[-1] for x, _ in curves.values()), default=1.0)
-    for method, (x, y) in curves.items():
-        chosen = mark(method)
-        (line,) = axes.plot(
-            [*x, max(last, x[-1])],
-            [*y, y[-1]],
-            drawstyle="steps-post",
-            color=LIGHT[chosen.colour],
-            marker=SHAPES[chosen.shape][1],
-            markevery=(0.02 * (method % 8), 0.22),
-            markersize=4,
-            linewidth=1.3,
-            label=_name(data, method),
-        )
-        _dash(line, chosen.dash)
+    handles = [
+        draw_curve(axes, method, data.methods[method], ([*x, max(last, x[-1])], [*y, y[-1]]), is_step=True)
+        for method, (x, y) in curves.items()
+    ]
     axes.set(xlabel=titles[0], ylabel=titles[1])
-    add_legend(figure, axes.get_legend_handles_labels()[0])
+    add_legend(figure, handles)
     return axes
+
+
+def draw_curve(
+    axes: Axes, method: int, label: str, curve: tuple[Sequence[float], Sequence[float]], *, is_step: bool
+) -> Line2D:
+    """Draw the curve of the method with this number, and return what stands for it in the legend."""
+    chosen = mark(method)
+    (line,) = axes.plot(
+        *curve,
+        drawstyle="steps-post" if is_step else "default",
+        color=LIGHT[chosen.colour],
+        marker=SHAPES[chosen.shape][1],
+        markevery=(0.02 * (method % 8), 0.22),
+        markersize=4,
+        linewidth=1.3,
+        label=_in_two_lines(label),
+    )
+    _dash(line, chosen.dash)
+    return line
 
 
 def _time_profile(figure: Figure, data: FigureData) -> None:
@@ -174,8 +186,12 @@ def _gap_title(data: FigureData) -> str:
 
 
 def _name(data: FigureData, method: int) -> str:
+    return _in_two_lines(data.methods[method])
+
+
+def _in_two_lines(label: str) -> str:
     """Return a method's name with its parameters on a line of their own."""
-    return data.methods[method].replace("[", "\n[", 1)
+    return label.replace("[", "\n[", 1)
 
 
 def _gap_axis(axes: Axes, which: str, data: FigureData, gaps: list[float]) -> None:
@@ -187,6 +203,20 @@ def _gap_axis(axes: Axes, which: str, data: FigureData, gaps: list[float]) -> No
         getattr(axes, f"set_{which}lim")(-0.3 * floor, 1.5 * max(positive))
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{float(f'{100 * value:.3g}'):g}%"))
+
+
+def log_axis(axes: Axes, which: str, values: Sequence[float]) -> None:
+    """Make the axis of x or y logarithmic, for values of 0 or more; where 0 occurs, with a place for it."""
+    positive = [value for value in values if value > 0]
+    top = 1.15 * max(positive)
+    floor = max(min(positive) / 1.15, top / 10**MOST_DECADES)
+    if len(positive) < len(values):
+        getattr(axes, f"set_{which}scale")("symlog", linthresh=floor, linscale=0.3)
+        getattr(axes, f"set_{which}lim")(-0.1 * floor, top)
+    else:
+        getattr(axes, f"set_{which}scale")("log")
+        getattr(axes, f"set_{which}lim")(floor, top)
+    (axes.xaxis if which == "x" else axes.yaxis).set_minor_formatter(NullFormatter())
 
 
 def _shares(axes: Axes) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from schedgap.bench.report.budget import MAX_METHODS, clipped
 from schedgap.bench.report.palette import mark
 from schedgap.bench.statistics.measure_rows import MODEL, lines_of
+from schedgap.bench.statistics.ratios import with_ratios
 from schedgap.bench.statistics.tables import readable
 from schedgap.bench.statistics.trade_off import bound_line
 from schedgap.instances.method import method_label, parse_method, spelled
@@ -83,7 +84,9 @@ def build_sweeps(suite: Suite | None, records: Sequence[Record], budget: Budget)
     """Return the suite's sweeps that have something to show."""
     numbers: dict[Identity, int] = {}
     views = []
-    for sweep in () if suite is None else suite.sweep[: budget.sweeps]:
+    sweeps = () if suite is None else suite.sweep[: budget.sweeps]
+    records = with_ratios(records, [name for sweep in sweeps for name in (sweep.x, sweep.y)])
+    for sweep in sweeps:
         chosen = [record for record in records if not sweep.methods or record.run.method in sweep.methods]
         lines = lines_of(chosen, sweep.x, sweep.y)
         if lines and sweep.price:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter
 
 from schedgap.bench.report.palette import LIGHT, SHAPES, mark
-from schedgap.bench.report.plots import HEIGHT, WIDTH, add_legend
+from schedgap.bench.report.plots import HEIGHT, WIDTH, add_legend, log_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from schedgap.bench.report.sweep_data import Strand, SweepView
 
-# A logarithmic axis goes no further down from the top.
-MOST_DECADES = 6
 NEUTRAL = "#5a6069"
 
 
@@ -37,7 +35,9 @@ def draw_sweep(figure: Figure, sweep: SweepView) -> None:
     if sweep.is_log_x:
         axes.set_xscale("log")
     if sweep.is_log_y:
-        _log_axis(axes, sweep)
+        paths = [path for strand in sweep.strands for path in (strand.measured, strand.predicted) if path is not None]
+        values = [value for path in paths for value in (*path.least, *path.most)]
+        log_axis(axes, "y", values + [y for strand in sweep.strands for _, y, _ in strand.paper])
     axes.xaxis.set_major_formatter(shown)
     axes.yaxis.set_major_formatter(shown)
     add_legend(figure, handles)
@@ -61,20 +61,3 @@ def _strand(axes: Axes, strand: Strand) -> Line2D:
     if strand.measured is None:
         return Line2D([], [], color=colour, linestyle="--", linewidth=1.1, label=name)
     return Line2D([], [], color=colour, marker=shape, markersize=4.5, linewidth=1.3, label=name)
-
-
-def _log_axis(axes: Axes, sweep: SweepView) -> None:
-    """Make the axis logarithmic; where 0 occurs, with a place for it at the bottom."""
-    paths = [path for strand in sweep.strands for path in (strand.measured, strand.predicted) if path is not None]
-    values = [value for path in paths for value in (*path.least, *path.most)]
-    values += [y for strand in sweep.strands for _, y, _ in strand.paper]
-    positive = [value for value in values if value > 0]
-    top = 1.15 * max(positive)
-    floor = max(min(positive) / 1.15, top / 10**MOST_DECADES)
-    if len(positive) < len(values):
-        axes.set_yscale("symlog", linthresh=floor, linscale=0.3)
-        axes.set_ylim(-0.1 * floor, top)
-    else:
-        axes.set_yscale("log")
-        axes.set_ylim(floor, top)
-    axes.yaxis.set_minor_formatter(NullFormatter())

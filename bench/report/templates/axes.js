@@ -60,6 +60,13 @@ function zeroLogScale(values, from, to, label) {
   return { at: (value) => (value > 0 ? scale.at(value) : from), ticks: [[0, label(0)], ...scale.ticks] };
 }
 
+/** The ends of a linear axis for these values: it begins at 0 where that does not squeeze the lines. */
+function roomFor(values) {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const room = 0.05 * (most - least || Math.abs(most) || 1);
+  return [least >= 0 && least < 0.4 * most ? 0 : least - room, most + room];
+}
+
 /** Ticks whose labels do not run into each other, along a horizontal axis. */
 function roomy(scale) {
   let end = -Infinity;

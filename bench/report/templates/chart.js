@@ -11,11 +11,11 @@ const numbered = (byMethod) => Object.entries(byMethod).map(([method, value]) =>
 /**
  * A figure. `draw(width)` returns { height, children, hits, label, at } or null for nothing to show:
  * hits are points { x, y, text, instance } that tell about themselves, `at(x)` instead tells about a place.
- * isWalked: whether the arrow keys go from hit to hit.
+ * isWalked: whether the arrow keys go from hit to hit. heading: its level, as the title of the figure.
  */
-function addChart(title, note, draw, { isBroad = false, isWalked = false, box = document.getElementById("charts") } = {}) {
+function addChart(title, note, draw, { isBroad = false, isWalked = false, heading = "h3", box = document.getElementById("charts") } = {}) {
   const picture = svg("svg", { class: "chart", role: "img" });
-  const figure = el("figure", { class: isBroad ? "broad" : null }, el("figcaption", {}, el("h3", {}, title), el("p", {}, note)), picture);
+  const figure = el("figure", { class: isBroad ? "broad" : null }, el("figcaption", {}, el(heading, {}, title), el("p", {}, note)), picture);
   const chart = { figure, picture, draw, title, drawn: null };
   picture.addEventListener("pointermove", (event) => point(chart, event));
   picture.addEventListener("pointerdown", (event) => point(chart, event));
@@ -62,6 +62,12 @@ function makeWalkable(chart) {
     light(null);
     hideTip();
   });
+}
+
+/** Forget the charts that are no longer on the page. */
+function forgetCharts() {
+  const kept = charts.filter(({ figure }) => figure.isConnected);
+  charts.splice(0, charts.length, ...kept);
 }
 
 /** Redraw the charts when the width of their box changes. */

@@ -1,14 +1,17 @@
-/** Figures with a step curve for each method: performance profiles, gaps over time, times over sizes. */
+/** Figures with a curve for each method: performance profiles, gaps over time, times over sizes. */
 
 const CURVE_HEIGHT = 300;
 const MOST_TOLD = 14;
+const MOST_WALKED = 25;
+// A curve keeps each value until the next and the last to the end of the axis, or until the next, or is a line.
+const [HELD, STEP, LINE] = Array(3).keys();
 
 function curveFrame(width) {
   return { left: 52, right: width - 14, top: 24, bottom: CURVE_HEIGHT - 40 };
 }
 
-/** The value of a step curve at x; undefined before its beginning. */
-function heldAt([xs, ys], x) {
+/** The value of a curve at x; undefined before its beginning and, unless it is held, after its end. */
+function valueAt([xs, ys], x, kind) {
   let low = 0;
   let high = xs.length;
   while (low < high) {
@@ -16,55 +19,71 @@ function heldAt([xs, ys], x) {
     if (xs[middle] <= x) low = middle + 1;
     else high = middle;
   }
-  return ys[low - 1];
+  if (low === xs.length && kind !== HELD && x > xs[low - 1]) return undefined;
+  if (low === 0 || low === xs.length || kind !== LINE) return ys[low - 1];
+  return ys[low - 1] + ((ys[low] - ys[low - 1]) * (x - xs[low - 1])) / (xs[low] - xs[low - 1]);
 }
 
-function steps([xs, ys], x, y) {
+function trace([xs, ys], x, y, kind, end) {
   let path = "";
   xs.forEach((value, i) => {
     const place = x.at(value).toFixed(1);
     const height = y.at(ys[i]).toFixed(1);
-    path += i === 0 ? `M${place},${height}` : `H${place}V${height}`;
+    if (i === 0) path += `M${place},${height}`;
+    else path += kind === LINE ? `L${place},${height}` : `H${place}V${height}`;
   });
-  return path;
+  return kind === HELD ? `${path}H${end}` : path;
 }
 
-function stepCurve(method, curve, x, y, end) {
+function curveOf(method, curve, kind, x, y, end) {
   const [xs, ys] = curve;
   return groupOf(
     method,
-    svg("path", { class: "line", d: `${steps(curve, x, y)}H${end}`, "stroke-dasharray": dashOf(method) }),
+    svg("path", { class: "line", d: trace(curve, x, y, kind, end), "stroke-dasharray": dashOf(method) }),
     // Marks tell the curves apart where colours do not.
     ...markedPlaces(curve, method).map((i) => markAt(method, x.at(xs[i]), y.at(ys[i]), "mean", 0.85)),
   );
 }
 
-/** Where a curve has marks: a quarter, a half and three quarters up its rise, a little elsewhere for each method. */
+/** Where a curve has marks: a quarter, a half and three quarters of its ups and downs, a little elsewhere for each method. */
 function markedPlaces([, ys], method) {
-  const rise = ys[ys.length - 1] - ys[0];
-  if (rise === 0) return [0];
+  let sum = 0;
+  const way = ys.map((value, i) => (sum += i === 0 ? 0 : Math.abs(value - ys[i - 1])));
+  if (sum === 0) return [0];
   const shares = [0.25, 0.5, 0.75].map((share) => share + 0.05 * ((method % 5) - 2));
-  return [...new Set(shares.map((share) => ys.findIndex((value) => (value - ys[0]) / rise >= share)))];
+  return [...new Set(shares.map((share) => way.findIndex((done) => done >= share * sum)))];
 }
 
-/** Step curves over x; `told` says what a curve's value is, `better` sorts the best first. */
+/**
+ * Curves over x, rows of method, points, and if need be name and kind; `told` says what a curve's value is, `better`
+ * sorts the best first.
+ */
 function drawCurves(width, rows, xOf, yOf, titles, told, better) {
   if (rows.length === 0) return null;
+  const named = rows.map(([method, curve, name = labelOf(method), kind = HELD]) => ({ method, curve, name, kind }));
   const frame = curveFrame(width);
   const x = invertible(xOf(frame), frame);
   const y = yOf(frame);
   const at = (place) => {
     if (place < frame.left || place > frame.right + 8) return null;
     const value = x.back(Math.min(place, frame.right));
-    const known = rows.map(([method, curve]) => [method, heldAt(curve, value)]).filter(([, held]) => held !== undefined);
+    const known = named.map(({ curve, name, kind }) => [name, valueAt(curve, value, kind)]).filter(([, found]) => found !== undefined);
     known.sort(([, a], [, b]) => better * (a - b));
-    const lines = known.slice(0, MOST_TOLD).map(([method, held]) => `${told(held)}  ${labelOf(method)}`);
+    const lines = known.slice(0, MOST_TOLD).map(([name, found]) => `${told(found)}  ${name}`);
     if (known.length > MOST_TOLD) lines.push(`and ${known.length - MOST_TOLD} more`);
     return { cursor: place, text: `${x.told(value)}\n${lines.join("\n")}` };
   };
-  const label = rows.map(([method, [, ys]]) => `${labelOf(method)}: ${told(ys[ys.length - 1])} at the end`).join("; ");
-  const drawn = rows.map(([method, curve]) => stepCurve(method, curve, x, y, frame.right));
-  return { height: CURVE_HEIGHT, frame, at, label, children: [...xAxis(frame, x, titles[0]), ...yAxis(frame, y, titles[1]), ...drawn] };
+  const label = named.map(({ name, curve: [, ys] }) => `${name}: ${told(ys[ys.length - 1])} at the end`).join("; ");
+  const drawn = named.map(({ method, curve, kind }) => curveOf(method, curve, kind, x, y, frame.right));
+  const hits = named.flatMap(({ method, curve: [xs, ys], name }) =>
+    walkedPlaces(xs.length).map((i) => ({ x: x.at(xs[i]), y: y.at(ys[i]), method, text: `${name}\n${x.told(xs[i])}\n${told(ys[i])}` })));
+  return { height: CURVE_HEIGHT, frame, at, hits, label, children: [...xAxis(frame, x, titles[0]), ...yAxis(frame, y, titles[1]), ...drawn] };
+}
+
+/** So many points of a curve as one cares to walk along, from the first to the last. */
+function walkedPlaces(count) {
+  const steps = Math.min(count, MOST_WALKED) - 1;
+  return Array.from({ length: steps + 1 }, (_, i) => Math.round((i * (count - 1)) / (steps || 1)));
 }
 
 /** A scale with `back`, from pixels to values, by bisection: scales ascend. */

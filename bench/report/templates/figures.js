@@ -9,22 +9,31 @@ function segments(title, options, chosen, choose) {
   return el("span", { class: "segments", role: "group", "aria-label": title }, ...buttons);
 }
 
+/** Show these methods in all figures, and in all legends that they are shown. */
+function showOnly(isShown) {
+  state.off = new Set([...data.methods.keys()].filter((method) => !isShown(method)));
+  for (const button of document.querySelectorAll("button[data-method]")) {
+    button.setAttribute("aria-pressed", String(isOn(button.dataset.method)));
+  }
+  light(null);
+  redrawAll();
+}
+
+function allOrNone() {
+  return [["All methods", true], ["None", false]].map(([name, isShown]) =>
+    el("button", { type: "button", class: "quiet", on: { click: () => showOnly(() => isShown) } }, name));
+}
+
 function legendButton(method) {
   const button = el(
     "button",
-    { type: "button", "aria-pressed": String(isOn(method)), class: colourOf(method) },
+    { type: "button", "aria-pressed": String(isOn(method)), "data-method": method, class: colourOf(method) },
     svg("svg", { viewBox: "-15 -6 30 12", "aria-hidden": "true", class: "chart-key" },
       svg("line", { x1: -15, x2: 15, y1: 0, y2: 0, "stroke-dasharray": dashOf(method), style: { stroke: "var(--m)", "stroke-width": "1.8" } }),
       svg("path", { d: data.shapes[data.methods[method][2]], style: { fill: "var(--m)" } })),
     methodWords(labelOf(method)),
   );
-  button.addEventListener("click", () => {
-    if (isOn(method)) state.off.add(method);
-    else state.off.delete(method);
-    button.setAttribute("aria-pressed", String(isOn(method)));
-    light(null);
-    redrawAll();
-  });
+  button.addEventListener("click", () => showOnly((other) => isOn(other) !== (other === method)));
   for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => { if (isOn(method)) light(method); });
   for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => light(null));
   return button;
@@ -32,11 +41,6 @@ function legendButton(method) {
 
 function buildLegend(box) {
   const buttons = data.methods.map((_, method) => legendButton(method));
-  const all = (isShown) => {
-    state.off = new Set(isShown ? [] : data.methods.keys());
-    buttons.forEach((button) => button.setAttribute("aria-pressed", String(isShown)));
-    redrawAll();
-  };
   const controls = el("div", { class: "controls" });
   if (data.scopes.length > 1) {
     const choice = el("select", { on: { change: () => { state.scope = Number(choice.value); redrawAll(); } } },
@@ -47,11 +51,7 @@ function buildLegend(box) {
     el("span", {}, "Gap axis"),
     segments("Gap axis", [["log", true], ["linear", false]], state.isLog, (isLog) => { state.isLog = isLog; redrawAll(); }),
   );
-  if (data.methods.length > 2) {
-    controls.append(
-      el("button", { type: "button", class: "quiet", on: { click: () => all(true) } }, "All methods"),
-      el("button", { type: "button", class: "quiet", on: { click: () => all(false) } }, "None"));
-  }
+  if (data.methods.length > 2) controls.append(...allOrNone());
   box.append(controls, el("ul", { "aria-label": "Methods; press to show or hide" }, ...buttons.map((button) => el("li", {}, button))));
 }
 

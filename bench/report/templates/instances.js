@@ -89,8 +89,11 @@ function showInstance(number) {
     el("h3", {}, instance.name),
     el("p", { class: "note" }, `${instance.group ? `${instance.group}; ` : ""}${instance.source}; digest ${instance.digest}. Best proven bound ${amount(instance.bound)}, best verified solution ${amount(instance.objective)} ${instance.unit}; ${words}.`),
     el("div", { class: "box", tabindex: "0", role: "region", "aria-label": `Runs on ${instance.name}` }, table),
+    ...curvesOf(number),
     box);
   detail.hidden = false;
+  forgetCharts();
+  charts.filter(({ figure }) => detail.contains(figure)).forEach(redraw);
   rowsByInstance.forEach(({ row, open }, i) => {
     row.classList.toggle("chosen", i === number);
     open.setAttribute("aria-expanded", String(i === number));
@@ -124,4 +127,5 @@ function openInstance(name) {
   makeSortable(table);
   makeFilter(form, table);
   if (data.instances.length > 0) showInstance(0);
+  watch(detail);
 }

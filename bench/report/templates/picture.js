@@ -97,7 +97,7 @@ function drawPicture(number) {
   const note = leftOut > 0 ? el("p", { class: "note" }, `${amount(leftOut)} more are not shown.`) : null;
   return [
     legend.length > 0 ? el("ul", { class: "parts" }, ...legend) : null,
-    el("div", { class: "machines", role: "list", "aria-label": "What holds what; arrow keys go from one row to the next", style: { "--axes": String(axes.length) } }, title, ...rows),
+    rows.length === 0 ? null : el("div", { class: "machines", role: "list", "aria-label": "What holds what; arrow keys go from one row to the next", style: { "--axes": String(axes.length) } }, title, ...rows),
     note,
   ];
 }

@@ -44,11 +44,7 @@ function sweepScales(sweep, strands, frame) {
     : linearScale(low, high, frame.left + 12, frame.right - 12, amount);
   const short = (value) => counted(value, 3);
   if (sweep.logY && Math.max(...ys) > 0) return { x, y: zeroLogScale(ys, frame.bottom, frame.top, short) };
-  const [least, most] = [Math.min(...ys), Math.max(...ys)];
-  const room = 0.05 * (most - least || Math.abs(most) || 1);
-  // An axis begins at 0 where that does not squeeze the lines.
-  const from = least >= 0 && least < 0.4 * most ? 0 : least - room;
-  return { x, y: linearScale(from, most + room, frame.bottom, frame.top, short) };
+  return { x, y: linearScale(...roomFor(ys), frame.bottom, frame.top, short) };
 }
 
 function strandPath(x, y, [xs, ys]) {

@@ -1,7 +1,13 @@
+from dataclasses import replace
+
 from schedgap.bench.records.pictures import FILE_NAME, append_picture, read_pictures
-from schedgap.instances.picture import Bar, Part, Picture
+from schedgap.instances.picture import Bar, Curve, Part, Picture
 
 PICTURE = Picture(("gpu", "cpu"), (Bar("it1", 3, (4.0, 16.0), (Part("tau1", 2, (2.0, 8.0)),)),), left_out=1)
+CURVES = (
+    Curve("Cost over time", "hours", "dollars", (0.0, 0.1, 2.0), (0.0, 1e-7, 12.5)),
+    Curve("Machines over time", "hours", "machines", (0.0, 1.0), (3.0, 0.0), is_step=True),
+)
 
 
 def test_round_trip_and_the_last_line_of_a_key_counts(tmp_path):
@@ -21,3 +27,15 @@ def test_a_torn_line_spoils_no_other(tmp_path):
 
 def test_none_is_no_error(tmp_path):
     assert read_pictures(tmp_path, {"a"}) == {}
+
+
+def test_curves_come_back_whole(tmp_path):
+    picture = replace(PICTURE, curves=CURVES)
+    append_picture(tmp_path, "a", picture)
+    assert read_pictures(tmp_path, {"a"}) == {"a": picture}
+
+
+def test_lines_of_versions_without_curves_are_read(tmp_path):
+    bar = '{"label":"it1","repeat":3,"capacity":[4.0,16.0],"parts":[{"label":"tau1","count":2,"amounts":[2.0,8.0]}]}'
+    (tmp_path / FILE_NAME).write_text(f'{{"key":"a","axes":["gpu","cpu"],"bars":[{bar}],"left_out":1}}\n')
+    assert read_pictures(tmp_path, {"a"}) == {"a": PICTURE}

@@ -15,7 +15,7 @@ from schedgap.bench.records.results import Results
 from schedgap.bench.report import write_page
 from schedgap.bench.suite import Suite
 from schedgap.instances.method import Status, method_label
-from schedgap.instances.picture import Bar, Part, Picture
+from schedgap.instances.picture import Bar, Curve, Part, Picture
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&\"'"
 SUITE = """
@@ -222,3 +222,26 @@ def settle(browser):
     """Wait until a scroll has been drawn: tips go away with it."""
     script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))"
     return lambda: browser.execute_async_script(script)
+
+
+def _curved(*tops):
+    """Return a picture of curves alone: a line from 0 to the first top over 2 hours, and steps from the second."""
+    cost = Curve("Cost & <b>time</b>", "hours", "dollars", (0.0, 1.0, 2.0), (0.0, tops[0] / 4, tops[0]))
+    machines = Curve("Machines", "hours", "machines", (0.0, 1.0, 2.0), (tops[1], 1.0, 0.0), is_step=True)
+    return Picture((), (), curves=(cost, machines))
+
+
+@pytest.fixture(scope="session")
+def curved(make_record, tmp_path_factory) -> Results:
+    """Curves of `a` and `b` on `i` and `j` of one group and `k` of another; nobody solved `h`, which comes first.
+
+    On all of them `a` costs $20 and begins with 4 machines, `b` $10 and 2.
+    """
+    directory = tmp_path_factory.mktemp("curved")
+    records = [make_record("a", "h", group="first", wall_s=1.0)]
+    for instance, group in (("i", "first"), ("j", "first"), ("k", "second")):
+        for method, tops in (("a", (20.0, 4.0)), ("b", (10.0, 2.0))):
+            record = make_record(method, instance, group=group, objective=int(tops[0]), wall_s=1.0)
+            append_picture(directory, record.key, _curved(*tops))
+            records.append(record)
+    return Results(directory, None, (), tuple(records), len(records), {})

@@ -151,7 +151,10 @@ def test_arrays_are_locked_copies():
         ({"setup_s": [-1]}, r"setup_s holds -1"),
         ({"period_s": 0}, r"period_s is 0 and terminate_s 1; the first must be positive"),
         ({"terminate_s": -1}, r"period_s is 300 and terminate_s -1; .* the second not negative"),
-        ({"work_s": [10, 20, 30, MAX_TIME_S]}, rf"its last job ends after \d+ s at best; give times below {MAX_TIME_S} s"),
+        (
+            {"work_s": [10, 20, 30, MAX_TIME_S]},
+            rf"its last job ends after \d+ s at best; give times below {MAX_TIME_S} s",
+        ),
     ],
     ids=lambda value: None if isinstance(value, str) else str(sorted(value)),
 )
