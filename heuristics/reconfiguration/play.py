@@ -1,11 +1,13 @@
 """Playing an online policy over an instance, plan by plan, without showing it the future.
 
-@policy("one-machine-each")
-def one_machine_each(view):
-draft = view.draft()
-for task in np.flatnonzero(view.task_machine < 0):
-draft.put(task, draft.rent(view.reservation_type[view.task_class[task]]))
-return draft.plan()
+A policy is a function from what is visible to a plan:
+
+    @policy("one-machine-each")
+    def one_machine_each(view):
+        draft = view.draft()
+        for task in np.flatnonzero(view.task_machine < 0):
+            draft.put(task, draft.rent(view.reservation_type[view.task_class[task]]))
+        return draft.plan()
 """
 
 from __future__ import annotations

@@ -1,0 +1,58 @@
+"""Synergy over time, compiled: O(M) valued sets a task, each O(E) look-ups for E tasks on a machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.heuristics.reconfiguration.kernels_plan import contents, put, worth_of
+from schedgap.heuristics.reconfiguration.kernels_wares import aligned
+from schedgap.instances.jit import kernel
+
+if TYPE_CHECKING:
+    from schedgap.heuristics.reconfiguration.kernels_monitor import Table
+    from schedgap.heuristics.reconfiguration.kernels_wares import Now, Wares
+    from schedgap.instances.arrays import IntArray
+
+
+@kernel
+def best_fit(wares: Wares, table: Table, now: Now, sizes: bool) -> tuple[IntArray, IntArray]:
+    """Place the tasks that are nowhere, one after the other; return (T,) machines and the types of the new ones."""
+    num_machines = now.machine_type.shape[0]
+    num_new = 0
+    for m in now.sent_to:
+        num_new += m < 0
+    types = np.concatenate((now.machine_type, np.zeros(num_new, np.int64)))
+    place = now.sent_to.copy()
+    content = contents(wares, now, types, place)
+    machines = num_machines
+    for t in range(place.shape[0]):
+        if place[t] >= 0:
+            continue
+        c = now.task_class[t]
+        best, best_ratio, best_score = -1, 0.0, 0.0
+        for m in range(machines):
+            if content.first[m] < 0:
+                continue
+            k = types[m]
+            demand = wares.demand[wares.family[k], c]
+            fits = True
+            for r in range(demand.shape[0]):
+                fits &= 0 <= demand[r] <= content.left[m, r]
+            if not fits:
+                continue
+            ratio = worth_of(wares, table, now, content, m, sizes, t) / wares.price[k]
+            if ratio < 1 or (best >= 0 and ratio < best_ratio):
+                continue
+            score = aligned(demand, content.left[m], wares.capacity[k])
+            if best < 0 or ratio > best_ratio or score > best_score:
+                best, best_ratio, best_score = m, ratio, score
+        if best < 0:
+            best = machines
+            types[best] = wares.kmin[c]
+            content.left[best] = wares.capacity[wares.kmin[c]]
+            machines += 1
+        place[t] = best
+        put(wares, now, content, t, best, types[best])
+    return place, types[num_machines:machines].copy()

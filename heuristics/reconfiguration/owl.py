@@ -1,0 +1,34 @@
+"""Owl, as Eva's evaluation extends it (section 6.1): pairs of tasks that hardly slow each other down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schedgap.heuristics.reconfiguration.kernels_owl import owl_plan
+from schedgap.heuristics.reconfiguration.play import policy
+from schedgap.heuristics.reconfiguration.view import MIGRATING, Plan
+from schedgap.heuristics.reconfiguration.wares import now_of, wares_of
+
+if TYPE_CHECKING:
+    from schedgap.heuristics.reconfiguration.view import View
+
+
+@policy("owl", knows=("throughput",))
+def owl(view: View) -> Plan:
+    """Pair new tasks and tasks that are alone, best pairs first, by their true throughput beside each other.
+
+    Pairs of task classes and single ones are taken by falling ratio of throughput-normalised reservation price to the
+    price of the cheapest type that fits them, single ones first on ties, then by class number; in the authors' code
+    that order depends on the hash seed. A pair gets a new machine; a task that stays single stays where it is if that
+    is of its reservation-price type, and gets a new machine otherwise. So no machine has more than two tasks, and
+    nobody leaves a pair before the other task has ended.
+    """
+    assert view.throughput is not None
+    place, new_type = owl_plan(
+        wares_of(view),
+        now_of(view),
+        (view.job_phase == MIGRATING)[view.task_job],
+        view.class2workload,
+        view.throughput,
+    )
+    return Plan(place, new_type)

@@ -1,0 +1,33 @@
+"""Synergy, as Eva's evaluation adapts it (section 6.1): best fit on rented machines, and nothing ever moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schedgap.heuristics.reconfiguration.kernels_synergy import best_fit
+from schedgap.heuristics.reconfiguration.monitor import SEMANTICS, ThroughputMonitor
+from schedgap.heuristics.reconfiguration.play import policy
+from schedgap.heuristics.reconfiguration.view import Plan
+from schedgap.heuristics.reconfiguration.wares import now_of, wares_of
+
+if TYPE_CHECKING:
+    from schedgap.heuristics.reconfiguration.view import View
+
+
+@policy("synergy", choices={"semantics": SEMANTICS})
+def synergy(view: View, tau: float = 0.95, semantics: str = "artifact") -> Plan:
+    """Put each new task where the tasks are then worth the most per price, if that is the price at least.
+
+    Worth is the summed throughput-normalised reservation price, by the throughputs learned so far. Ties go to the
+    larger alignment, then to the older machine. Where no machine in use will do, the task gets a new one of its
+    reservation-price type.
+
+    tau : throughput of a task beside one with which it has not been seen yet. semantics : in `paper`, a task's worth
+    also falls with its job's number of tasks, and the learned throughputs are the largest seen instead of the mean.
+    """
+    monitor = view.memory.get("monitor")
+    if monitor is None:
+        monitor = view.memory["monitor"] = ThroughputMonitor(tau, semantics)
+    monitor.observe(view)
+    place, new_type = best_fit(wares_of(view), monitor.table, now_of(view), semantics == "paper")
+    return Plan(place, new_type)

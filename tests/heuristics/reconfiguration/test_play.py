@@ -1,0 +1,255 @@
+"""Playing policies: nothing of the future in a view, broken plans refused, the same answer every time."""
+
+import gc
+import inspect
+import textwrap
+import types
+
+import numpy as np
+import pytest
+
+import schedgap.heuristics.reconfiguration.play as player
+from schedgap.heuristics.reconfiguration import eva, no_packing, owl, stratus, synergy  # noqa: F401
+from schedgap.heuristics.reconfiguration.play import play, policy
+from schedgap.heuristics.reconfiguration.view import EXECUTING, MIGRATING, Plan
+from schedgap.instances.errors import MethodError, VerifyError
+from schedgap.instances.method import REGISTRY, find_method
+from schedgap.instances.reconfiguration import FAMILY, verify
+
+FIELDS = ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine")
+POLICIES = [
+    ("no-packing", {}),
+    ("stratus", {}),
+    ("stratus", {"semantics": "paper"}),
+    ("synergy", {}),
+    ("synergy", {"semantics": "paper", "tau": "0.6"}),
+    ("owl", {}),
+    ("eva", {}),
+    ("eva", {"semantics": "paper", "tie_break": "paper"}),
+    ("eva", {"mode": "full", "throughput_aware": "false"}),
+    ("eva", {"mode": "partial", "multi_task": "false"}),
+]
+
+
+def alone(view):
+    draft = view.draft()
+    for task in np.flatnonzero(view.task_machine < 0):
+        draft.put(int(task), draft.rent(int(view.reservation_type[view.task_class[task]])))
+    return draft.plan()
+
+
+@pytest.mark.parametrize(("name", "parameters"), POLICIES)
+def test_every_policy_keeps_the_rules_and_gives_the_same_schedule_again(make_instance, name, parameters):
+    # Plans from scratch move some tasks every time, and would leave them no time to work in short rounds.
+    period_s = 200 if parameters.get("mode") == "full" else 20
+    for seed in range(6):
+        instance = make_instance(seed, period_s=period_s)
+        first, again = (find_method(FAMILY, name).run(instance, seed=seed, parameters=parameters) for _ in range(2))
+        verify(instance, first.solution)
+        for key in FIELDS:
+            assert getattr(first.solution, key).tobytes() == getattr(again.solution, key).tobytes()
+        assert first.details == again.details
+
+
+class TestTheFuture:
+    SECRET_ARRIVAL, SECRET_WORK, SECRET_DEMAND = 39_916, 27_644, 4_937
+
+    def instance(self, make_instance):
+        """Two jobs early, one of a class of its own much later."""
+        base = make_instance(1)
+        demand = base.catalogue.demand.copy()
+        demand[:, 3, 0] = self.SECRET_DEMAND
+        catalogue = base.catalogue.replace(demand=demand, class_names=("a", "b", "c", "secret"))
+        return base.replace(
+            catalogue=catalogue,
+            arrival_s=[0, 0, 5, self.SECRET_ARRIVAL],
+            work_s=[3000, 3000, 3000, self.SECRET_WORK],
+            job2class=[0, 1, 2, 3],
+            num_tasks=[1, 2, 1, 1],
+        )
+
+    @pytest.mark.parametrize("knows", [(), ("durations",), ("throughput",), ("durations", "throughput")])
+    def test_nothing_that_a_view_leads_to_has_it(self, make_instance, knows):
+        instance = self.instance(make_instance)
+        found = []
+
+        def decide(view):
+            secret = self.leads_to(view)
+            found.append((view.now_s >= self.SECRET_ARRIVAL, secret))
+            return alone(view)
+
+        verify(instance, play(instance, decide, knows).solution)
+        before = [secret for arrived, secret in found if not arrived]
+        assert len(before) > 10
+        assert not any(before)
+        # Once the job is there, the same search finds it.
+        assert all(secret for arrived, secret in found if arrived)
+
+    def leads_to(self, view):
+        """Return what of the secret job can be reached from a view."""
+        queue, known, secret = [view], set(), []
+        skipped = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
+        while queue:
+            thing = queue.pop()
+            if id(thing) in known or isinstance(thing, skipped):
+                continue
+            known.add(id(thing))
+            queue.extend(gc.get_referents(thing))
+            # What slots hold is among the referents; what an array is a part of is not.
+            if isinstance(thing, np.ndarray):
+                queue.append(thing.base)
+                values = {self.SECRET_ARRIVAL, self.SECRET_WORK, self.SECRET_DEMAND}
+                secret.extend(values & set(thing.reshape(-1).tolist()))
+            elif isinstance(thing, str) and "secret" in thing:
+                secret.append(thing)
+        return secret
+
+    def test_knowledge_is_given_only_to_who_declares_it(self, make_instance):
+        instance = make_instance(1)
+        for knows in ((), ("durations",), ("throughput",)):
+            seen = []
+
+            def decide(view, seen=seen):
+                seen.append((view.job_duration_s is not None, view.throughput is not None))
+                return alone(view)
+
+            play(instance, decide, knows)
+            assert set(seen) == {("durations" in knows, "throughput" in knows)}
+
+    def test_a_view_cannot_be_written(self, make_instance):
+        def decide(view):
+            for name in ("task_machine", "demand", "job_phase", "machine_type", "task_rate"):
+                with pytest.raises(ValueError, match="read-only"):
+                    getattr(view, name)[...] = 0
+            return alone(view)
+
+        instance = make_instance(1, jobs=4)
+        verify(instance, play(instance, decide).solution)
+
+
+class TestBrokenPlans:
+    def refused(self, make_instance, change, sentence, at=0):
+        """Change the plan of one round; the play ends there, and `verify` says why."""
+        rounds = []
+
+        def decide(view):
+            rounds.append(view.now_s)
+            plan = alone(view)
+            return change(view, plan) if len(rounds) > at else plan
+
+        instance = make_instance(1)
+        outcome = play(instance, decide)
+        with pytest.raises(VerifyError, match=sentence):
+            verify(instance, outcome.solution)
+        return rounds
+
+    def test_a_machine_over_its_capacity(self, make_instance):
+        def all_on_one(view, plan):
+            return Plan(np.full(view.num_tasks, view.num_machines), np.array([0]))
+
+        rounds = self.refused(make_instance, all_on_one, r"plan at \d+ s: task \d+ of job \d+ overfills machine", at=1)
+        assert len(rounds) == 2
+
+    def test_a_task_left_out(self, make_instance):
+        def none_for_the_last(view, plan):
+            return Plan(np.append(plan.machine[:-1], -1), plan.new_types)
+
+        self.refused(make_instance, none_for_the_last, "is on no machine; a plan holds every task")
+
+    def test_a_job_moved_while_it_migrates(self, make_instance):
+        def all_anew(view, plan):
+            assert view.job_phase[0] == MIGRATING
+            types = view.reservation_type[view.task_class]
+            return Plan(view.num_machines + np.arange(view.num_tasks), types)
+
+        instance = make_instance(1, setup_s=[90] * 4)
+        self.refused(lambda seed: instance, all_anew, "still migrates; wait until all of its tasks run", at=1)
+
+    @pytest.mark.parametrize(
+        ("plan", "sentence"),
+        [
+            (lambda view: None, "the policy returned NoneType; return a Plan"),
+            (lambda view: Plan(np.zeros(view.num_tasks + 1, np.int64)), r"machine has shape \(\d+,\) for \d+ tasks"),
+            (
+                lambda view: Plan(np.zeros(view.num_tasks, np.int64), np.array([9])),
+                r"new_types holds \[9\]; machine types",
+            ),
+            (
+                lambda view: Plan(np.zeros(view.num_tasks, np.int64), np.array([0]), np.ones(5, np.bool_)),
+                r"keep has shape \(5,\) for 0 machines",
+            ),
+        ],
+    )
+    def test_what_is_no_plan_for_the_view_is_an_error(self, make_instance, plan, sentence):
+        with pytest.raises(MethodError, match=sentence):
+            play(make_instance(1), plan)
+
+
+def test_machines_are_kept_without_tasks_only_if_the_plan_says_so(make_instance):
+    instance = make_instance(1, jobs=4, arrival_s=[0, 0, 0, 0], work_s=[40, 40, 40, 4000])
+    costs = []
+    for keeps in (False, True):
+
+        def decide(view, keeps=keeps):
+            plan = alone(view)
+            return Plan(plan.machine, plan.new_types, np.full(view.num_machines, keeps))
+
+        costs.append(verify(instance, play(instance, decide).solution))
+    assert costs[0] < costs[1]
+
+
+class TestOwnPolicies:
+    def test_the_ten_lines_of_the_documentation_work(self, make_instance):
+        lines = inspect.getdoc(player).split("\n")
+        start = next(i for i, line in enumerate(lines) if "@policy" in line)
+        space = {"policy": policy, "np": np}
+        try:
+            exec(textwrap.dedent("\n".join(lines[start:])), space)
+            instance = make_instance(2)
+            own, ours = (find_method(FAMILY, name).run(instance) for name in ("one-machine-each", "no-packing"))
+            assert verify(instance, own.solution) == verify(instance, ours.solution)
+        finally:
+            REGISTRY.pop((FAMILY, "one-machine-each"), None)
+
+    def test_parameters_and_random_numbers_reach_it(self, make_instance):
+        drawn = []
+        try:
+
+            @policy("test-own", stochastic=True)
+            def own(view, rng, number: int = 3):
+                """Draw numbers."""
+                drawn.append((number, int(rng.integers(1 << 40))))
+                return alone(view)
+
+            found = find_method(FAMILY, "test-own")
+            assert (dict(found.parameters), found.stochastic, found.summary) == ({"number": 3}, True, "Draw numbers.")
+            for seed in (1, 1, 2):
+                found.run(make_instance(1, jobs=4), seed=seed, parameters={"number": "5"})
+            third = len(drawn) // 3
+            assert drawn[:third] == drawn[third : 2 * third] != drawn[2 * third :]
+            assert {number for number, _ in drawn} == {5}
+        finally:
+            REGISTRY.pop((FAMILY, "test-own"), None)
+
+    def test_what_cannot_be_registered(self):
+        with pytest.raises(MethodError, match="policy a knows 'future'; a policy may know durations, throughput"):
+            policy("a", knows=("future",))
+        with pytest.raises(MethodError, match="policy a: 'time_limit_s' is not offered to policies"):
+            policy("a")(lambda view, time_limit_s: None)
+
+
+def test_an_arrival_after_a_pause_starts_a_new_cluster(make_instance):
+    seen = []
+
+    def decide(view):
+        seen.append((view.now_s, view.num_machines, view.ended.tolist(), view.job_phase.tolist()))
+        return alone(view)
+
+    instance = make_instance(1, jobs=4, arrival_s=[0, 0, 0, 5000], work_s=[30] * 4, num_tasks=[1] * 4)
+    verify(instance, play(instance, decide).solution)
+    assert seen[0][0] == 0
+    late = [row for row in seen if row[0] >= 5000]
+    # The jobs that ended during the pause are told of at the next plan.
+    assert late[0][:2] == (5000, 0)
+    assert {job for row in seen for job in row[2]} == {0, 1, 2}
+    assert EXECUTING in late[-1][3]
