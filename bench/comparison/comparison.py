@@ -10,7 +10,9 @@ from schedgap.bench.comparison.findings import Finding, better_method, contradic
 from schedgap.bench.comparison.methods import MethodComparison, compare_methods
 from schedgap.bench.comparison.notes import notes
 from schedgap.bench.comparison.pairs import Pair, judge_together, pair_up
+from schedgap.bench.records.collections import without_collections
 from schedgap.bench.records.journal import FILE_NAME
+from schedgap.bench.records.lines import Lines
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.records.results import Results, read_results
 from schedgap.bench.statistics.summary import is_measured
@@ -66,6 +68,7 @@ class Comparison:
         return sum(method.pairs for method in self.methods)
 
 
+@without_collections()
 def compare(
     base: str | Path, new: str | Path, *, min_effect: float = MIN_EFFECT, time_factor: float | None = None
 ) -> Comparison:
@@ -83,13 +86,14 @@ def compare(
     if folders[0].resolve() == folders[1].resolve():
         return Comparison(Side(folders[0]), Side(folders[1]), problem=f"BASE and NEW are both {folders[0]}; give two.")
     read: list[Results] = []
+    lines = Lines()
     for name, folder in zip(("BASE", "NEW"), folders, strict=True):
         if not (folder / FILE_NAME).exists():
             problem = (
                 f"{name} {folder} has no {FILE_NAME}; give the directory of a suite's runs (`schedgap run --out`)."
             )
             return Comparison(Side(folders[0]), Side(folders[1]), problem=problem)
-        read.append(read_results(folder))
+        read.append(read_results(folder, lines))
     return compare_results(*read, min_effect=min_effect, time_factor=time_factor)
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Run
     from schedgap.bench.statistics.summary import Best
-    from schedgap.instances.method import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +57,15 @@ def judge_pair(pair: Pair, best: Mapping[str, Best], min_effect: float) -> tuple
         return None, None
     if new is None:
         return _finding(Kind.MISSING, pair), None
-    if _figures(base) == _figures(new):
+    old, now = base.measurement, new.measurement
+    # All that the rules look at.
+    if old.objective == now.objective and old.bound == now.bound and old.status is now.status:
         return None, None
     drawn, clock = pair.stochastic, pair.used_clock
     found = worse(base, new, best, drawn=drawn, clock=clock, min_effect=min_effect)
     # One failure in place of another is no improvement.
     gained = None if new.status in FAILED else worse(new, base, best, drawn=drawn, clock=clock, min_effect=min_effect)
     return None if found is None else _finding(found, pair), None if gained is None else _finding(gained, pair)
-
-
-def _figures(record: Record) -> tuple[Status, int | None, int | None]:
-    """Return all that the rules look at."""
-    measurement = record.measurement
-    return measurement.status, measurement.objective, measurement.bound
 
 
 def _finding(kind: Kind, pair: Pair) -> Finding:

@@ -8,19 +8,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.bench.comparison.bootstrap import mean_interval
-from schedgap.bench.comparison.pairs import Pair, distance
+from schedgap.bench.comparison.pairs import Pair, measure
 from schedgap.bench.records.measurement import FAILED
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.measurement import Measurement
     from schedgap.bench.statistics.summary import Best
 
 # Added to both sides of a ratio of times, in units of the reference work: about a millisecond. What is far shorter is
 # noise, and counts as equal.
 TIME_SHIFT = 4.0
+# Looking a member up in its class takes longer than all that is done with it here.
+_UNSUPPORTED = Status.UNSUPPORTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,37 +74,46 @@ def compare_methods(pairs: Iterable[Pair], best: Mapping[str, Best]) -> list[Met
     for pair in pairs:
         run = pair.run
         groups[run.family, run.label].append(pair)
-    return [_compare_method(family, label, own, best) for (family, label), own in groups.items()]
+    measures = {digest: measure(known) for digest, known in best.items()}
+    return [_compare_method(family, label, own, measures) for (family, label), own in groups.items()]
 
 
-def _compare_method(family: str, label: str, pairs: Sequence[Pair], best: Mapping[str, Best]) -> MethodComparison:
-    changes: dict[str, list[float]] = defaultdict(list)
-    ratios: dict[str, list[float]] = defaultdict(list)
+def _compare_method(family: str, label: str, pairs: Sequence[Pair], measures: Mapping[str, Best]) -> MethodComparison:
+    changes: dict[str, list[float]] = {}
+    ratios: dict[str, list[float]] = {}
     gaps_base, gaps_new = [], []
     both = missing = better = worse = same = failed = clock = 0
     stochastic = False
     for pair in pairs:
         base, new = pair.base, pair.new
         clock += pair.used_clock
-        stochastic |= pair.stochastic
+        stochastic = stochastic or pair.stochastic
         if base is None or new is None:
             missing += new is None
             continue
         both += 1
-        old, now = distance(base, best), distance(new, best)
-        if old is not None and now is not None:
-            gaps_base.append(old)
-            gaps_new.append(now)
-            changes[base.run.digest].append(now - old)
-        step = _step(base, new)
+        old, now, digest = base.measurement, new.measurement, base.run.digest
+        if old.status in FAILED or now.status in FAILED:
+            failed += old.status in FAILED and now.status in FAILED
+            continue
+        step = _step(old, now)
         if step is not None:
-            better += step < 0
-            worse += step > 0
-            same += step == 0
-        old_s, now_s = relative_time(base), relative_time(new)
+            if step == 0:
+                same += 1
+            elif step < 0:
+                better += 1
+            else:
+                worse += 1
+        known = measures[digest]
+        gap_base = known.gap(old.objective)
+        gap_new = gap_base if step == 0 else known.gap(now.objective)
+        if gap_base is not None and gap_new is not None:
+            gaps_base.append(gap_base)
+            gaps_new.append(gap_new)
+            changes.setdefault(digest, []).append(gap_new - gap_base)
+        old_s, now_s = relative_time(old), relative_time(now)
         if old_s is not None and now_s is not None:
-            ratios[base.run.digest].append(math.log(now_s / old_s))
-        failed += base.status in FAILED and new.status in FAILED
+            ratios.setdefault(digest, []).append(math.log(now_s / old_s))
     ratio = _estimate(ratios)
     return MethodComparison(
         family,
@@ -123,10 +134,10 @@ def _compare_method(family: str, label: str, pairs: Sequence[Pair], best: Mappin
     )
 
 
-def relative_time(record: Record) -> float | None:
+def relative_time(measurement: Measurement) -> float | None:
     """Return how many times the reference work a call took, shifted; None of a run that failed or was not supported."""
-    wall_s, reference_s = record.measurement.wall_s, record.measurement.reference_s
-    if record.status in FAILED or record.status is Status.UNSUPPORTED or wall_s is None or not reference_s:
+    wall_s, reference_s, status = measurement.wall_s, measurement.reference_s, measurement.status
+    if wall_s is None or not reference_s or status is _UNSUPPORTED or status in FAILED:
         return None
     return wall_s / reference_s + TIME_SHIFT
 
@@ -135,17 +146,15 @@ def _estimate(values: Mapping[str, Sequence[float]]) -> Estimate | None:
     """Return the mean over instances of the means over seeds; with one instance, the seeds are what is resampled."""
     if not values:
         return None
-    sample = [math.fsum(own) / len(own) for own in values.values()]
     if len(values) == 1:
         sample = list(*values.values())
+    else:
+        sample = [math.fsum(own) / len(own) if len(own) > 1 else own[0] for own in values.values()]
     return Estimate(*mean_interval(sample), len(values))
 
 
-def _step(base: Record, new: Record) -> int | None:
+def _step(old: Measurement, now: Measurement) -> int | None:
     """Return how much worse the figure of a pair is: the objective, or the bound where neither found a solution."""
-    if base.status in FAILED or new.status in FAILED:
-        return None
-    old, now = base.measurement, new.measurement
     if old.objective is not None and now.objective is not None:
         return now.objective - old.objective
     if old.objective is None and now.objective is None and old.bound is not None and now.bound is not None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from schedgap.bench.comparison import words
+from schedgap.bench.comparison.findings import Finding
 from schedgap.bench.comparison.junit import to_junit
 from schedgap.bench.comparison.markdown import to_markdown
 from schedgap.bench.comparison.tables import to_tables
@@ -14,9 +15,9 @@ from schedgap.bench.discover import load_families
 
 if TYPE_CHECKING:
     from schedgap.bench.comparison.comparison import Comparison, Side
-    from schedgap.bench.comparison.findings import Finding
     from schedgap.bench.comparison.methods import MethodComparison
 
+_FINDING = fields(Finding)
 SCHEMA = "schedgap/compare/1"
 Format = Literal["table", "markdown", "junit", "json"]
 
@@ -54,7 +55,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 def _finding(finding: Finding) -> dict[str, Any]:
     return {
-        **asdict(finding),
+        **{field.name: getattr(finding, field.name) for field in _FINDING},
         "kind": str(finding.kind),
         "interval": None if finding.interval is None else list(finding.interval),
         "message": words.sentence(finding),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from schedgap.bench.statistics.check_bounds import contradictions
+from schedgap.bench.statistics.check_bounds import contradictions, suspicious
 from schedgap.bench.statistics.summary import Best, best_of, verified_objective
 from schedgap.instances.method import Status
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 # What makes two runs a pair: family, digest of the instance, method with the parameters given, seed.
 PairKey = tuple[str, str, str, int]
+_PAIR_KEY = attrgetter("family", "digest", "label", "seed")
 # A run that is not proven optimal and used this share of its time limit may have been stopped by the clock: methods
 # that search in phases give each a part of the limit.
 CLOCK_SHARE = 0.5
@@ -69,20 +71,13 @@ def judge_together(pairs: list[Pair]) -> tuple[list[Pair], dict[str, Best], list
     A bound of one side above a verified objective of the other proves a defect, as it does within a suite: the runs
     concerned become `invalid`.
     """
-    best = best_of(_sides(pairs))
-    suspects = {digest for digest, known in best.items() if _is_impossible(known)}
-    suspects |= {
-        record.run.digest
-        for record in _sides(pairs)
-        if record.status is Status.INFEASIBLE and best[record.run.digest].objective is not None
-    }
+    records = list(_sides(pairs))
+    best, suspects = best_of(records), suspicious(records)
     if not suspects:
         return pairs, best, []
     # Both sides use the same keys and labels for the same runs; here they must be told apart.
     told = {
-        f"{side} {index}": replace(
-            record, key=f"{side} {index}", run=replace(record.run, label=f"{record.run.label} ({side})")
-        )
+        f"{side} {index}": record.renamed(f"{side} {index}", f"{record.run.label} ({side})")
         for index, pair in enumerate(pairs)
         if pair.run.digest in suspects
         for side, record in (("BASE", pair.base), ("NEW", pair.new))
@@ -113,23 +108,23 @@ def distance(record: Record, best: Mapping[str, Best]) -> float | None:
 
     Where nobody proved a bound of at least BOUND_SHARE of the best verified objective of both sides, to that objective.
     """
-    known = best[record.run.digest]
-    objective = verified_objective(record)
-    if objective is None:
-        return None
-    assert known.objective is not None
-    if known.bound is None or known.bound < BOUND_SHARE * known.objective:
-        known = Best(known.objective, known.objective)
-    return known.gap(objective)
+    return measure(best[record.run.digest]).gap(verified_objective(record))
+
+
+def measure(known: Best) -> Best:
+    """Return what gaps on an instance are to, see `distance`."""
+    objective = known.objective
+    if objective is None or (known.bound is not None and known.bound >= BOUND_SHARE * objective):
+        return known
+    return Best(objective, objective)
 
 
 def _latest(records: Iterable[Record]) -> dict[PairKey, Record]:
     found: dict[PairKey, Record] = {}
     for record in records:
-        run = record.run
-        key = (run.family, run.digest, run.label, run.seed)
-        known = found.get(key)
-        if known is None or known.ended_at <= record.ended_at:
+        key = _PAIR_KEY(record.run)
+        known = found.setdefault(key, record)
+        if known is not record and known.ended_at <= record.ended_at:
             found[key] = record
     return found
 
@@ -137,13 +132,9 @@ def _latest(records: Iterable[Record]) -> dict[PairKey, Record]:
 def _invalidated(pair: Pair, side: str, reason: str) -> Pair:
     if side == "BASE":
         assert pair.base is not None
-        return replace(pair, base=pair.base.invalidated(reason))
+        return Pair(pair.base.invalidated(reason), pair.new)
     assert pair.new is not None
-    return replace(pair, new=pair.new.invalidated(reason))
-
-
-def _is_impossible(known: Best) -> bool:
-    return known.bound is not None and known.objective is not None and known.bound > known.objective
+    return Pair(pair.base, pair.new.invalidated(reason))
 
 
 def _sides(pairs: Iterable[Pair]) -> Iterator[Record]:

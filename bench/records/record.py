@@ -124,3 +124,7 @@ class Record:
     def invalidated(self, reason: str) -> Record:
         """Return the record with the status `invalid`."""
         return replace(self, measurement=replace(self.measurement, status=Status.INVALID, reason=reason))
+
+    def renamed(self, key: str, label: str) -> Record:
+        """Return the record under another key, with another label of the method."""
+        return replace(self, key=key, run=replace(self.run, label=label))

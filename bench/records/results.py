@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from schedgap.bench.records.lines import Lines
     from schedgap.bench.records.record import Record
 
 PLAN_SCHEMA = "schedgap/plan/1"
@@ -65,15 +66,17 @@ def write_plan(directory: Path, suite: Suite, command: Sequence[str], keys: Iter
         raise JournalError(f"{path}: cannot be written ({error.strerror}); choose another --out.") from None
 
 
-def read_results(directory: Path) -> Results:
+def read_results(directory: Path, lines: Lines | None = None) -> Results:
     """Return what a directory holds; nothing is locked or written, so a suite under way can be looked at.
+
+    lines : reads the journal, see `read_journal`.
 
     Raises
     ------
     JournalError
         naming the file and what is wrong with it.
     """
-    known = read_journal(directory)
+    known = read_journal(directory, lines=lines)
     suite, command, keys = _plan(directory, known)
     present = {key: known[key] for key in keys if key in known}
     records = judged(present, contradictions(present.values()))

@@ -150,16 +150,16 @@ def test_opening_to_resume(benchmark, folder, rows):
         with Journal(folder) as journal:
             return len(journal.records)
 
-    assert benchmark.pedantic(opened, rounds=3) == rows
+    assert benchmark.pedantic(opened, rounds=5) == rows
 
 
 def test_reading_results(benchmark, folder, rows):
-    assert len(benchmark.pedantic(read_results, (folder,), rounds=3).records) == rows
+    assert len(benchmark.pedantic(read_results, (folder,), rounds=5).records) == rows
 
 
 def test_gap_table(benchmark, folder, rows):
     results = read_results(folder)
-    table = benchmark.pedantic(headline_rows, (results.suite, results.records), rounds=3)
+    table = benchmark.pedantic(headline_rows, (results.suite, results.records), rounds=5)
     assert sum(row["runs"] for row in table) == rows
 
 
