@@ -160,5 +160,5 @@ def carry_out(
 @kernel
 def release_all(s: State, now: int) -> None:
     """Release every machine."""
-    for i in range(s.clock[NUM_LIVE] - 1, -1, -1):
+    for i in range(s.clock[NUM_LIVE]):
         release(s, now, s.live[i])

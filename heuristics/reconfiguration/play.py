@@ -30,7 +30,7 @@ from schedgap.instances.errors import MethodError
 from schedgap.instances.method import OFFERED, Outcome, method
 from schedgap.instances.reconfiguration.cloud import Cloud
 from schedgap.instances.reconfiguration.kernels import DONE, FINE, FINISH, PHASE, RELEASED, RENTED, TYPE, advance
-from schedgap.instances.reconfiguration.model import FAMILY
+from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S
 from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def play(instance: ReconfigurationInstance, decide: Callable[[View], Plan], know
     Raises
     ------
     MethodError
-        if what the policy returns is no plan for its view.
+        if what the policy returns is no plan for its view, or leaves a job without end.
     """
     cloud = Cloud(instance)
     eyes = _Eyes(instance, knows)
@@ -110,12 +110,17 @@ def play(instance: ReconfigurationInstance, decide: Callable[[View], Plan], know
                 break
             now = -(-arrival // period) * period
             continue
+        if now > MAX_TIME_S:
+            raise MethodError(
+                f"job {cloud.state.active[0]} has not ended by {MAX_TIME_S} s, the last second of a plan; its tasks do "
+                "not progress where the policy leaves them."
+            )
         view = eyes.look(cloud)
         plan = _checked(decide(view), view)
         cloud.make_room(plan.new_types.shape[0])
         keep = np.zeros(view.num_machines, np.bool_) if plan.keep is None else plan.keep
         status, moved, moved_to = carry_out(
-            cloud.state, now, view.task, plan.machine, view.machine, plan.new_types, keep
+            cloud.state, now, eyes.task, plan.machine, eyes.machine, plan.new_types, keep
         )
         times.extend([now] * moved.shape[0])
         tasks.append(moved)
@@ -145,21 +150,22 @@ class _Eyes:
         self.instance = instance
         self.knows = frozenset(knows)
         self.memory: dict[str, Any] = {}
+        # Copies, as all that a policy gets: whoever unlocks them does not change the instance's prices.
         self.market = Market(
             resources=catalogue.resources,
             families=catalogue.families,
             type_names=catalogue.type_names,
-            type2family=catalogue.type2family,
-            capacity=catalogue.capacity,
-            price=catalogue.price,
-            acquire_s=instance.acquire_s,
-            setup_s=instance.setup_s,
+            type2family=_locked_copy(catalogue.type2family),
+            capacity=_locked_copy(catalogue.capacity),
+            price=_locked_copy(catalogue.price),
+            acquire_s=_locked_copy(instance.acquire_s),
+            setup_s=_locked_copy(instance.setup_s),
             period_s=instance.period_s,
         )
         # Classes and workloads are numbered by first arrival: how many of them have been seen after each job.
         self.seen_classes = np.maximum.accumulate(instance.job2class) + 1
         self.seen_workloads = np.maximum.accumulate(instance.class2workload[instance.job2class]) + 1
-        self.jobs = np.empty(0, np.int64)
+        self.jobs = self.task = self.machine = np.empty(0, np.int64)
         self.classes = -1
         self.catalogue: dict[str, Any] = {}
 
@@ -172,7 +178,8 @@ class _Eyes:
         task, task_job, task_class, sent_to, held_on, rate = seen_tasks(state, job, machine)
         self._see(cloud.num_seen - 1)
         ended = self.jobs[state.job[self.jobs, PHASE] == DONE]
-        self.jobs = job
+        # The simulator's own: a policy can unlock those of its view.
+        self.jobs, self.task, self.machine = job.copy(), task.copy(), machine.copy()
         arrays = {
             "job": job,
             "job_class": instance.job2class[job],
@@ -231,6 +238,14 @@ def _checked(plan: object, view: View) -> Plan:
     if not isinstance(plan, Plan):
         raise MethodError(f"plan at {view.now_s} s: the policy returned {type(plan).__name__}; return a Plan.")
     machine, new_types = np.asarray(plan.machine), np.asarray(plan.new_types)
+    for name, values, kinds, wanted in (
+        ("machine", machine, "iu", "int64"),
+        ("new_types", new_types, "iu", "int64"),
+        ("keep", np.asarray(False if plan.keep is None else plan.keep), "b", "bool"),
+    ):
+        # An empty list is of type float64 to NumPy.
+        if values.size and values.dtype.kind not in kinds:
+            raise MethodError(f"plan at {view.now_s} s: {name} is of type {values.dtype}; give {wanted}.")
     if machine.shape != (view.num_tasks,):
         raise MethodError(
             f"plan at {view.now_s} s: machine has shape {machine.shape} for {view.num_tasks} tasks; give one index each."
@@ -246,6 +261,12 @@ def _checked(plan: object, view: View) -> Plan:
             f"plan at {view.now_s} s: keep has shape {keep.shape} for {view.num_machines} machines; give one flag each."
         )
     return Plan(_writable(machine), _writable(new_types), None if keep is None else keep.copy())
+
+
+def _locked_copy(values: IntArray) -> IntArray:
+    copy = values.copy()
+    copy.setflags(write=False)
+    return copy
 
 
 def _writable(values: IntArray) -> IntArray:

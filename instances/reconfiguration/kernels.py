@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
 RATE_ONE = 1_000_000_000
+NEVER = 1 << 60
 
 # Stages of a task, and columns of `State.task`. A machine's slot is held from FETCHING until UPLOADING ends.
 UNPLANNED, KILLING, UPLOADING, WAITING, FETCHING, ACTIVE, ENDED = 0, 1, 2, 3, 4, 5, 6
@@ -47,7 +48,7 @@ class State(NamedTuple):
     clock : NOW, jobs SEEN, NUM_ACTIVE, NUM_MACHINES, NUM_LIVE. task : (T, 4). job : (J, 8). active : (J,), the seen and
     unfinished jobs. target : (T,), where a plan sends a task. machine : (M, 8). used : (M, R), of held slots.
     contending : (M, W), tasks that contend. images : (M, W), whether the workload's image was built there.
-    held : (M, R + 1), used resources and slots, summed over seconds. live : (M,), machines that are still paid.
+    held : (M, R + 1), used resources and slots, summed over seconds. live : (M,), machines still paid at the last plan.
     dirty, planned : (M,), (M, R) work space. wrong : (3,).
     """
 
@@ -153,6 +154,8 @@ def apply_plan(s: State, t: int) -> int:
             s.task[k, SENT_TO] = s.target[k]
             s.task[k, STAGE] = WAITING if queued else KILLING
             s.task[k, DUE] = t + s.delays[s.class2workload[s.job2class[j]], 2]
+        if s.job[j, PHASE] != RUNNING:
+            s.job[j, READY] = NEVER
         s.job[j, PHASE] = MIGRATING
         if not queued:
             s.job[j, MOVES] += 1
@@ -168,7 +171,7 @@ def ends_at(s: State, j: int) -> int:
     if left <= 0:
         return int(s.job[j, SETTLED])
     if rate <= 0:
-        return 1 << 60
+        return NEVER
     return int(s.job[j, SETTLED] + (left + rate - 1) // rate)
 
 
@@ -205,7 +208,7 @@ def replay(
     num_machines, num_moves, num_jobs = machine_type.shape[0], move_task.shape[0], s.arrival.shape[0]
     s.target[:] = -1
     while True:
-        t = 1 << 60
+        t = NEVER
         if next_rented < num_machines:
             t = min(t, rented[next_rented])
         if next_released < num_machines:
@@ -215,7 +218,7 @@ def replay(
         if s.clock[SEEN] < num_jobs:
             # The first plan after the next arrival, which must hold the job.
             t = min(t, (s.arrival[s.clock[SEEN]] + period - 1) // period * period)
-        if t >= 1 << 60:
+        if t >= NEVER:
             break
         advance(s, t)
         while next_rented < num_machines and rented[next_rented] == t:
@@ -238,8 +241,15 @@ def replay(
 @kernel
 def _checked(s: State, t: int) -> int:
     num_resources = s.capacity.shape[1]
+    # Once a plan and not once a machine: a schedule may rent a million.
+    live = 0
     for i in range(s.clock[NUM_LIVE]):
-        s.planned[s.live[i]] = 0
+        m = s.live[i]
+        if s.machine[m, PAID_UNTIL] < 0:
+            s.planned[m] = 0
+            s.live[live] = m
+            live += 1
+    s.clock[NUM_LIVE] = live
     for i in range(s.clock[NUM_ACTIVE]):
         j = s.active[i]
         if ends_at(s, j) <= t:
@@ -269,7 +279,7 @@ def _checked(s: State, t: int) -> int:
 
 @kernel
 def _next_event(s: State, until: int) -> int:
-    soonest = 1 << 60
+    soonest = NEVER
     for i in range(s.clock[NUM_ACTIVE]):
         j = s.active[i]
         end = ends_at(s, j)
@@ -285,7 +295,7 @@ def _next_event(s: State, until: int) -> int:
                     runs_from = s.machine[s.task[k, SENT_TO], RUNS_FROM]
                     if runs_from > s.clock[NOW]:
                         soonest = min(soonest, runs_from)
-                elif stage != ACTIVE:
+                elif stage != ACTIVE and s.task[k, DUE] < end:
                     soonest = min(soonest, s.task[k, DUE])
     return soonest
 
@@ -299,9 +309,11 @@ def _handle(s: State, t: int, until: int) -> None:
         for i in range(s.clock[NUM_ACTIVE]):
             j = s.active[i]
             end = ends_at(s, j)
-            if end <= t and end < until:
-                _finish(s, t, j)
-                ended = True
+            if end <= t:
+                # At the second of a plan it ends after the plan, and is not stopped before.
+                if end < until:
+                    _finish(s, t, j)
+                    ended = True
             elif s.job[j, PHASE] == MIGRATING:
                 again = _pass_stages(s, t, j) or again
             elif s.job[j, PHASE] == STARTING and s.job[j, READY] <= t:
@@ -425,12 +437,6 @@ def _end_if_empty(s: State, t: int, m: int) -> None:
     if row[RELEASED] < 0 or row[HOLDS] > 0 or row[PAID_UNTIL] >= 0:
         return
     row[PAID_UNTIL] = max(t + s.terminate[0], row[PAID_FROM])
-    left = 0
-    for i in range(s.clock[NUM_LIVE]):
-        if s.live[i] != m:
-            s.live[left] = s.live[i]
-            left += 1
-    s.clock[NUM_LIVE] = left
 
 
 @kernel
@@ -460,8 +466,9 @@ def _update_rates(s: State, t: int) -> None:
     for i in range(s.clock[NUM_ACTIVE]):
         j = s.active[i]
         first, last = s.first_task[j], s.first_task[j + 1]
-        # A job goes on while it is being stopped, until its first task has stopped.
-        if s.job[j, PHASE] != RUNNING and s.job[j, RATE] == 0:
+        # A job that was running goes on while it is being stopped.
+        stopping = s.job[j, PHASE] == MIGRATING and s.task[first, STAGE] == KILLING and s.job[j, READY] <= t
+        if s.job[j, PHASE] != RUNNING and not stopping:
             continue
         touched = False
         for k in range(first, last):

@@ -23,6 +23,8 @@ SCHEMA = "schedgap/reconfiguration/1"
 RATE_ONE = 1_000_000_000
 # Work in billionths of a second, and bytes held over time, stay within 62 bits.
 MAX_TIME_S = 2**32
+# Some hundred bytes of memory each while a schedule is played.
+MAX_TASKS = 2**24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +133,10 @@ class ReconfigurationInstance:
             if bad.any():
                 job = int(np.argmax(bad))
                 raise InstanceError(f"{self.name}: job {job} {what} {values[job]}; give {wanted}.")
+        # In Python's integers, which do not wrap.
+        tasks = sum(self.num_tasks.tolist())
+        if tasks > MAX_TASKS:
+            raise InstanceError(f"{self.name}: its jobs have {tasks} tasks in all; give at most {MAX_TASKS}.")
         backwards = np.flatnonzero(np.diff(self.arrival_s) < 0)
         if backwards.size:
             job = int(backwards[0]) + 1
@@ -158,7 +164,8 @@ class ReconfigurationInstance:
                 "positive, the second not negative."
             )
         delays = sum(int(getattr(self, key).max()) for key in _TYPE_FIELDS + _WORKLOAD_FIELDS)
-        last = int(self.arrival_s[-1]) + int(self.work_s.max()) + delays + self.period_s
+        delays += self.period_s + self.terminate_s
+        last = int(self.arrival_s[-1]) + int(self.work_s.max()) + delays
         if last > MAX_TIME_S:
             raise InstanceError(
                 f"{self.name}: its last job ends after {last} s at best; give times below {MAX_TIME_S} s."

@@ -47,7 +47,15 @@ def played(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule)
     _check_shapes(schedule)
     _check_machines(instance, schedule)
     _check_moves(instance, schedule)
-    return replay(instance, schedule)
+    cloud = replay(instance, schedule)
+    # After the play, which says what a missing machine means for a plan; only moves that nobody follows are left.
+    outside = ~_within(schedule.move_machine, schedule.num_machines)
+    if outside.any():
+        n = int(np.argmax(outside))
+        raise VerifyError(
+            f"move {n} is to machine {schedule.move_machine[n]}; machines are 0..{schedule.num_machines - 1}."
+        )
+    return cloud
 
 
 def total_price(instance: ReconfigurationInstance, cloud: Cloud) -> int:

@@ -126,6 +126,20 @@ class TestTheFuture:
         instance = make_instance(1, jobs=4)
         verify(instance, play(instance, decide).solution)
 
+    def test_who_unlocks_a_view_changes_nothing_but_his_view(self, make_instance):
+        def decide(view):
+            plan = alone(view)
+            for values in (view.market.price, view.market.capacity, view.task, view.machine, view.job, view.demand):
+                values.setflags(write=True)
+                values[...] = 1 << 20
+            return plan
+
+        instance = make_instance(1, jobs=4)
+        digest, cost = instance.replace().digest, verify(instance, play(instance, alone).solution)
+        own = [verify(instance, play(instance, decide).solution) for decide in (decide, alone)]
+        assert own[1] == cost
+        assert instance.replace().digest == digest
+
 
 class TestBrokenPlans:
     def refused(self, make_instance, change, sentence, at=0):
@@ -170,6 +184,10 @@ class TestBrokenPlans:
         [
             (lambda view: None, "the policy returned NoneType; return a Plan"),
             (lambda view: Plan(np.zeros(view.num_tasks + 1, np.int64)), r"machine has shape \(\d+,\) for \d+ tasks"),
+            (lambda view: Plan(np.full(view.num_tasks, 0.7), np.array([0])), "machine is of type float64; give int64"),
+            (lambda view: Plan(np.full(view.num_tasks, None), np.array([0])), "machine is of type object; give int64"),
+            (lambda view: Plan(view.task_machine, np.array(["0"])), "new_types is of type <U1; give int64"),
+            (lambda view: Plan(view.task_machine, np.array([0]), [1]), "keep is of type int64; give bool"),
             (
                 lambda view: Plan(np.zeros(view.num_tasks, np.int64), np.array([9])),
                 r"new_types holds \[9\]; machine types",
@@ -196,6 +214,20 @@ def test_machines_are_kept_without_tasks_only_if_the_plan_says_so(make_instance)
 
         costs.append(verify(instance, play(instance, decide).solution))
     assert costs[0] < costs[1]
+
+
+def test_a_job_that_never_goes_on_is_an_error(make_instance):
+    instance = make_instance(1, jobs=4, arrival_s=[0] * 4, num_tasks=[1] * 4, work_s=[10**6] * 4, period_s=2**29)
+    instance = instance.replace(catalogue=instance.catalogue.replace(throughput=np.zeros_like(instance.throughput)))
+    demand = np.ones_like(instance.catalogue.demand)
+    instance = instance.replace(catalogue=instance.catalogue.replace(demand=demand))
+
+    def together(view):
+        new = np.zeros(1 - min(view.num_machines, 1), np.int64)
+        return Plan(np.zeros(view.num_tasks, np.int64), new)
+
+    with pytest.raises(MethodError, match=r"job 0 has not ended by 4294967296 s"):
+        play(instance, together)
 
 
 class TestOwnPolicies:

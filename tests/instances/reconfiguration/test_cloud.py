@@ -88,6 +88,29 @@ def test_a_job_of_two_tasks_goes_at_the_rate_of_the_slower(two_jobs, schedule_of
     assert played(instance, schedule).job[0, FINISH] == 152
 
 
+def test_a_job_that_stood_still_goes_on_while_it_is_being_stopped(two_jobs, schedule_of):
+    instance = two_jobs(kill_s=[10, 1])
+    instance = instance.replace(catalogue=instance.catalogue.replace(throughput=[[1000, 0], [800, 1000]]))
+    # Job 0 has done 42 when job 1 contends from 62, and stands still. It is sent away at 120; job 1 ends at 125, and it
+    # works from then until 130: 47. Saved at 132, it goes on at 142 and ends at 195.
+    schedule = schedule_of([(0, 0, 180), (0, 120, 240)], [(0, 0, 0), (60, 1, 0), (120, 0, 1)])
+    cloud = played(instance, schedule)
+    assert cloud.job[:, FINISH].tolist() == [195, 125]
+    assert cloud.job[0, EXECUTED] == 42 + 5 + 53
+
+
+@pytest.mark.parametrize("upload_s", [0, 2])
+def test_a_job_whose_stopping_and_work_end_with_a_plan_leaves_its_machine_once(two_jobs, schedule_of, upload_s):
+    instance = two_jobs(kill_s=[60, 1], upload_s=[upload_s, 2])
+    # Sent away at 60, job 0 works on until 120, when its work is done. It never comes to machine 1.
+    schedule = schedule_of([(0, 0, 60), (0, 60, 120), (0, 60, 180)], [(0, 0, 0), (60, 0, 1), (60, 1, 2)])
+    cloud = played(instance, schedule)
+    assert cloud.job[:, FINISH].tolist() == [120, 122]
+    assert paid_s(cloud).tolist() == [121 - 3, 121 - 63, 181 - 63]
+    assert not cloud.state.contending.any()
+    assert not cloud.state.used.any()
+
+
 def test_rates_are_rounded_down_factor_by_factor():
     throughput = np.array([[999, 333], [1000, 1000]])
     assert rate_beside(throughput, np.array([1, 0]), 0) == 10**9

@@ -155,6 +155,9 @@ def test_arrays_are_locked_copies():
             {"work_s": [10, 20, 30, MAX_TIME_S]},
             rf"its last job ends after \d+ s at best; give times below {MAX_TIME_S} s",
         ),
+        ({"terminate_s": 2**53}, r"its last job ends after \d+ s at best"),
+        ({"num_tasks": [1, 1, 1, 2**24]}, r"its jobs have 16777219 tasks in all; give at most 16777216"),
+        ({"num_tasks": [2**62] * 4}, r"its jobs have 18446744073709551616 tasks in all"),
     ],
     ids=lambda value: None if isinstance(value, str) else str(sorted(value)),
 )
@@ -165,8 +168,8 @@ def test_refusals(changes, message):
 
 
 def test_times_up_to_the_last_allowed_second():
-    """900 s + work + 7 + 100 + 3 + 10 + 1 + 6 + 143 + 300: the delays at their largest, and a period."""
-    spare = MAX_TIME_S - 900 - 570
+    """900 s + work + 7 + 100 + 3 + 10 + 1 + 6 + 143 + 300 + 1: the delays at their largest, a period, termination."""
+    spare = MAX_TIME_S - 900 - 571
     assert instance(work_s=[10, 20, 30, spare]).num_jobs == 4
     with pytest.raises(InstanceError, match=f"ends after {MAX_TIME_S + 1} s at best"):
         instance(work_s=[10, 20, 30, spare + 1])

@@ -34,6 +34,8 @@ def test_prices_are_summed_exactly_and_rounded_up_once(two_jobs, schedule_of):
             "move 0 is at second 1; plans are made every 60 s, up to 4294967296 s.",
         ),
         ([(0, 0, 180)], [(0, 2, 0)], "move 0 is of task 2; tasks are 0..1."),
+        (ALONE[0], [*ALONE[1], (120, 0, -1)], "move 2 is to machine -1; machines are 0..1."),
+        (ALONE[0], [*ALONE[1], (180, 0, 2)], "move 2 is to machine 2; machines are 0..1."),
         (
             [(0, 0, 180)],
             [(60, 0, 0), (0, 1, 0)],
