@@ -137,10 +137,14 @@ def measured_names(row: dict[str, Any]) -> list[str]:
     return [key.removeprefix("paper_") for key in row if key.startswith("paper_")]
 
 
+# How names of measures and parameters end that have a unit.
+UNITS = ("s", "h")
+
+
 def readable(name: str) -> str:
     """Return a measure's or a parameter's name as a title: `mean_wait_s` is `mean wait (s)`."""
     stem, _, unit = name.rpartition("_")
-    return f"{stem} ({unit})".replace("_", " ") if stem and unit == "s" else name.replace("_", " ")
+    return f"{stem} ({unit})".replace("_", " ") if stem and unit in UNITS else name.replace("_", " ")
 
 
 def measured(value: float | None) -> str:

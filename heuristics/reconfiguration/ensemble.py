@@ -50,12 +50,15 @@ class Events:
         """Estimate the time until the next Full Reconfiguration, -1 / (lambda ln(1 - p)).
 
         lambda is one over the mean gap between events, p the share of events that led to a Full Reconfiguration. Before
-        the first one, it is the time so far; with p of 1 or more, nothing.
+        the first one, it is the time so far; with p of 1, nothing; with more, or without a gap, it is not a number, and
+        no plan is then worth more than another.
         """
         p = self.adoptions / max(1, self.number)
         if p == 0:
             return float(now_s)
-        if p >= 1 or self.number < 2:
+        if p > 1 or self.number < 2:
+            return math.nan
+        if p == 1:
             return 0.0
         gap_s = (self.last_s - self.first_s) / (self.number - 1)
         return -gap_s / math.log(1 - p)

@@ -206,6 +206,16 @@ class TestCriterion:
         events.adoptions = 3
         assert events.duration_s(9000) == 0.0
 
+    @pytest.mark.parametrize("times, adoptions", [([0], 1), ([0, 600], 3)])
+    def test_more_fulls_than_events_or_a_single_event_keep_partial(self, times, adoptions):
+        memory = Ensemble(**DEFAULTS)
+        memory.events.add(np.array(times))
+        memory.events.adoptions = adoptions
+        # Full's plan saves more and takes fewer migrations.
+        fresh, kept = Candidate(None, 1.0, 0.0), Candidate(None, 0.0, 1.0)
+        assert memory.choose(fresh, kept, 9000) is kept
+        assert memory.events.adoptions == adoptions
+
     def test_arrivals_and_ends_are_events(self, make_view):
         spy = Spy()
         spy.decide(make_view([(5,)], [(0, -1), (0, -1)], job_arrival_s=[100, 250]))
