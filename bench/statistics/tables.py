@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from schedgap.bench.api import GapResult, SuiteResult
     from schedgap.bench.records.record import Record
 
-PLAIN_WIDTH = 200
+PLAIN_WIDTH = 320
 NOTHING = "-"
 # Of a failed run's reason, this much is printed; the journal and `--json` have all of it.
 SHOWN_REASON = 160

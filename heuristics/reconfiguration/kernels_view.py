@@ -17,7 +17,6 @@ from schedgap.instances.reconfiguration.kernels import (
     PROGRESS,
     QUEUED,
     RATE,
-    RATE_ONE,
     RELEASED,
     RUNS_FROM,
     SENT_TO,
@@ -26,10 +25,10 @@ from schedgap.instances.reconfiguration.kernels import (
     TYPE,
     State,
     apply_plan,
-    rate_beside,
     release,
     rent,
 )
+from schedgap.instances.reconfiguration.kernels_rates import RATE_ONE, rate_beside
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
@@ -104,7 +103,7 @@ def seen_tasks(
             if m >= 0:
                 held_on[row] = index[m]
             if s.task[k, STAGE] == ACTIVE:
-                slowest = min(slowest, rate_beside(s.throughput, s.contending[m], workload))
+                slowest = min(slowest, rate_beside(s.throughput, s.stored, s.contending[m], workload))
                 rate[row] = 0.0
             row += 1
         for other in range(first_row, row):

@@ -130,8 +130,8 @@ def written_demand(instance: ProvisioningInstance, c: int) -> dict[str, list[flo
     return {"any": first} if same else vectors
 
 
-def check_square(workloads: Sequence[str], throughput: Sequence[Sequence[object]]) -> None:
-    """Refuse pairwise throughputs that have not one row and column for each workload.
+def check_square(workloads: Sequence[str], throughput: Sequence[Sequence[object]], what: str = "interference") -> None:
+    """Refuse pairwise throughputs, the field `what`, that have not one row and column for each workload.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def check_square(workloads: Sequence[str], throughput: Sequence[Sequence[object]
     """
     width = len(workloads)
     if [len(row) for row in throughput] != [width] * width:
-        raise InstanceError(f"interference: throughput is not {width} x {width}, one row and column for each workload.")
+        raise InstanceError(f"{what}: throughput is not {width} x {width}, one row and column for each workload.")
 
 
 def _amounts(values: IntArray, resources: Sequence[str]) -> list[float]:

@@ -10,6 +10,8 @@ from schedgap.instances.errors import VerifyError
 from schedgap.instances.provisioning.units import shown_amount
 from schedgap.instances.reconfiguration import kernels
 from schedgap.instances.reconfiguration.kernels import State
+from schedgap.instances.reconfiguration.kernels_rates import RATE_ONE, STORED_ROWS
+from schedgap.instances.reconfiguration.stored_sets import FEWEST, in_order
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -43,10 +45,11 @@ class Cloud:
             setup=instance.setup_s.copy(),
             capacity=catalogue.capacity.copy(),
             throughput=instance.throughput.copy(),
+            stored=_stored(instance),
             class2workload=instance.class2workload.copy(),
             delays=np.ascontiguousarray(delays),
             arrival=instance.arrival_s.copy(),
-            work=instance.work_s * kernels.RATE_ONE,
+            work=instance.work_s * RATE_ONE,
             job2class=instance.job2class.copy(),
             first_task=first_task,
             terminate=np.array([instance.terminate_s]),
@@ -171,3 +174,20 @@ def what_is_wrong(cloud: Cloud, status: int) -> str:
     planned, capacity = int(state.planned[machine, resource]), int(catalogue.capacity[kind, resource])
     name = catalogue.resources[resource]
     return f"{who} overfills {where}: {shown_amount(planned, name)} planned, it has {shown_amount(capacity, name)}."
+
+
+def _stored(instance: ReconfigurationInstance) -> IntArray:
+    """Return the stored sets as `kernels_rates` has them."""
+    sets = instance.stored_sets
+    if sets is None:
+        return np.empty((0, len(instance.catalogue.workloads) + 1), np.int64)
+    num_workloads = sets.num_workloads
+    table = np.full((num_workloads + STORED_ROWS, num_workloads + 1), -1, np.int64)
+    table[:num_workloads, :num_workloads] = sets.throughput
+    rank, listed, listed_long = table[num_workloads:]
+    rank[:num_workloads] = sets.sorted_rank
+    listed[:num_workloads] = in_order(sets.listed_rank)
+    long = in_order(sets.long_rank)
+    listed_long[: long.shape[0]] = long
+    rank[-1], listed[-1], listed_long[-1] = FEWEST, sets.most, sets.most_long
+    return table

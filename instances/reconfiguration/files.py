@@ -20,17 +20,14 @@ from schedgap.instances.files import (
     naming_file,
     read_arrays,
     read_document,
-    to_units,
     write_arrays,
     write_document,
 )
 from schedgap.instances.provisioning.file_parts import (
     STRICT,
-    Amount,
     Count,
     DemandFile,
     MachineTypeFile,
-    check_square,
     read_demand,
     read_machine_types,
     written_demand,
@@ -38,6 +35,14 @@ from schedgap.instances.provisioning.file_parts import (
 )
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.reconfiguration.delays import PHASES
+from schedgap.instances.reconfiguration.file_interference import (
+    InterferenceFile,
+    StoredSetsFile,
+    read_stored_sets,
+    read_throughput,
+    written_sets,
+    written_throughput,
+)
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 if TYPE_CHECKING:
@@ -70,14 +75,6 @@ class WorkloadFile(TypedDict):
 
 
 @with_config(STRICT)
-class InterferenceFile(TypedDict):
-    """`throughput[i][j]` is the normalised throughput of workload i beside workload j; none may be missing."""
-
-    workloads: list[str]
-    throughput: list[list[Amount | None]]
-
-
-@with_config(STRICT)
 class TaskFile(DemandFile):
     """One task class."""
 
@@ -106,6 +103,7 @@ class InstanceFile(TypedDict):
     machine_types: Annotated[list[RentedTypeFile], Field(min_length=1)]
     workloads: list[WorkloadFile]
     interference: NotRequired[InterferenceFile]
+    stored_sets: NotRequired[StoredSetsFile]
     tasks: list[TaskFile]
     jobs: NotRequired[JobsFile]
     jobs_file: NotRequired[str]
@@ -164,8 +162,9 @@ def write_instance(instance: ReconfigurationInstance, path: Path | str) -> None:
         ],
     }
     if catalogue.throughput is not None:
-        throughput = (catalogue.throughput / 1000).tolist()
-        document["interference"] = {"workloads": list(catalogue.workloads), "throughput": throughput}
+        document["interference"] = written_throughput(catalogue.throughput, catalogue.workloads)
+    if instance.stored_sets is not None:
+        document["stored_sets"] = written_sets(instance.stored_sets, catalogue.workloads)
     if instance.num_jobs <= INLINE_JOBS:
         document["jobs"] = {
             "arrival_s": instance.arrival_s.tolist(),
@@ -201,7 +200,7 @@ def _instance(document: InstanceFile, path: Path) -> ReconfigurationInstance:
         class_names=tuple(task["name"] for task in tasks),
         workloads=tuple(names),
         class2workload=np.array([names.index(task["workload"]) for task in tasks], np.int64),
-        throughput=_throughput(document["interference"], names) if "interference" in document else None,
+        throughput=read_throughput(document["interference"], names) if "interference" in document else None,
     )
     times: dict[str, Any] = {
         phase: np.array([workload[phase] for workload in workloads], np.int64)  # type: ignore[literal-required]
@@ -218,32 +217,9 @@ def _instance(document: InstanceFile, path: Path) -> ReconfigurationInstance:
         work_s=work_s,
         job2class=job2class,
         num_tasks=num_tasks,
+        stored_sets=read_stored_sets(document["stored_sets"], names) if "stored_sets" in document else None,
         **times,
     )
-
-
-def _throughput(given: InterferenceFile, names: list[str]) -> IntArray:
-    """(W, W) int64 thousandths, in the order of the workloads."""
-    check_square(given["workloads"], given["throughput"])
-    for name in given["workloads"]:
-        if name not in names or given["workloads"].count(name) > 1:
-            trouble = "twice" if name in names else "which is not among the workloads"
-            raise InstanceError(f"interference names workload '{name:.60}' {trouble}; name each workload once.")
-    table: dict[tuple[str, str], float | None] = {
-        (beside, other): value
-        for beside, row in zip(given["workloads"], given["throughput"], strict=True)
-        for other, value in zip(given["workloads"], row, strict=True)
-    }
-    for beside in names:
-        for other in names:
-            value = table.get((beside, other))
-            if value is None or value > 1:
-                shown = "missing" if value is None else f"{value:g}"
-                raise InstanceError(
-                    f"interference: the throughput of {beside} beside {other} is {shown}; give a number in [0, 1]."
-                )
-    values = [[table[beside, other] for other in names] for beside in names]
-    return to_units(np.array(values).reshape(len(names), len(names)), 1000, "interference.throughput", InstanceError)
 
 
 def _jobs(document: InstanceFile, path: Path, catalogue: ProvisioningInstance) -> tuple[IntArray, ...]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.jit import kernel
+from schedgap.instances.reconfiguration.kernels_rates import RATE_ONE as RATE_ONE
+from schedgap.instances.reconfiguration.kernels_rates import rate_beside
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
-RATE_ONE = 1_000_000_000
 NEVER = 1 << 60
 
 # Stages of a task, and columns of `State.task`. A machine's slot is held from FETCHING until UPLOADING ends.
@@ -43,8 +44,8 @@ class State(NamedTuple):
     """Everything that the rules need. First what is given, then what changes.
 
     demand : (F, C, R). type2family, acquire, setup : (K,). capacity : (K, R). throughput : (W, W) thousandths.
-    class2workload : (C,). delays : (W, 5), fetch, build, kill, upload, init. arrival, job2class : (J,).
-    work : (J,), billionths of a second. first_task : (J + 1,). terminate : (1,).
+    stored : see `rate_beside`. class2workload : (C,). delays : (W, 5), fetch, build, kill, upload, init.
+    arrival, job2class : (J,). work : (J,), billionths of a second. first_task : (J + 1,). terminate : (1,).
     clock : NOW, jobs SEEN, NUM_ACTIVE, NUM_MACHINES, NUM_LIVE. task : (T, 4). job : (J, 8). active : (J,), the seen and
     unfinished jobs. target : (T,), where a plan sends a task. machine : (M, 8). used : (M, R), of held slots.
     contending : (M, W), tasks that contend. images : (M, W), whether the workload's image was built there.
@@ -58,6 +59,7 @@ class State(NamedTuple):
     setup: IntArray
     capacity: IntArray
     throughput: IntArray
+    stored: IntArray
     class2workload: IntArray
     delays: IntArray
     arrival: IntArray
@@ -173,19 +175,6 @@ def ends_at(s: State, j: int) -> int:
     if rate <= 0:
         return NEVER
     return int(s.job[j, SETTLED] + (left + rate - 1) // rate)
-
-
-@kernel
-def rate_beside(throughput: IntArray, contending: IntArray, workload: int) -> int:
-    """Return the rate, in billionths, of a task of a workload among the contending tasks of its machine, itself one.
-
-    The product of the pairwise throughputs, rounded down after each factor, in the order of the workloads.
-    """
-    rate = RATE_ONE
-    for v in range(contending.shape[0]):
-        for _ in range(contending[v] - (1 if v == workload else 0)):
-            rate = rate * throughput[workload, v] // 1000
-    return int(rate)
 
 
 @kernel
@@ -479,7 +468,7 @@ def _update_rates(s: State, t: int) -> None:
         workload = s.class2workload[s.job2class[j]]
         rate = RATE_ONE
         for k in range(first, last):
-            rate = min(rate, rate_beside(s.throughput, s.contending[s.task[k, HELD_ON]], workload))
+            rate = min(rate, rate_beside(s.throughput, s.stored, s.contending[s.task[k, HELD_ON]], workload))
         s.job[j, RATE] = rate
     for i in range(s.clock[NUM_LIVE]):
         s.dirty[s.live[i]] = 0

@@ -16,6 +16,7 @@ from schedgap.instances.errors import InstanceError
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.reconfiguration.stored_sets import StoredSets
 
 FAMILY = "reconfiguration"
 SCHEMA = "schedgap/reconfiguration/1"
@@ -41,6 +42,8 @@ class ReconfigurationInstance:
     arrival_s : (J,) int64, not negative, in order. work_s : (J,) int64, positive: the run time without any disturbance.
     job2class : (J,) int64, the class of all tasks of the job. num_tasks : (J,) int64, positive.
     period_s : between two plans; the first is at second 0. terminate_s : from a machine's last task until it is paid for.
+    stored_sets : throughputs of sets of three and more tasks on a machine, where they are not the products of the pairs
+        in the catalogue; its workloads are those of the catalogue. None: all are products.
     notes : what whoever made it has to say; no part of the content.
 
     Raises `InstanceError` on anything inconsistent.
@@ -61,6 +64,7 @@ class ReconfigurationInstance:
     num_tasks: IntArray
     period_s: int = 300
     terminate_s: int = 1
+    stored_sets: StoredSets | None = None
     notes: tuple[str, ...] = ()
     digest: str = ""
 
@@ -114,6 +118,11 @@ class ReconfigurationInstance:
             for key in fields:
                 if getattr(self, key).shape != (number,):
                     raise InstanceError(f"{self.name}: {key} has shape {getattr(self, key).shape} for {number} {what}.")
+        if self.stored_sets is not None and self.stored_sets.num_workloads != len(self.catalogue.workloads):
+            raise InstanceError(
+                f"{self.name}: stored_sets has {self.stored_sets.num_workloads} workloads, the catalogue "
+                f"{len(self.catalogue.workloads)}; give the same ones."
+            )
         if not self.num_jobs:
             raise InstanceError(f"{self.name}: there are no jobs; give at least one.")
 
@@ -199,10 +208,13 @@ class ReconfigurationInstance:
         object.__setattr__(self, "job2class", locked_ints(job2class))
         for key in _WORKLOAD_FIELDS:
             object.__setattr__(self, key, locked_ints(getattr(self, key)[workload_order]))
+        if self.stored_sets is not None:
+            object.__setattr__(self, "stored_sets", self.stored_sets.of_workloads(workload_order))
 
     def _content_hash(self) -> str:
         arrays = (getattr(self, key) for key in _TYPE_FIELDS + _WORKLOAD_FIELDS + _JOB_FIELDS)
-        return content_hash([SCHEMA, self.catalogue.digest, self.period_s, self.terminate_s, *arrays])
+        stored = [] if self.stored_sets is None else ["stored_sets", *self.stored_sets.content()]
+        return content_hash([SCHEMA, self.catalogue.digest, self.period_s, self.terminate_s, *arrays, *stored])
 
 
 def _by_first(labels: IntArray) -> tuple[IntArray, IntArray]:

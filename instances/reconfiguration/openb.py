@@ -50,7 +50,9 @@ def openb(
     mean_gap_s : of the Poisson arrivals (section 6.8). jobs : the first so many; 0 for all.
     multi_gpu, multi_task : shares of jobs with 2, 4 or 8 GPUs (section 6.6; -1 for the trace's own) and with 2 or 4
         tasks (section 6.7), chosen by a random stream of their own.
-    interference : see `pairwise_throughput`. migration_delay : factor of all workload delays (section 6.5).
+    interference : see `pairwise_throughput` and `stored_sets`; the default `artifact` has what the authors' simulations
+        used for pairs, and takes larger sets as their products, `artifact-sets` has also what they used for those.
+    migration_delay : factor of all workload delays (section 6.5).
     cpu : capacities of the machine types. The recipe is for the 6,274 pods that fit with `vcpu`; with `physical`, which
         the authors' simulations of the first 200 jobs used, the three that do not fit are left out.
 

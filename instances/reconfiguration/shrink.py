@@ -28,7 +28,7 @@ def shrink(instance: ReconfigurationInstance) -> ReconfigurationInstance:
     class2workload = instance.class2workload[:num_classes]
     num_workloads = int(class2workload.max()) + 1
     first = slice(0, num_workloads)
-    throughput = catalogue.throughput
+    throughput, stored = catalogue.throughput, instance.stored_sets
     return instance.replace(
         name=f"{instance.name}-shrunk",
         catalogue=catalogue.replace(
@@ -46,5 +46,6 @@ def shrink(instance: ReconfigurationInstance) -> ReconfigurationInstance:
         work_s=np.minimum(instance.work_s[:kept], MAX_WORK_S),
         job2class=instance.job2class[:kept],
         num_tasks=np.minimum(instance.num_tasks[:kept], MAX_TASKS_PER_JOB),
+        stored_sets=None if stored is None else stored.of_workloads(np.arange(num_workloads)),
         notes=(),
     )

@@ -13,6 +13,7 @@ from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.reconfiguration.delays import (
     pairwise_throughput,
     shown_interference,
+    stored_sets,
     workload_delays,
     workload_names,
 )
@@ -74,7 +75,7 @@ def on_ec2(
     for w in trace.workload[kept]:
         class_names.append(f"{names[w]}[{seen[names[w]]}]")
         seen[names[w]] += 1
-    throughput = pairwise_throughput(interference)
+    throughput, sets = pairwise_throughput(interference), stored_sets(interference)
     delay = () if migration_delay == 1 else (f"delay{migration_delay:g}",)
     name = "-".join((*parts, shown_interference(interference), *delay, cpu))
     catalogue = ProvisioningInstance(
@@ -96,4 +97,5 @@ def on_ec2(
         work_s=trace.work_s,
         job2class=job2class,
         num_tasks=trace.num_tasks,
+        stored_sets=None if sets is None else sets.of_workloads(used),
     )

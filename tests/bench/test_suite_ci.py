@@ -1,4 +1,4 @@
-"""The quality gate of this repository: suites `ci` and `ci-waiting`, and their baselines in `results`."""
+"""The quality gate of this repository: suites `ci` and `ci-FAMILY`, and their baselines in `results`."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 MODELS = "model-"
 
 
-@pytest.fixture(scope="module", params=["ci", "ci-waiting"])
+@pytest.fixture(scope="module", params=["ci", "ci-reconfiguration", "ci-waiting"])
 def name(request):
     return request.param
 

@@ -8,6 +8,7 @@ import pytest
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+from schedgap.instances.reconfiguration.stored_sets import StoredSets
 
 
 def made(seed, jobs=5, period_s=20, **changes):
@@ -170,12 +171,45 @@ def plainly(instance, schedule):
 
 def rate(instance, workload, held, job):
     """Of a task of the job among those that contend on its machine."""
-    others = sorted(workload[task.job] for task in held if task.stage in ("active", "killing"))
-    others.remove(workload[job])
+    together = sorted(workload[task.job] for task in held if task.stage in ("active", "killing"))
+    stored = looked_up(instance.stored_sets, together)
+    return stored.get(workload[job], product(instance.throughput, together, workload[job]))
+
+
+def product(throughput, together, own):
+    """Of a workload among those of a set, itself one, factor by factor."""
+    others = sorted(together)
+    others.remove(own)
     value = 10**9
     for other in others:
-        value = value * int(instance.throughput[workload[job], other]) // 1000
+        value = value * int(throughput[own, other]) // 1000
     return value
+
+
+def looked_up(sets, together):
+    """A stored set's rates by workload, as the authors' simulator looks them up; empty for a set that is not stored."""
+    if sets is None or not 3 <= len(together) <= sets.most_long:
+        return {}
+    rank = sets.listed_rank if len(together) <= sets.most else sets.long_rank
+    if min(rank[w] for w in together) < 0:
+        return {}
+    values = [product(sets.throughput, together, w) for w in sorted(together, key=lambda w: rank[w])]
+    return dict(zip(sorted(together, key=lambda w: sets.sorted_rank[w]), values, strict=True))
+
+
+def sets(seed, workloads):
+    """Random stored sets; long ones of some of the workloads."""
+    rng = np.random.default_rng(seed)
+    long_rank = np.where(rng.random(workloads) < 0.6, rng.permutation(workloads), -1)
+    most = int(rng.integers(3, 8))
+    return StoredSets(
+        throughput=rng.integers(500, 1001, (workloads, workloads)),
+        sorted_rank=rng.permutation(workloads),
+        listed_rank=rng.permutation(workloads),
+        long_rank=long_rank,
+        most=most,
+        most_long=most + int(rng.integers(0, 4)),
+    )
 
 
 def two_jobs(**changes):
@@ -232,6 +266,58 @@ def schedule_of_fixture():
 @pytest.fixture(name="made")
 def made_fixture():
     return made
+
+
+@pytest.fixture
+def wide():
+    """An instance of as many workloads as asked for, with products of pairs of their own, and stored sets."""
+
+    def build(workloads):
+        base, rng = two_jobs(), np.random.default_rng(workloads)
+        every = np.arange(workloads)
+        catalogue = base.catalogue.replace(
+            demand=[[[1000]] * workloads],
+            counts=np.ones(workloads),
+            workloads=tuple(f"w{w}" for w in every),
+            class_names=None,
+            class2workload=every,
+            class2job=None,
+            tasks_per_job=None,
+            throughput=rng.integers(500, 1001, (workloads, workloads)),
+        )
+        delays = {key: every + 1 for key in ("fetch_s", "build_s", "kill_s", "upload_s", "init_s")}
+        jobs = {"arrival_s": every, "work_s": every + 50, "job2class": every, "num_tasks": every * 0 + 1}
+        return base.replace(catalogue=catalogue, stored_sets=sets(workloads, workloads), **delays, **jobs)
+
+    return build
+
+
+@pytest.fixture
+def swapped():
+    """Names b, a and values a, b; sets of three, and of four of workload a alone."""
+    return StoredSets(
+        throughput=[[700, 900], [600, 500]],
+        sorted_rank=[1, 0],
+        listed_rank=[0, 1],
+        long_rank=[0, -1],
+        most=3,
+        most_long=4,
+    )
+
+
+@pytest.fixture(name="sets")
+def sets_fixture():
+    return sets
+
+
+@pytest.fixture(name="looked_up")
+def looked_up_fixture():
+    return looked_up
+
+
+@pytest.fixture(name="product")
+def product_fixture():
+    return product
 
 
 @pytest.fixture(name="plainly")

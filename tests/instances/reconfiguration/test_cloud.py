@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.reconfiguration.play import play
-from schedgap.instances.reconfiguration.kernels import EXECUTED, FINISH, MOVES, rate_beside
+from schedgap.instances.reconfiguration.kernels import EXECUTED, FINISH, MOVES
 from schedgap.instances.reconfiguration.verify import paid_s, played, verify
 
 
@@ -30,9 +30,12 @@ def wandering(seed, share=0.3):
     return decide
 
 
+@pytest.mark.parametrize("stored", [False, True])
 @pytest.mark.parametrize("seed", range(60))
-def test_plays_a_schedule_as_the_plain_rules_do(seed, made, plainly):
+def test_plays_a_schedule_as_the_plain_rules_do(seed, stored, made, plainly, sets):
     instance = made(seed, jobs=3 + seed % 9, period_s=(10, 20, 35)[seed % 3])
+    if stored:
+        instance = instance.replace(stored_sets=sets(seed, len(instance.catalogue.workloads)))
     schedule = play(instance, wandering(seed)).solution
     cloud = played(instance, schedule)
     paid, ends = plainly(instance, schedule)
@@ -109,10 +112,3 @@ def test_a_job_whose_stopping_and_work_end_with_a_plan_leaves_its_machine_once(t
     assert paid_s(cloud).tolist() == [121 - 3, 121 - 63, 181 - 63]
     assert not cloud.state.contending.any()
     assert not cloud.state.used.any()
-
-
-def test_rates_are_rounded_down_factor_by_factor():
-    throughput = np.array([[999, 333], [1000, 1000]])
-    assert rate_beside(throughput, np.array([1, 0]), 0) == 10**9
-    assert rate_beside(throughput, np.array([2, 1]), 0) == 10**9 * 999 // 1000 * 333 // 1000
-    assert rate_beside(throughput, np.array([1, 3]), 0) == 36_926_037

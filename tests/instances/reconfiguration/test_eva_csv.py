@@ -53,6 +53,8 @@ def test_the_first_jobs_and_the_parameters(trace):
     assert (instance.num_jobs, instance.name) == (1, "jobs-1-none-delay2-physical")
     assert instance.catalogue.throughput is None
     assert instance.init_s.tolist() == [160]
+    assert instance.stored_sets is None
+    assert eva_csv(trace(), interference="artifact-sets").stored_sets.num_workloads == 3
     whole = eva_csv(trace(), whole_iterations=True)
     # Diamond's iterations take 120 s: in 7 s there is none, and a second is left.
     assert (whole.work_s[3], whole.name) == (1, "jobs-iterations-artifact-vcpu")

@@ -95,6 +95,8 @@ def test_jobs_have_one_task_by_default(tmp_path):
         eva_synthetic(),
         eva_synthetic(5, interference="none", cpu="vcpu").replace(period_s=60, terminate_s=0),
         alibaba_like(50, multi_task=0.5, multi_gpu=0.2),
+        eva_synthetic(5, interference="artifact-sets"),
+        alibaba_like(100, interference="artifact-sets"),
         alibaba_like(INLINE_JOBS),
         alibaba_like(INLINE_JOBS + 1, multi_task=0.5),
     ],
@@ -106,6 +108,7 @@ def test_round_trip_keeps_the_digest(tmp_path, instance):
     again = read_instance(path)
     assert again.digest == instance.digest
     assert again.name == instance.name
+    assert (again.stored_sets is None) == (instance.stored_sets is None)
     assert ("jobs_file" in json.loads(path.read_text())) == (instance.num_jobs > INLINE_JOBS)
     assert not list(tmp_path.glob("*.partial"))
 
@@ -178,6 +181,49 @@ def test_classes_without_names_are_given_some(tmp_path, made):
 def test_bad_files_are_one_sentence(tmp_path, path, value, message):
     with pytest.raises(InstanceError, match=message) as caught:
         read_instance(written(tmp_path, changed(path, value)))
+    assert "\n" not in str(caught.value)
+
+
+SETS = {
+    "workloads": ["vit", "gcn"],
+    "throughput": [[0.928, 0.835], [0.915, 0.904]],
+    "sorted": ["gcn", "vit"],
+    "listed": ["vit", "gcn"],
+    "most": 10,
+    "listed_long": ["gcn"],
+    "most_long": 25,
+}
+
+
+def test_stored_sets_exactly(tmp_path):
+    instance = read_instance(written(tmp_path, {**DOCUMENT, "stored_sets": SETS}))
+    # GCN, whose job is the first, is workload 0.
+    sets = instance.stored_sets
+    assert sets.throughput.tolist() == [[904, 915], [835, 928]]
+    assert (sets.sorted_rank.tolist(), sets.listed_rank.tolist()) == ([0, 1], [1, 0])
+    assert (sets.long_rank.tolist(), sets.most, sets.most_long) == ([0, -1], 10, 25)
+    write_instance(instance, tmp_path / "again.json")
+    assert read_instance(tmp_path / "again.json").digest == instance.digest
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("sorted", ["gcn"], r"stored_sets.sorted lacks workload 'vit'; name each workload once"),
+        ("listed", ["gcn", "gcn"], r"stored_sets.listed names workload 'gcn' twice; name each workload once"),
+        ("listed_long", ["x"], r"stored_sets.listed_long names workload 'x' which is not among the workloads"),
+        ("workloads", ["gcn", "x"], r"stored_sets names workload 'x' which is not among the workloads"),
+        ("throughput", [[0.9, 0.9]], r"stored_sets: throughput is not 2 x 2"),
+        ("throughput", [[0.9, 0.9], [None, 2]], r"stored_sets: the throughput of gcn beside vit is missing; give"),
+        ("throughput", [[0.9, 0.9], [0.12345, 1]], r"stored_sets.throughput: 0.12345 is not a whole number"),
+        ("most", 2, r"stored sets: most is 2 and most_long 25; give at least 3"),
+        ("most", 0, r"stored_sets.most: .*greater than or equal to 1 \(found 0\)"),
+        ("colour", "red", r"stored_sets.colour: unknown field"),
+    ],
+)
+def test_bad_stored_sets_are_one_sentence(tmp_path, key, value, message):
+    with pytest.raises(InstanceError, match=rf"i.json: {message}") as caught:
+        read_instance(written(tmp_path, {**DOCUMENT, "stored_sets": {**SETS, key: value}}))
     assert "\n" not in str(caught.value)
 
 

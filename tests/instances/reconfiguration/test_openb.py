@@ -153,6 +153,10 @@ def test_a_small_list(pods):
     assert openb(pods()).name == "openb-gavel-iterations-gap1200-s3-artifact-vcpu"
     named = openb(pods(), jobs=2, mean_gap_s=60, multi_task=0.5, interference="0.9", migration_delay=2, seed=4)
     assert named.name == "openb-gavel-iterations-2-gap60-multitask0.5-s4-0.9-delay2-vcpu"
+    sets = openb(pods(), interference="artifact-sets")
+    assert sets.name == "openb-gavel-iterations-gap1200-s3-artifact-sets-vcpu"
+    assert sets.stored_sets.num_workloads == len(sets.catalogue.workloads)
+    assert sets.replace(stored_sets=None).digest == openb(pods()).digest
     assert openb(pods(), seed=4).digest != openb(pods()).digest
 
 

@@ -1,0 +1,84 @@
+"""The method `clairvoyant-program`: all plans of a small instance at once, by one integer program.
+
+The program (`clairvoyant_program_model`) is kind to schedules: no interference, images that may be built already. Its
+bound therefore holds for every schedule; its placements are played by the cloud's rules, which give their true cost.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
+from schedgap.formulations.reconfiguration.clairvoyant_program_layout import layout, num_plans
+from schedgap.formulations.reconfiguration.clairvoyant_program_model import program
+from schedgap.formulations.reconfiguration.clairvoyant_program_play import played
+from schedgap.formulations.reconfiguration.clairvoyant_program_slots import slots
+from schedgap.formulations.reconfiguration.products import boundable
+from schedgap.formulations.reconfiguration.work_prices import work_prices
+from schedgap.formulations.trusted import proven_cost
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.reconfiguration.model import FAMILY
+from schedgap.instances.reconfiguration.verify import verify
+
+if TYPE_CHECKING:
+    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+
+MAX_PLACEMENTS = 500
+MAX_JOBS = 100
+
+
+def too_large(instance: ReconfigurationInstance) -> str | None:
+    """Return None, or why the program cannot take the instance."""
+    unpaid = instance.acquire_s - instance.terminate_s
+    if unpaid.max() > instance.period_s:
+        k = int(np.argmax(unpaid))
+        return (
+            f"type {instance.catalogue.type_names[k]} takes {instance.acquire_s[k]} s to acquire, more than a period of "
+            f"{instance.period_s} s; use bound-progress"
+        )
+    if instance.num_jobs > MAX_JOBS:
+        return f"has {instance.num_jobs} jobs, the program takes {MAX_JOBS}; use bound-progress"
+    placements = int(instance.num_tasks.sum()) * slots(instance)[0].shape[0] * num_plans(instance)
+    if placements > MAX_PLACEMENTS:
+        return f"has {placements} tasks x machines x plans, the program takes {MAX_PLACEMENTS}; use bound-progress"
+    return boundable(instance)
+
+
+@method(
+    "clairvoyant-program",
+    family=FAMILY,
+    supports=too_large,
+    bounds=True,
+    choices={"backend": UNBOUNDED_MIP_BACKENDS},
+)
+def clairvoyant_program(
+    instance: ReconfigurationInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
+) -> Outcome:
+    """Plan with the whole future known, by an integer program over all plans; its bound ignores interference."""
+    begun = time.perf_counter()
+    deadline = None if time_limit_s is None else begun + time_limit_s
+    price = work_prices(instance, deadline).price
+    at = layout(instance)
+    model = program(instance, at, price)
+    built = time.perf_counter()
+    result = solve(model, backend, time_limit_s=None if deadline is None else deadline - built, threads=threads)
+    solved = time.perf_counter()
+    solution, status, bound = None, Status.NO_SOLUTION, proven_cost(result.bound)
+    details: dict[str, float] = {"columns": model.cost.shape[0], "rows": model.row_lower.shape[0], **result.details}
+    if result.x is not None and result.objective is not None:
+        solution = played(instance, at, result.x)
+        status = Status.OPTIMAL if verify(instance, solution) == bound else Status.FEASIBLE
+        details["program"] = result.objective
+    return Outcome(
+        solution,
+        bound,
+        status,
+        build_s=built - begun,
+        solve_s=result.solve_s,
+        extract_s=time.perf_counter() - solved,
+        backend=backend,
+        details=details,
+    )

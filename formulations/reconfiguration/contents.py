@@ -1,0 +1,134 @@
+"""What one machine can hold, priced: the offers of machines, and the contents worth more than they cost.
+
+An offer is a machine of some type for a stretch of time: it costs so much, and running tasks progress during some share
+of that time. Prices are nano-dollars (1e-3 micro-dollars) an hour throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING, best_content
+from schedgap.formulations.reconfiguration.limits import NANO, too_dear
+from schedgap.instances.arrays import locked_ints
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+
+THOUSAND = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """Tasks that may be put on a machine, priced.
+
+    task_class : (N,). runs : (N,), 1 for a task that progresses and contends, 0 for one that is only there.
+    group : (N,), limit : (G,), at most so many of a group together. worth : (N,) for being there. speed_worth : (N,)
+    for progress, at full rate. Neither is beyond the price of the dearest machine, and no class is in over three items.
+    """
+
+    task_class: IntArray
+    runs: IntArray
+    group: IntArray
+    limit: IntArray
+    worth: IntArray
+    speed_worth: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """The most valuable content of one offer. content : (N,), zeros if none is worth more than asked for.
+
+    upper : proven, no content is worth more than this or the target. nodes : of the search.
+    """
+
+    content: IntArray
+    upper: int
+    nodes: int
+
+
+class ContentPricer:
+    """Prices contents of an instance's machine types; interference included.
+
+    Raises
+    ------
+    InstanceError
+        if sums over a machine's content could leave 62 bits.
+    """
+
+    def __init__(self, instance: ReconfigurationInstance) -> None:
+        reason = too_dear(instance)
+        if reason is not None:
+            raise InstanceError(f"{instance.name}: {reason}.")
+        catalogue = instance.catalogue
+        self.dearest = int(catalogue.price.max()) * NANO
+        self.demand = [np.ascontiguousarray(catalogue.demand[f]) for f in range(len(catalogue.families))]
+        self.type2family = catalogue.type2family
+        self.capacity = catalogue.capacity.copy()
+        workload, self.throughput = merged_workloads(instance.throughput)
+        self.class2workload = workload[instance.class2workload]
+
+    def best(self, machine_type: int, items: Items, target: int, node_limit: int) -> Found:
+        """Search for the content of a machine type that is worth most above the target."""
+        workload = np.where(items.runs == 1, self.class2workload[items.task_class], NOT_RUNNING)
+        # A task that disturbs nobody and is not disturbed needs no rate.
+        alone = (workload == NOT_RUNNING) & (items.runs == 1)
+        content = np.zeros(items.worth.shape[0], np.int64)
+        _, upper, nodes = best_content(
+            items.worth + np.where(alone, items.speed_worth, 0),
+            np.where(workload == NOT_RUNNING, 0, items.speed_worth),
+            workload,
+            items.group,
+            # Numba would compile everything once more for arrays that are locked.
+            items.limit.copy(),
+            self.demand[self.type2family[machine_type]][items.task_class],
+            self.capacity[machine_type],
+            self.throughput,
+            target,
+            node_limit,
+            content,
+        )
+        return Found(content, int(upper), int(nodes))
+
+    def rates(self, task_class: IntArray, number: IntArray) -> FloatArray:
+        """(N,) float64: the rate of a running task of each class beside the others; number : (N,) tasks of each."""
+        workload = self.class2workload[task_class]
+        disturbed = np.flatnonzero(workload >= 0)
+        mine, rates = workload[disturbed], np.ones(number.shape[0])
+        running = np.bincount(mine, number[disturbed], self.throughput.shape[0])
+        others = running - np.eye(self.throughput.shape[0])[mine]
+        rates[disturbed] = np.prod((self.throughput / THOUSAND)[mine] ** np.maximum(others, 0), axis=1)
+        return rates
+
+
+def merged_workloads(throughput: IntArray) -> tuple[IntArray, IntArray]:
+    """Merge workloads that disturb and are disturbed alike.
+
+    throughput : (W, W) thousandths. Returns (W,), the merged workload of each, NOT_RUNNING for one without any
+    interference, and the throughputs of the merged ones.
+    """
+    merged = np.full(throughput.shape[0], NOT_RUNNING)
+    kept: list[int] = []
+    for w in range(throughput.shape[0]):
+        if (throughput[w] == THOUSAND).all() and (throughput[:, w] == THOUSAND).all():
+            continue
+        for number, v in enumerate(kept):
+            if _alike(throughput, v, w):
+                merged[w] = number
+                break
+        else:
+            merged[w] = len(kept)
+            kept.append(w)
+    return locked_ints(merged), np.ascontiguousarray(throughput[np.ix_(kept, kept)])
+
+
+def _alike(throughput: IntArray, v: int, w: int) -> bool:
+    own = {int(throughput[a, b]) for a in (v, w) for b in (v, w)}
+    others = np.setdiff1d(np.arange(throughput.shape[0]), (v, w))
+    same = (throughput[v, others] == throughput[w, others]) & (throughput[others, v] == throughput[others, w])
+    return len(own) == 1 and bool(same.all())

@@ -1,0 +1,68 @@
+"""When which tasks have to be in the plans of any schedule: from their first plan until the earliest end of their job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spells:
+    """Stretches of plans in time, G of them.
+
+    most : (G, C), tasks of each class that must be present at some plan of the spell, at most. presence : (G, C), their
+    number summed over its plans. late : (G, C), tasks whose jobs may have ended by the spell's last plan, or not.
+    """
+
+    most: IntArray
+    presence: IntArray
+    late: IntArray
+
+    @property
+    def number(self) -> int:
+        """Number of spells."""
+        return int(self.most.shape[0])
+
+
+def start_up_s(instance: ReconfigurationInstance) -> IntArray:
+    """(C,) int64: seconds from a task's launch until it progresses, at least: images may have been built before."""
+    seconds: IntArray = (instance.fetch_s + instance.init_s)[instance.class2workload]
+    return seconds
+
+
+def must_plans(instance: ReconfigurationInstance) -> tuple[IntArray, IntArray]:
+    """(J,), (J,) int64: the first plan of each job, and the first that need not hold it any more, in periods.
+
+    No job ends before its first plan, start-up and work have passed; one that ends at the second of a plan need not be
+    in it.
+    """
+    first = instance.first_plan_s()
+    end = first + start_up_s(instance)[instance.job2class] + instance.work_s
+    return first // instance.period_s, -(-end // instance.period_s)
+
+
+def spells(instance: ReconfigurationInstance, number: int) -> Spells:
+    """Cut time into about so many spells; between two changes of who must be present there is never more than one."""
+    first, last = must_plans(instance)
+    num_classes = instance.catalogue.num_classes
+    times = np.unique(np.concatenate((first, last)))
+    change = np.zeros((times.shape[0], num_classes), np.int64)
+    gone = np.zeros_like(change)
+    np.add.at(change, (np.searchsorted(times, first), instance.job2class), instance.num_tasks)
+    np.add.at(gone, (np.searchsorted(times, last), instance.job2class), instance.num_tasks)
+    present = np.cumsum(change - gone, axis=0)[:-1]
+    left = np.cumsum(gone, axis=0)[:-1]
+    plans = np.diff(times)
+    busy = np.flatnonzero(present.any(axis=1))
+    starts = np.unique(np.linspace(0, busy.shape[0], min(number, busy.shape[0]) + 1).astype(np.int64))[:-1]
+    return Spells(
+        np.maximum.reduceat(present[busy], starts),
+        np.add.reduceat(present[busy] * plans[busy, None], starts),
+        np.maximum.reduceat(left[busy], starts),
+    )

@@ -1,0 +1,102 @@
+"""Prices for progress: what the work of each class must cost at least, whenever and wherever it is done.
+
+    minimise    sum_p price[type p] x[p]                          x[p]: hours for which machines run content p
+    subject to  sum_p content[p, c] rate[p, c] x[p] >= work[c]    for each task class c, task hours
+
+over all contents p that a machine holds. Its dual gives each class a price for an hour of progress at full rate such
+that no content of any machine type progresses faster, in money, than the machine costs. A machine is paid in every
+second in which a task on it progresses, so the work of all jobs at these prices is a bound on every schedule. Prices
+that violate this are scaled down by the worst content found by exact search (Farley, 1990): the bound is proven in
+exact integers at any time.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.formulations.reconfiguration.contents import ContentPricer, Items
+from schedgap.formulations.reconfiguration.limits import NANO
+from schedgap.instances.reconfiguration.verify import HOUR_S
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+
+MICRO = 1e6
+# Linear programs work in dollars an hour.
+DOLLAR = 1e9
+# Contents have to gain this share of their machine's price to be worth a column.
+GAIN = 1e-7
+NODE_LIMIT = 20_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkPrices:
+    """Prices and what they prove.
+
+    price : (C,) int64, nano-dollars for an hour of progress: no content of any type is worth more than its machine.
+    bound : micro-dollars, on every schedule. columns, iterations, nodes : of the search.
+    """
+
+    price: IntArray
+    bound: int
+    columns: int
+    iterations: int
+    nodes: int
+
+
+def work_s(instance: ReconfigurationInstance) -> IntArray:
+    """(C,) int64: the work of all tasks of each class, in task seconds."""
+    total = np.zeros(instance.catalogue.num_classes, np.int64)
+    np.add.at(total, instance.job2class, instance.work_s * instance.num_tasks)
+    return total
+
+
+def work_prices(
+    instance: ReconfigurationInstance, deadline: float | None = None, node_limit: int = NODE_LIMIT
+) -> WorkPrices:
+    """Find prices by column generation, until nothing can be gained or the deadline (of `perf_counter`) has passed."""
+    catalogue = instance.catalogue
+    num_classes, work = catalogue.num_classes, work_s(instance)
+    pricer = ContentPricer(instance)
+    classes = np.arange(num_classes)
+    lp = GrowingLp(work / HOUR_S, np.full(num_classes, np.inf))
+    assert catalogue.reservation_type is not None
+    lp.add_columns(catalogue.price[catalogue.reservation_type] / MICRO, np.eye(num_classes))
+    best = WorkPrices(np.zeros(num_classes, np.int64), 0, num_classes, 0, 0)
+    nodes = iterations = 0
+    while deadline is None or time.perf_counter() < deadline:
+        solution = lp.solve()
+        if solution is None:
+            break
+        iterations += 1
+        price = np.floor(np.clip(solution.row_duals * DOLLAR, 0, pricer.dearest)).astype(np.int64)
+        items = Items(classes, np.ones_like(classes), classes, catalogue.counts, np.zeros_like(classes), price)
+        scaled, before = price.tolist(), lp.num_columns
+        for k, paid in enumerate(catalogue.price.tolist()):
+            if deadline is not None and time.perf_counter() >= deadline:
+                scaled = [0] * num_classes
+                break
+            found = pricer.best(k, items, paid * NANO, node_limit)
+            nodes += found.nodes
+            if found.upper > paid * NANO:
+                scaled = [min(s, int(p) * paid * NANO // found.upper) for s, p in zip(scaled, price, strict=True)]
+            progress = found.content * pricer.rates(classes, found.content)
+            if float(progress @ price) > paid * NANO * (1 + GAIN):
+                lp.add_columns([paid / MICRO], progress[None])
+        bound = micro_dollars(sum(s * int(w) for s, w in zip(scaled, work, strict=True)))
+        if bound > best.bound:
+            best = WorkPrices(np.array(scaled, np.int64), bound, 0, 0, 0)
+        if lp.num_columns == before:
+            break
+    return WorkPrices(best.price, best.bound, lp.num_columns, iterations, nodes)
+
+
+def micro_dollars(nano_seconds: int) -> int:
+    """Return nano-dollars an hour times seconds in whole micro-dollars, rounded up as costs are."""
+    return -(-nano_seconds // (HOUR_S * NANO))
