@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from schedgap.formulations.reconfiguration.clairvoyant_nodes import Decision
 from schedgap.formulations.reconfiguration.kernels_clairvoyant import phases
-from schedgap.instances.reconfiguration.kernels import (
+from schedgap.instances.reconfiguration.kernels_state import (
     DONE,
     NUM_MACHINES,
     PAID_FROM,

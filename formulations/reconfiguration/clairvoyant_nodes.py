@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.reconfiguration.kernels import NUM_MACHINES
+from schedgap.instances.reconfiguration.kernels_state import NUM_MACHINES
 from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 from schedgap.instances.reconfiguration.verify import HOUR_S
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.reconfiguration.kernels import State
+    from schedgap.instances.reconfiguration.kernels_state import State
 
 TABLES = ("machine", "used", "contending", "images", "held", "live", "dirty", "planned")
 REST = ("clock", "task", "job", "active", "target", "wrong")

@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.reconfiguration.cloud import Cloud
-from schedgap.instances.reconfiguration.kernels import (
-    FINE,
-    MIGRATING,
-    NUM_ACTIVE,
-    PHASE,
-    RELEASED,
-    RENTED,
-    TYPE,
-    advance,
-    apply_plan,
-    ends_at,
-    release,
-    rent,
-)
+from schedgap.instances.reconfiguration.kernels_events import advance, ends_at
+from schedgap.instances.reconfiguration.kernels_plan import apply_plan, release, rent
+from schedgap.instances.reconfiguration.kernels_state import FINE, MIGRATING, NUM_ACTIVE, PHASE, RELEASED, RENTED, TYPE
 from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from schedgap.formulations.reconfiguration.clairvoyant_nodes import TABLES, Deci
 from schedgap.formulations.reconfiguration.clairvoyant_sets import covering_prices, fitting_sets, useful_types
 from schedgap.formulations.reconfiguration.kernels_clairvoyant import phases, rest, step
 from schedgap.instances.reconfiguration.cloud import Cloud
-from schedgap.instances.reconfiguration.kernels import (
+from schedgap.instances.reconfiguration.kernels_state import (
     DONE,
     NUM_MACHINES,
     PAID_FROM,

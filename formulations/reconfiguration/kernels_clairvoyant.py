@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.jit import kernel
-from schedgap.instances.reconfiguration.kernels import (
+from schedgap.instances.reconfiguration.kernels_events import advance, ends_at
+from schedgap.instances.reconfiguration.kernels_plan import apply_plan, release, rent
+from schedgap.instances.reconfiguration.kernels_rates import RATE_ONE
+from schedgap.instances.reconfiguration.kernels_state import (
     ACTIVE,
     COUNTED,
     DONE,
@@ -31,7 +34,6 @@ from schedgap.instances.reconfiguration.kernels import (
     PHASE,
     PROGRESS,
     RATE,
-    RATE_ONE,
     READY,
     RELEASED,
     RENTED,
@@ -47,11 +49,6 @@ from schedgap.instances.reconfiguration.kernels import (
     UPLOADING,
     WAITING,
     State,
-    advance,
-    apply_plan,
-    ends_at,
-    release,
-    rent,
 )
 
 if TYPE_CHECKING:

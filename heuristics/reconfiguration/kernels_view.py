@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.jit import kernel
-from schedgap.instances.reconfiguration.kernels import (
+from schedgap.instances.reconfiguration.kernels_plan import apply_plan, release, rent
+from schedgap.instances.reconfiguration.kernels_rates import RATE_ONE, rate_beside
+from schedgap.instances.reconfiguration.kernels_state import (
     ACTIVE,
     HELD_ON,
     MIGRATING,
@@ -24,11 +26,7 @@ from schedgap.instances.reconfiguration.kernels import (
     STAGE,
     TYPE,
     State,
-    apply_plan,
-    release,
-    rent,
 )
-from schedgap.instances.reconfiguration.kernels_rates import RATE_ONE, rate_beside
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray

@@ -29,7 +29,8 @@ from schedgap.heuristics.reconfiguration.view import Market, Plan, View
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import OFFERED, Outcome, method
 from schedgap.instances.reconfiguration.cloud import Cloud
-from schedgap.instances.reconfiguration.kernels import DONE, FINE, FINISH, PHASE, RELEASED, RENTED, TYPE, advance
+from schedgap.instances.reconfiguration.kernels_events import advance
+from schedgap.instances.reconfiguration.kernels_state import DONE, FINE, FINISH, PHASE, RELEASED, RENTED, TYPE
 from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S
 from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 

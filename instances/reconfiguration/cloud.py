@@ -1,4 +1,4 @@
-"""A cloud that plays by the rules of `kernels`: for policies, plan by plan, and for finished schedules, at once."""
+"""A cloud that plays by the rules of `kernels_events`: for policies, plan by plan, and for finished schedules, at once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.provisioning.units import shown_amount
-from schedgap.instances.reconfiguration import kernels
-from schedgap.instances.reconfiguration.kernels import State
+from schedgap.instances.reconfiguration import kernels_plan, kernels_state
 from schedgap.instances.reconfiguration.kernels_rates import RATE_ONE, STORED_ROWS
+from schedgap.instances.reconfiguration.kernels_state import State
 from schedgap.instances.reconfiguration.stored_sets import FEWEST, in_order
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class Cloud:
         delays = np.stack(
             (instance.fetch_s, instance.build_s, instance.kill_s, instance.upload_s, instance.init_s), axis=1
         )
-        task = np.zeros((num_tasks, kernels.TASK_COLUMNS), np.int64)
-        task[:, kernels.SENT_TO] = task[:, kernels.HELD_ON] = -1
+        task = np.zeros((num_tasks, kernels_state.TASK_COLUMNS), np.int64)
+        task[:, kernels_state.SENT_TO] = task[:, kernels_state.HELD_ON] = -1
         self.state = State(
             # Copies, since compiled code is specialised to arrays that it may write.
             demand=catalogue.demand.copy(),
@@ -53,12 +53,12 @@ class Cloud:
             job2class=instance.job2class.copy(),
             first_task=first_task,
             terminate=np.array([instance.terminate_s]),
-            clock=np.zeros(kernels.CLOCK_ENTRIES, np.int64),
+            clock=np.zeros(kernels_state.CLOCK_ENTRIES, np.int64),
             task=task,
-            job=np.zeros((num_jobs, kernels.JOB_COLUMNS), np.int64),
+            job=np.zeros((num_jobs, kernels_state.JOB_COLUMNS), np.int64),
             active=np.zeros(num_jobs, np.int64),
             target=np.full(num_tasks, -1, np.int64),
-            machine=np.zeros((machines, kernels.MACHINE_COLUMNS), np.int64),
+            machine=np.zeros((machines, kernels_state.MACHINE_COLUMNS), np.int64),
             used=np.zeros((machines, num_resources), np.int64),
             contending=np.zeros((machines, num_workloads), np.int64),
             images=np.zeros((machines, num_workloads), np.int64),
@@ -72,32 +72,32 @@ class Cloud:
     @property
     def now_s(self) -> int:
         """The second to which time has passed."""
-        return int(self.state.clock[kernels.NOW])
+        return int(self.state.clock[kernels_state.NOW])
 
     @property
     def num_machines(self) -> int:
         """Number of machines rented so far."""
-        return int(self.state.clock[kernels.NUM_MACHINES])
+        return int(self.state.clock[kernels_state.NUM_MACHINES])
 
     @property
     def num_unfinished(self) -> int:
         """Number of jobs that have arrived and not ended."""
-        return int(self.state.clock[kernels.NUM_ACTIVE])
+        return int(self.state.clock[kernels_state.NUM_ACTIVE])
 
     @property
     def num_seen(self) -> int:
         """Number of jobs that have arrived."""
-        return int(self.state.clock[kernels.SEEN])
+        return int(self.state.clock[kernels_state.SEEN])
 
     @property
     def next_arrival_s(self) -> int | None:
         """When the next job arrives that has not been seen; None after the last one."""
-        seen = int(self.state.clock[kernels.SEEN])
+        seen = int(self.state.clock[kernels_state.SEEN])
         return int(self.instance.arrival_s[seen]) if seen < self.instance.num_jobs else None
 
     @property
     def machine(self) -> IntArray:
-        """(M, 8) int64: the machines rented so far, columns as in `kernels`."""
+        """(M, 8) int64: the machines rented so far, columns as in `kernels_state`."""
         rows: IntArray = self.state.machine[: self.num_machines]
         return rows
 
@@ -109,7 +109,7 @@ class Cloud:
 
     @property
     def job(self) -> IntArray:
-        """(J, 8) int64: the jobs, columns as in `kernels`."""
+        """(J, 8) int64: the jobs, columns as in `kernels_state`."""
         return self.state.job
 
     def make_room(self, more: int) -> None:
@@ -135,7 +135,7 @@ def replay(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule)
         naming the first plan that breaks a rule.
     """
     cloud = Cloud(instance, max(schedule.num_machines, 1))
-    status = kernels.replay(
+    status = kernels_plan.replay(
         cloud.state,
         schedule.machine_type.copy(),
         schedule.rented_s.copy(),
@@ -146,7 +146,7 @@ def replay(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule)
         schedule.move_machine.copy(),
         instance.period_s,
     )
-    if status != kernels.FINE:
+    if status != kernels_state.FINE:
         raise VerifyError(f"plan at {cloud.now_s} s: {what_is_wrong(cloud, status)}")
     return cloud
 
@@ -158,18 +158,18 @@ def what_is_wrong(cloud: Cloud, status: int) -> str:
     task, machine, resource = state.wrong.tolist()
     job = int(np.searchsorted(state.first_task, task, side="right")) - 1
     who = f"task {task - int(state.first_task[job])} of job {job}"
-    if status == kernels.NO_MACHINE:
+    if status == kernels_state.NO_MACHINE:
         return f"{who} is on no machine; a plan holds every task that has arrived and not ended."
-    kind = int(state.machine[machine, kernels.TYPE])
+    kind = int(state.machine[machine, kernels_state.TYPE])
     where = f"machine {machine} ({catalogue.type_names[kind]})"
-    if status == kernels.NOT_RENTED:
-        released = int(state.machine[machine, kernels.RELEASED])
+    if status == kernels_state.NOT_RENTED:
+        released = int(state.machine[machine, kernels_state.RELEASED])
         return f"{who} is on {where}, which was released at {released} s."
-    if status == kernels.MIGRATES:
+    if status == kernels_state.MIGRATES:
         return f"{who} is sent to {where} while its job still migrates; wait until all of its tasks run."
     c = int(instance.job2class[job])
     family = catalogue.families[catalogue.type2family[kind]]
-    if status == kernels.NOT_ALLOWED:
+    if status == kernels_state.NOT_ALLOWED:
         return f"{who} is on {where}, but class {catalogue.class_name(c)} may not run on family {family}."
     planned, capacity = int(state.planned[machine, resource]), int(catalogue.capacity[kind, resource])
     name = catalogue.resources[resource]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.reconfiguration.kernels_state import EXECUTED, FINISH, MOVES, TYPE
 from schedgap.instances.reconfiguration.verify import paid_s, played, total_price
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ def measures(instance: ReconfigurationInstance, schedule: ReconfigurationSchedul
     `*_allocation` : share of a resource held by tasks, of what was paid for. machine_hours : paid.
     median_uptime_h, p90_uptime_h : hours for which a machine was paid.
     """
-    # Here, since it brings Numba.
-    from schedgap.instances.reconfiguration.kernels import EXECUTED, FINISH, MOVES, TYPE
-
     cloud = played(instance, schedule)
     seconds = paid_s(cloud)
     jct_s = cloud.job[:, FINISH] - instance.arrival_s

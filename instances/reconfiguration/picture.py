@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
+from schedgap.instances.reconfiguration.kernels_state import PAID_FROM, PAID_UNTIL
 from schedgap.instances.reconfiguration.verify import HOUR_S, paid_s, played
 
 if TYPE_CHECKING:
@@ -49,9 +50,6 @@ def _uptimes(paid: IntArray) -> Curve:
 def _over_time(
     instance: ReconfigurationInstance, schedule: ReconfigurationSchedule, cloud: Cloud
 ) -> tuple[Curve, Curve]:
-    # Here, since it brings Numba.
-    from schedgap.instances.reconfiguration.kernels import PAID_FROM, PAID_UNTIL
-
     price = instance.catalogue.price[schedule.machine_type] / DOLLAR / HOUR_S
     begin, end = cloud.machine[:, PAID_FROM], cloud.machine[:, PAID_UNTIL]
     at_s = np.linspace(0.0, float(end.max()), MAX_POINTS)

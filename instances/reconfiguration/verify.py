@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
+from schedgap.instances.reconfiguration.kernels_state import PAID_FROM, PAID_UNTIL, TYPE
 from schedgap.instances.reconfiguration.model import MAX_TIME_S
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def played(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule)
 
 def total_price(instance: ReconfigurationInstance, cloud: Cloud) -> int:
     """Return the price of all machines in micro-dollars, rounded up once."""
-    prices = instance.catalogue.price[cloud.machine[:, _TYPE]].tolist()
+    prices = instance.catalogue.price[cloud.machine[:, TYPE]].tolist()
     seconds = paid_s(cloud).tolist()
     total: int = sum(price * paid for price, paid in zip(prices, seconds, strict=True))
     return -(-total // HOUR_S)
@@ -68,12 +69,8 @@ def total_price(instance: ReconfigurationInstance, cloud: Cloud) -> int:
 
 def paid_s(cloud: Cloud) -> IntArray:
     """(M,) int64: for how many seconds each machine is paid."""
-    seconds: IntArray = cloud.machine[:, _PAID_UNTIL] - cloud.machine[:, _PAID_FROM]
+    seconds: IntArray = cloud.machine[:, PAID_UNTIL] - cloud.machine[:, PAID_FROM]
     return seconds
-
-
-# Columns of a machine, as in `kernels`, which cannot be imported without Numba.
-_TYPE, _PAID_FROM, _PAID_UNTIL = 0, 2, 5
 
 
 def _check_shapes(schedule: ReconfigurationSchedule) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.reconfiguration import kernels
+from schedgap.instances.reconfiguration import kernels_events, kernels_plan, kernels_state
 from schedgap.instances.reconfiguration.cloud import Cloud
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
@@ -106,32 +106,32 @@ class Wanderer:
         """The price of the schedule in micro-dollars; None if it does not end."""
         state, period = self.cloud.state, self.instance.period_s
         for plan in range(PLANS):
-            kernels.advance(state, plan * period)
-            active = state.active[: state.clock[kernels.NUM_ACTIVE]].tolist()
-            jobs = [j for j in active if kernels.ends_at(state, j) > plan * period]
-            if not jobs and state.clock[kernels.SEEN] == self.instance.num_jobs:
+            kernels_events.advance(state, plan * period)
+            active = state.active[: state.clock[kernels_state.NUM_ACTIVE]].tolist()
+            jobs = [j for j in active if kernels_events.ends_at(state, j) > plan * period]
+            if not jobs and state.clock[kernels_state.SEEN] == self.instance.num_jobs:
                 self.apply(plan * period, {}, released=1.0)
-                kernels.advance(state, plan * period + period + 100)
+                kernels_events.advance(state, plan * period + period + 100)
                 machine = state.machine[: self.cloud.num_machines]
-                seconds = machine[:, kernels.PAID_UNTIL] - machine[:, kernels.PAID_FROM]
-                return -(-int(seconds @ self.instance.catalogue.price[machine[:, kernels.TYPE]]) // 3600)
+                seconds = machine[:, kernels_state.PAID_UNTIL] - machine[:, kernels_state.PAID_FROM]
+                return -(-int(seconds @ self.instance.catalogue.price[machine[:, kernels_state.TYPE]]) // 3600)
             self.apply(plan * period, self.plan(plan * period, jobs), self.releases)
         return None
 
     def plan(self, t, jobs):
         """Tasks to machines: migrating jobs stay, others do as it happens."""
         state, rng = self.cloud.state, self.rng
-        live = [m for m in range(self.cloud.num_machines) if state.machine[m, kernels.RELEASED] < 0]
-        self.kind = {m: int(state.machine[m, kernels.TYPE]) for m in live}
+        live = [m for m in range(self.cloud.num_machines) if state.machine[m, kernels_state.RELEASED] < 0]
+        self.kind = {m: int(state.machine[m, kernels_state.TYPE]) for m in live}
         self.left = {m: self.instance.catalogue.capacity[k].copy() for m, k in self.kind.items()}
-        frozen = [j for j in jobs if state.job[j, kernels.PHASE] == kernels.MIGRATING]
+        frozen = [j for j in jobs if state.job[j, kernels_state.PHASE] == kernels_state.MIGRATING]
         free = [j for j in jobs if j not in frozen]
         rng.shuffle(free)
         target = {}
         for j in frozen:
             target |= self.put_back(j)
         for j in free:
-            stays = state.job[j, kernels.PHASE] != kernels.QUEUED and rng.random() < self.stays
+            stays = state.job[j, kernels_state.PHASE] != kernels_state.QUEUED and rng.random() < self.stays
             before = {m: left.copy() for m, left in self.left.items()}
             again = self.put_back(j) if stays else {}
             if not again:
@@ -149,7 +149,7 @@ class Wanderer:
 
     def put_back(self, job):
         tasks = range(self.first[job], self.first[job + 1])
-        target = {k: int(self.cloud.state.task[k, kernels.SENT_TO]) for k in tasks}
+        target = {k: int(self.cloud.state.task[k, kernels_state.SENT_TO]) for k in tasks}
         return target if all([self.put(m, job) for m in target.values()]) else {}
 
     def put_anywhere(self, t, job):
@@ -162,7 +162,7 @@ class Wanderer:
         for k in (by_price if self.rng.random() < 0.5 else self.rng.permutation(by_price)).tolist():
             demand = self.demand(k, job)
             if (demand >= 0).all() and (demand <= catalogue.capacity[k]).all():
-                m = kernels.rent(self.cloud.state, t, k)
+                m = kernels_plan.rent(self.cloud.state, t, k)
                 self.kind[m], self.left[m] = k, catalogue.capacity[k] - demand
                 return m
         raise AssertionError("no type takes the task")
@@ -171,10 +171,10 @@ class Wanderer:
         state = self.cloud.state
         for m in range(self.cloud.num_machines):
             if m not in target.values() and (released == 1.0 or self.rng.random() < released):
-                kernels.release(state, t, m)
+                kernels_plan.release(state, t, m)
         for task, m in target.items():
             state.target[task] = m
-        assert kernels.apply_plan(state, t) == kernels.FINE
+        assert kernels_plan.apply_plan(state, t) == kernels_state.FINE
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from schedgap.formulations.reconfiguration.work_bound import bound_work
 from schedgap.heuristics.reconfiguration.no_packing import no_packing
 from schedgap.heuristics.reconfiguration.play import play
 from schedgap.instances.method import Status
-from schedgap.instances.reconfiguration import kernels
+from schedgap.instances.reconfiguration import kernels_events, kernels_plan, kernels_state
 from schedgap.instances.reconfiguration.cloud import Cloud
 from schedgap.instances.reconfiguration.verify import verify
 
@@ -24,9 +24,9 @@ MOST_PLAYS = 1500
 def paid(state, price, now):
     """What machines cost up to a second, those that are paid for entirely."""
     total = 0
-    for row in state.machine[: state.clock[kernels.NUM_MACHINES]]:
-        until = row[kernels.PAID_UNTIL] if row[kernels.PAID_UNTIL] >= 0 else now
-        total += int(price[row[kernels.TYPE]]) * max(int(until - row[kernels.PAID_FROM]), 0)
+    for row in state.machine[: state.clock[kernels_state.NUM_MACHINES]]:
+        until = row[kernels_state.PAID_UNTIL] if row[kernels_state.PAID_UNTIL] >= 0 else now
+        total += int(price[row[kernels_state.TYPE]]) * max(int(until - row[kernels_state.PAID_FROM]), 0)
     return total
 
 
@@ -46,17 +46,20 @@ def cheapest(instance, limit):
         plays += 1
         if plays > MOST_PLAYS:
             return None
-        n, active = int(before.clock[kernels.NUM_MACHINES]), before.active[: before.clock[kernels.NUM_ACTIVE]]
-        jobs = [j for j in active.tolist() if kernels.ends_at(before, j) > t]
-        if active.size == 0 and before.clock[kernels.SEEN] == instance.num_jobs:
+        n, active = (
+            int(before.clock[kernels_state.NUM_MACHINES]),
+            before.active[: before.clock[kernels_state.NUM_ACTIVE]],
+        )
+        jobs = [j for j in active.tolist() if kernels_events.ends_at(before, j) > t]
+        if active.size == 0 and before.clock[kernels_state.SEEN] == instance.num_jobs:
             state = before._replace(**{name: getattr(before, name).copy() for name in MUTABLE})
             for m in range(n):
-                kernels.release(state, t, m)
+                kernels_plan.release(state, t, m)
             best = min(best, -(-paid(state, price, t) // 3600))
             continue
-        frozen = [j for j in jobs if before.job[j, kernels.PHASE] == kernels.MIGRATING]
+        frozen = [j for j in jobs if before.job[j, kernels_state.PHASE] == kernels_state.MIGRATING]
         free = [j for j in jobs if j not in frozen]
-        there = [m for m in range(n) if before.machine[m, kernels.RELEASED] < 0]
+        there = [m for m in range(n) if before.machine[m, kernels_state.RELEASED] < 0]
         unused = [m for m in there if not before.images[m].any()]
         if len(unused) > 2:
             continue
@@ -64,25 +67,27 @@ def cheapest(instance, limit):
         for early in (None, *kinds) if len(unused) < 2 else (None,):
             new = [(k, i) for k in kinds for i in range(len(free))]
             for places in product([(-1, m) for m in there] + new, repeat=len(free)):
-                used = {m for kind, m in places if kind < 0} | {int(before.task[j, kernels.SENT_TO]) for j in frozen}
+                used = {m for kind, m in places if kind < 0} | {
+                    int(before.task[j, kernels_state.SENT_TO]) for j in frozen
+                }
                 empty = [m for m in there if m not in used]
                 for keeps in product((False, True), repeat=len(empty)):
                     state = before._replace(**{name: getattr(before, name).copy() for name in MUTABLE})
                     if early is not None:
-                        kernels.rent(state, t, early)
+                        kernels_plan.rent(state, t, early)
                     rented = {}
                     for j, place in zip(free, places, strict=True):
                         if place[0] >= 0 and place not in rented:
-                            rented[place] = kernels.rent(state, t, place[0])
+                            rented[place] = kernels_plan.rent(state, t, place[0])
                         state.target[j] = rented.get(place, place[1])
                     for j in frozen:
-                        state.target[j] = state.task[j, kernels.SENT_TO]
+                        state.target[j] = state.task[j, kernels_state.SENT_TO]
                     for m, keep in zip(empty, keeps, strict=True):
                         if not keep:
-                            kernels.release(state, t, m)
-                    if kernels.apply_plan(state, t) != kernels.FINE:
+                            kernels_plan.release(state, t, m)
+                    if kernels_plan.apply_plan(state, t) != kernels_state.FINE:
                         continue
-                    kernels.advance(state, t + period)
+                    kernels_events.advance(state, t + period)
                     if -(-paid(state, price, t + period) // 3600) < best:
                         stack.append((state, t + period))
     return best

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.reconfiguration.play import play
-from schedgap.instances.reconfiguration.kernels import EXECUTED, FINISH, MOVES
+from schedgap.instances.reconfiguration.kernels_state import EXECUTED, FINISH, MOVES
 from schedgap.instances.reconfiguration.verify import paid_s, played, verify
 
 

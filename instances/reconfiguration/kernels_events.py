@@ -7,80 +7,45 @@ nothing changes, so the loop goes from event to event; an event costs O(tasks of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from schedgap.instances.jit import kernel
-from schedgap.instances.reconfiguration.kernels_rates import RATE_ONE as RATE_ONE
-from schedgap.instances.reconfiguration.kernels_rates import rate_beside
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-
-NEVER = 1 << 60
-
-# Stages of a task, and columns of `State.task`. A machine's slot is held from FETCHING until UPLOADING ends.
-UNPLANNED, KILLING, UPLOADING, WAITING, FETCHING, ACTIVE, ENDED = 0, 1, 2, 3, 4, 5, 6
-STAGE, DUE, SENT_TO, HELD_ON = 0, 1, 2, 3
-TASK_COLUMNS = 4
-
-# Phases of a job, and columns of `State.job`.
-UNSEEN, QUEUED, MIGRATING, STARTING, RUNNING, DONE = 0, 1, 2, 3, 4, 5
-PHASE, READY, PROGRESS, RATE, SETTLED, FINISH, EXECUTED, MOVES = 0, 1, 2, 3, 4, 5, 6, 7
-JOB_COLUMNS = 8
-
-# Columns of `State.machine`; -1 where it has not happened yet.
-TYPE, RENTED, PAID_FROM, RUNS_FROM, RELEASED, PAID_UNTIL, HOLDS, COUNTED = 0, 1, 2, 3, 4, 5, 6, 7
-MACHINE_COLUMNS = 8
-
-# Entries of `State.clock`.
-NOW, SEEN, NUM_ACTIVE, NUM_MACHINES, NUM_LIVE = 0, 1, 2, 3, 4
-CLOCK_ENTRIES = 5
-
-# What may be wrong with a plan: status of `apply_plan`; `State.wrong` then holds (task or machine, machine, resource).
-FINE, NO_MACHINE, NOT_RENTED, MIGRATES, NOT_ALLOWED, OVERFULL = 0, -1, -2, -3, -4, -5
-
-
-class State(NamedTuple):
-    """Everything that the rules need. First what is given, then what changes.
-
-    demand : (F, C, R). type2family, acquire, setup : (K,). capacity : (K, R). throughput : (W, W) thousandths.
-    stored : see `rate_beside`. class2workload : (C,). delays : (W, 5), fetch, build, kill, upload, init.
-    arrival, job2class : (J,). work : (J,), billionths of a second. first_task : (J + 1,). terminate : (1,).
-    clock : NOW, jobs SEEN, NUM_ACTIVE, NUM_MACHINES, NUM_LIVE. task : (T, 4). job : (J, 8). active : (J,), the seen and
-    unfinished jobs. target : (T,), where a plan sends a task. machine : (M, 8). used : (M, R), of held slots.
-    contending : (M, W), tasks that contend. images : (M, W), whether the workload's image was built there.
-    held : (M, R + 1), used resources and slots, summed over seconds. live : (M,), machines still paid at the last plan.
-    dirty, planned : (M,), (M, R) work space. wrong : (3,).
-    """
-
-    demand: IntArray
-    type2family: IntArray
-    acquire: IntArray
-    setup: IntArray
-    capacity: IntArray
-    throughput: IntArray
-    stored: IntArray
-    class2workload: IntArray
-    delays: IntArray
-    arrival: IntArray
-    work: IntArray
-    job2class: IntArray
-    first_task: IntArray
-    terminate: IntArray
-    clock: IntArray
-    task: IntArray
-    job: IntArray
-    active: IntArray
-    target: IntArray
-    machine: IntArray
-    used: IntArray
-    contending: IntArray
-    images: IntArray
-    held: IntArray
-    live: IntArray
-    dirty: IntArray
-    planned: IntArray
-    wrong: IntArray
+from schedgap.instances.reconfiguration.kernels_rates import RATE_ONE, rate_beside
+from schedgap.instances.reconfiguration.kernels_state import (
+    ACTIVE,
+    COUNTED,
+    DONE,
+    DUE,
+    ENDED,
+    EXECUTED,
+    FETCHING,
+    FINISH,
+    HELD_ON,
+    HOLDS,
+    KILLING,
+    MIGRATING,
+    NEVER,
+    NOW,
+    NUM_ACTIVE,
+    NUM_LIVE,
+    PAID_FROM,
+    PAID_UNTIL,
+    PHASE,
+    PROGRESS,
+    QUEUED,
+    RATE,
+    READY,
+    RELEASED,
+    RUNNING,
+    RUNS_FROM,
+    SEEN,
+    SENT_TO,
+    SETTLED,
+    STAGE,
+    STARTING,
+    TYPE,
+    UPLOADING,
+    WAITING,
+    State,
+)
 
 
 @kernel
@@ -94,7 +59,7 @@ def advance(s: State, until: int) -> None:
         if t > until:
             break
         s.clock[NOW] = max(t, s.clock[NOW])
-        _handle(s, s.clock[NOW], until)
+        handle(s, s.clock[NOW], until)
     s.clock[NOW] = until
     while s.clock[SEEN] < s.arrival.shape[0] and s.arrival[s.clock[SEEN]] <= until:
         j = s.clock[SEEN]
@@ -102,68 +67,6 @@ def advance(s: State, until: int) -> None:
         s.active[s.clock[NUM_ACTIVE]] = j
         s.clock[NUM_ACTIVE] += 1
         s.clock[SEEN] += 1
-
-
-@kernel
-def rent(s: State, t: int, machine_type: int) -> int:
-    """Order a machine at second t and return its number; `State.machine` must have a row left."""
-    m = s.clock[NUM_MACHINES]
-    s.clock[NUM_MACHINES] += 1
-    paid_from = t + s.acquire[machine_type]
-    row = s.machine[m]
-    row[TYPE], row[RENTED], row[PAID_FROM], row[RUNS_FROM] = (
-        machine_type,
-        t,
-        paid_from,
-        paid_from + s.setup[machine_type],
-    )
-    row[RELEASED], row[PAID_UNTIL], row[HOLDS], row[COUNTED] = -1, -1, 0, t
-    s.live[s.clock[NUM_LIVE]] = m
-    s.clock[NUM_LIVE] += 1
-    return int(m)
-
-
-@kernel
-def release(s: State, t: int, m: int) -> None:
-    """Take a machine out of the plan at second t; it is paid until the last task has left it."""
-    if s.machine[m, RELEASED] < 0:
-        s.machine[m, RELEASED] = t
-        _end_if_empty(s, t, m)
-
-
-@kernel
-def apply_plan(s: State, t: int) -> int:
-    """Send every seen and unfinished task to `target[task]`; machines are rented and released already.
-
-    Returns FINE, or what is wrong, with `State.wrong` filled and nothing sent. If any task of a job changes its
-    machine, all of its tasks are stopped and launched anew. Jobs that end at this very second stay as they are.
-    """
-    status = _checked(s, t)
-    if status != FINE:
-        return status
-    for i in range(s.clock[NUM_ACTIVE]):
-        j = s.active[i]
-        first, last = s.first_task[j], s.first_task[j + 1]
-        if ends_at(s, j) <= t:
-            continue
-        moved = False
-        for k in range(first, last):
-            moved = moved or s.target[k] != s.task[k, SENT_TO]
-        if not moved:
-            continue
-        queued = s.job[j, PHASE] == QUEUED
-        for k in range(first, last):
-            s.task[k, SENT_TO] = s.target[k]
-            s.task[k, STAGE] = WAITING if queued else KILLING
-            s.task[k, DUE] = t + s.delays[s.class2workload[s.job2class[j]], 2]
-        if s.job[j, PHASE] != RUNNING:
-            s.job[j, READY] = NEVER
-        s.job[j, PHASE] = MIGRATING
-        if not queued:
-            s.job[j, MOVES] += 1
-    # Room on running machines is taken at once.
-    _handle(s, t, t)
-    return FINE
 
 
 @kernel
@@ -175,95 +78,6 @@ def ends_at(s: State, j: int) -> int:
     if rate <= 0:
         return NEVER
     return int(s.job[j, SETTLED] + (left + rate - 1) // rate)
-
-
-@kernel
-def replay(
-    s: State,
-    machine_type: IntArray,
-    rented: IntArray,
-    released: IntArray,
-    release_order: IntArray,
-    move_at: IntArray,
-    move_task: IntArray,
-    move_machine: IntArray,
-    period: int,
-) -> int:
-    """Play a schedule's decisions, plan by plan; `State.machine` must have a row for each machine.
-
-    Returns FINE once every job has ended, or what is wrong with the plan of the second `clock[NOW]`.
-    """
-    next_rented, next_released, next_move = 0, 0, 0
-    num_machines, num_moves, num_jobs = machine_type.shape[0], move_task.shape[0], s.arrival.shape[0]
-    s.target[:] = -1
-    while True:
-        t = NEVER
-        if next_rented < num_machines:
-            t = min(t, rented[next_rented])
-        if next_released < num_machines:
-            t = min(t, released[release_order[next_released]])
-        if next_move < num_moves:
-            t = min(t, move_at[next_move])
-        if s.clock[SEEN] < num_jobs:
-            # The first plan after the next arrival, which must hold the job.
-            t = min(t, (s.arrival[s.clock[SEEN]] + period - 1) // period * period)
-        if t >= NEVER:
-            break
-        advance(s, t)
-        while next_rented < num_machines and rented[next_rented] == t:
-            rent(s, t, machine_type[next_rented])
-            next_rented += 1
-        while next_released < num_machines and released[release_order[next_released]] == t:
-            release(s, t, release_order[next_released])
-            next_released += 1
-        while next_move < num_moves and move_at[next_move] == t:
-            s.target[move_task[next_move]] = move_machine[next_move]
-            next_move += 1
-        status = apply_plan(s, t)
-        if status != FINE:
-            return status
-    # Every machine has been released, so the last plan was refused unless all jobs ended by then.
-    advance(s, s.clock[NOW] + 1)
-    return FINE
-
-
-@kernel
-def _checked(s: State, t: int) -> int:
-    num_resources = s.capacity.shape[1]
-    # Once a plan and not once a machine: a schedule may rent a million.
-    live = 0
-    for i in range(s.clock[NUM_LIVE]):
-        m = s.live[i]
-        if s.machine[m, PAID_UNTIL] < 0:
-            s.planned[m] = 0
-            s.live[live] = m
-            live += 1
-    s.clock[NUM_LIVE] = live
-    for i in range(s.clock[NUM_ACTIVE]):
-        j = s.active[i]
-        if ends_at(s, j) <= t:
-            continue
-        c = s.job2class[j]
-        frozen = s.job[j, PHASE] == MIGRATING
-        for k in range(s.first_task[j], s.first_task[j + 1]):
-            m = s.target[k]
-            s.wrong[0], s.wrong[1] = k, m
-            if m < 0 or m >= s.clock[NUM_MACHINES]:
-                return NO_MACHINE
-            if s.machine[m, RELEASED] >= 0:
-                return NOT_RENTED
-            if frozen and m != s.task[k, SENT_TO]:
-                return MIGRATES
-            machine_type = s.machine[m, TYPE]
-            demand = s.demand[s.type2family[machine_type], c]
-            for r in range(num_resources):
-                if demand[r] < 0:
-                    return NOT_ALLOWED
-                s.planned[m, r] += demand[r]
-                if s.planned[m, r] > s.capacity[machine_type, r]:
-                    s.wrong[2] = r
-                    return OVERFULL
-    return FINE
 
 
 @kernel
@@ -290,7 +104,8 @@ def _next_event(s: State, until: int) -> int:
 
 
 @kernel
-def _handle(s: State, t: int, until: int) -> None:
+def handle(s: State, t: int, until: int) -> None:
+    """Do all that happens at second t; jobs that end at `until` or later are not ended yet."""
     again = True
     while again:
         again = False
@@ -417,11 +232,12 @@ def _free(s: State, t: int, k: int, j: int) -> None:
     s.used[m] -= s.demand[s.type2family[s.machine[m, TYPE]], s.job2class[j]]
     s.machine[m, HOLDS] -= 1
     s.task[k, HELD_ON] = -1
-    _end_if_empty(s, t, m)
+    end_if_empty(s, t, m)
 
 
 @kernel
-def _end_if_empty(s: State, t: int, m: int) -> None:
+def end_if_empty(s: State, t: int, m: int) -> None:
+    """End a released machine that nobody is on any more."""
     row = s.machine[m]
     if row[RELEASED] < 0 or row[HOLDS] > 0 or row[PAID_UNTIL] >= 0:
         return
