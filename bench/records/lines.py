@@ -18,7 +18,7 @@ from schedgap.bench.records.runs import Run
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
 T = TypeVar("T")
 _RUN_FIELDS, _MEASUREMENT_FIELDS = fields(Run), fields(Measurement)
@@ -51,7 +51,7 @@ class Lines:
 
     def __init__(self) -> None:
         self.shared = Shared()
-        self.limits = _Parsed(self.shared.limits)
+        self._limits = _Parsed(self.shared.limits)
         self._mappings = _Parsed(self.shared.mapping)
         self._texts: dict[str | None, str | None] = {}
 
@@ -68,20 +68,15 @@ class Lines:
     def _made(self, line: Any) -> Record:
         """Return the record of a decoded line, which has an attribute for each field."""
         values = list(msgspec.structs.astuple(line))
-        self.share_texts(values, _SHARED_TEXTS)
+        for place in _SHARED_TEXTS:
+            text = values[place]
+            values[place] = self._texts.setdefault(text, text)
         for place in _SHARED_MAPPINGS:
             values[place] = self._mappings[bytes(values[place])]
-        values[_LIMITS] = self.limits[bytes(values[_LIMITS])]
+        values[_LIMITS] = self._limits[bytes(values[_LIMITS])]
         return _record(
             values[0], _run(*values[_RUN]), _measurement(*values[_MEASUREMENT]), *values[_MEASUREMENT.stop :]
         )
-
-    def share_texts(self, values: list[Any], places: Iterable[int]) -> None:
-        """Put the first of equal texts, or None, in these places."""
-        share = self._texts.setdefault
-        for place in places:
-            text = values[place]
-            values[place] = share(text, text)
 
 
 class _Parsed(dict[bytes, Any]):

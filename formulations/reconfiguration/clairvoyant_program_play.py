@@ -9,13 +9,13 @@ import numpy as np
 from schedgap.instances.reconfiguration.cloud import Cloud
 from schedgap.instances.reconfiguration.kernels_events import advance, ends_at
 from schedgap.instances.reconfiguration.kernels_plan import apply_plan, release, rent
-from schedgap.instances.reconfiguration.kernels_state import FINE, MIGRATING, NUM_ACTIVE, PHASE, RELEASED, RENTED, TYPE
-from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+from schedgap.instances.reconfiguration.kernels_state import FINE, MIGRATING, NUM_ACTIVE, PHASE, RELEASED, TYPE
 
 if TYPE_CHECKING:
     from schedgap.formulations.reconfiguration.clairvoyant_program_layout import Layout
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+    from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 
 
 def played(instance: ReconfigurationInstance, at: Layout, x: FloatArray) -> ReconfigurationSchedule:
@@ -50,11 +50,7 @@ class _Player:
             if is_over:
                 break
             t += 1
-        rows = cloud.machine
-        moves = np.array(self.moves, np.int64).reshape(-1, 3)
-        return ReconfigurationSchedule(
-            rows[:, TYPE], rows[:, RENTED], rows[:, RELEASED], moves[:, 0], moves[:, 1], moves[:, 2]
-        )
+        return cloud.schedule(*np.array(self.moves, np.int64).reshape(-1, 3).T)
 
     def _plan(self, t: int, jobs: list[int], is_over: bool) -> None:
         now = t * self.instance.period_s

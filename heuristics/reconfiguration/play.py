@@ -30,9 +30,8 @@ from schedgap.instances.errors import MethodError
 from schedgap.instances.method import OFFERED, Outcome, method
 from schedgap.instances.reconfiguration.cloud import Cloud
 from schedgap.instances.reconfiguration.kernels_events import advance
-from schedgap.instances.reconfiguration.kernels_state import DONE, FINE, FINISH, PHASE, RELEASED, RENTED, TYPE
+from schedgap.instances.reconfiguration.kernels_state import DONE, FINE, FINISH, PHASE
 from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S
-from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -128,17 +127,10 @@ def play(instance: ReconfigurationInstance, decide: Callable[[View], Plan], know
         places.append(moved_to)
         plans += 1
         now += period
-    machine = cloud.machine
-    released = machine[:, RELEASED].copy()
-    # Only a refused plan leaves machines that nobody released.
-    released[released < 0] = now
-    schedule = ReconfigurationSchedule(
-        machine_type=machine[:, TYPE],
-        rented_s=machine[:, RENTED],
-        released_s=released,
-        move_s=np.array(times, np.int64),
-        move_task=np.concatenate(tasks) if tasks else np.empty(0, np.int64),
-        move_machine=np.concatenate(places) if places else np.empty(0, np.int64),
+    schedule = cloud.schedule(
+        np.array(times, np.int64),
+        np.concatenate(tasks) if tasks else np.empty(0, np.int64),
+        np.concatenate(places) if places else np.empty(0, np.int64),
     )
     return Outcome(schedule, details={"plans": plans})
 

@@ -11,12 +11,12 @@ from schedgap.instances.provisioning.units import shown_amount
 from schedgap.instances.reconfiguration import kernels_plan, kernels_state
 from schedgap.instances.reconfiguration.kernels_rates import RATE_ONE, STORED_ROWS
 from schedgap.instances.reconfiguration.kernels_state import State
+from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 from schedgap.instances.reconfiguration.stored_sets import FEWEST, in_order
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-    from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 
 FIRST_MACHINES = 64
 GROWING = ("machine", "used", "contending", "images", "held", "live", "dirty", "planned")
@@ -111,6 +111,22 @@ class Cloud:
     def job(self) -> IntArray:
         """(J, 8) int64: the jobs, columns as in `kernels_state`."""
         return self.state.job
+
+    def schedule(self, move_s: IntArray, move_task: IntArray, move_machine: IntArray) -> ReconfigurationSchedule:
+        """Return what was decided up to now; machines that nobody has released are so at the next plan.
+
+        move_s, move_task, move_machine : (N,) int64, the moves, which the cloud does not remember.
+        """
+        released = self.machine[:, kernels_state.RELEASED].copy()
+        released[released < 0] = (self.now_s // self.instance.period_s + 1) * self.instance.period_s
+        return ReconfigurationSchedule(
+            self.machine[:, kernels_state.TYPE],
+            self.machine[:, kernels_state.RENTED],
+            released,
+            move_s,
+            move_task,
+            move_machine,
+        )
 
     def make_room(self, more: int) -> None:
         """See to it that so many more machines can be rented."""

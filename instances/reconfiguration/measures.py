@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.reconfiguration.kernels_state import EXECUTED, FINISH, MOVES, TYPE
-from schedgap.instances.reconfiguration.verify import paid_s, played, total_price
+from schedgap.instances.reconfiguration.verify import DOLLAR, HOUR_S, paid_s, played, total_price
 
 if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
     from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
-
-DOLLAR = 1_000_000
 
 
 def measures(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> dict[str, float]:
@@ -40,16 +38,16 @@ def measures(instance: ReconfigurationInstance, schedule: ReconfigurationSchedul
     total_s = float(seconds.sum())
     return {
         "cost": total_price(instance, cloud) / DOLLAR,
-        "mean_jct_h": float(jct_s.mean()) / 3600,
-        "median_jct_h": float(np.median(jct_s)) / 3600,
-        "p95_jct_h": float(np.quantile(jct_s, 0.95)) / 3600,
+        "mean_jct_h": float(jct_s.mean()) / HOUR_S,
+        "median_jct_h": float(np.median(jct_s)) / HOUR_S,
+        "p95_jct_h": float(np.quantile(jct_s, 0.95)) / HOUR_S,
         "machines": float(schedule.num_machines),
-        "machine_hours": total_s / 3600,
+        "machine_hours": total_s / HOUR_S,
         "moves_per_task": float((cloud.job[:, MOVES] * instance.num_tasks).sum() / instance.num_tasks.sum()),
         "tasks_per_machine": float(held[-1]) / total_s if total_s else 0.0,
         "job_throughput": float((instance.work_s / executed_s).mean()),
-        "idle_h": float((jct_s - executed_s).mean()) / 3600,
-        "median_uptime_h": float(np.median(seconds)) / 3600,
-        "p90_uptime_h": float(np.quantile(seconds, 0.9)) / 3600,
+        "idle_h": float((jct_s - executed_s).mean()) / HOUR_S,
+        "median_uptime_h": float(np.median(seconds)) / HOUR_S,
+        "p90_uptime_h": float(np.quantile(seconds, 0.9)) / HOUR_S,
         **allocation,
     }

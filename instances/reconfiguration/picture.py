@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
+from schedgap.instances.provisioning.units import resource_scale
 from schedgap.instances.reconfiguration.kernels_state import PAID_FROM, PAID_UNTIL
-from schedgap.instances.reconfiguration.verify import HOUR_S, paid_s, played
+from schedgap.instances.reconfiguration.verify import DOLLAR, HOUR_S, paid_s, played
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
@@ -16,16 +17,13 @@ if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
     from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 
-DOLLAR = 1_000_000
-RESOURCE_UNITS = {"_gib": 1024.0, "_mib": 1.0}
-
 
 def picture(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> Picture:
     """Return mean use of a paid machine of each type, uptimes, and dollars and machines over time (Eva, Figure 3)."""
     cloud = played(instance, schedule)
     catalogue = instance.catalogue
     paid = paid_s(cloud)
-    scale = np.array([RESOURCE_UNITS.get(name[-4:], 1000.0) for name in catalogue.resources])
+    scale = np.array([resource_scale(name) for name in catalogue.resources], np.float64)
     held = cloud.held[:, :-1] / scale
     capacity = catalogue.capacity / scale
     hours = np.bincount(schedule.machine_type, paid, catalogue.num_types)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 
 HOUR_S = 3600
+# Costs are micro-dollars.
+DOLLAR = 1_000_000
 
 
 def verify(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> int:

@@ -5,11 +5,7 @@ import pytest
 
 from schedgap.heuristics.reconfiguration.ensemble import Candidate, Ensemble, Events
 from schedgap.heuristics.reconfiguration.eva import eva
-from schedgap.heuristics.reconfiguration.kernels_plan import full, partial
-from schedgap.heuristics.reconfiguration.play import play
 from schedgap.heuristics.reconfiguration.view import EXECUTING, MIGRATING, QUEUED
-from schedgap.heuristics.reconfiguration.wares import now_of, wares_of
-from schedgap.instances.reconfiguration import verify
 
 BIG, SMALL = 0, 1
 DEFAULTS = {
@@ -238,33 +234,3 @@ class TestCriterion:
         for _ in range(2):
             spy.decide(make_view([(5,)], [(0, 0), (0, 1)], [SMALL, SMALL]))
         assert len(spy.seen) == looked
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_plans_are_those_of_the_rules_task_by_task(make_instance, plain, plain_table, seed):
-    """Each round of a play: both plans by the kernels and by the plain rules, with the same throughputs."""
-    table, rounds = plain_table(0.5), []
-
-    def decide(view):
-        for m in range(view.num_machines):
-            there = np.flatnonzero(view.task_held_on == m).tolist()
-            if view.machine_running[m] and (view.task_rate[there] >= 0).all():
-                for t in there:
-                    beside = tuple(sorted(int(view.task_class[u]) for u in there if u != t))
-                    table.seen.setdefault((int(view.task_class[t]), beside), []).append(float(view.task_rate[t]))
-        plan = eva(view, tau=0.5)
-        memory = view.memory["eva"]
-        frozen = (view.job_phase == MIGRATING)[view.task_job]
-        given = (wares_of(view), memory.monitor.table, now_of(view), frozen, memory.rules)
-        for make in (full, partial):
-            sketch, slow = make(*given), plain(view, table)
-            slow.keep(frozen, make is partial)
-            slow.pack(slow.insert(slow.listed(make is partial)))
-            assert sketch.place.tolist() == slow.machine()
-            assert sketch.new_type[: sketch.size[0]].tolist() == slow.new_types
-        rounds.append(view.now_s)
-        return plan
-
-    instance = make_instance(seed, jobs=16, num_tasks=np.ones(16))
-    verify(instance, play(instance, decide).solution)
-    assert len(rounds) > 10

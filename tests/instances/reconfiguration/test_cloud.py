@@ -1,46 +1,9 @@
-"""The compiled cloud against the rules in plain Python, and by hand."""
+"""The compiled cloud on schedules whose times are known by hand."""
 
-import numpy as np
 import pytest
 
-from schedgap.heuristics.reconfiguration.play import play
 from schedgap.instances.reconfiguration.kernels_state import EXECUTED, FINISH, MOVES
 from schedgap.instances.reconfiguration.verify import paid_s, played, verify
-
-
-def wandering(seed, share=0.3):
-    """A policy that moves tasks about at random, wherever they fit."""
-    rng = np.random.default_rng(seed)
-
-    def decide(view):
-        draft = view.draft()
-        for task in rng.permutation(view.num_tasks).tolist():
-            placed = draft.machine[task] >= 0
-            if view.job_phase[view.task_job[task]] == 1 or (placed and rng.random() > share):
-                continue
-            others = [m for m in range(len(draft.types)) if m != draft.machine[task] and draft.fits(task, m)]
-            if others and rng.random() < 0.7:
-                draft.put(task, int(rng.choice(others)))
-                continue
-            demand = view.demand[view.market.type2family, view.task_class[task]]
-            fits = (demand >= 0).all(axis=1) & (demand <= view.market.capacity).all(axis=1)
-            draft.put(task, draft.rent(int(rng.choice(np.flatnonzero(fits)))))
-        return draft.plan()
-
-    return decide
-
-
-@pytest.mark.parametrize("stored", [False, True])
-@pytest.mark.parametrize("seed", range(60))
-def test_plays_a_schedule_as_the_plain_rules_do(seed, stored, made, plainly, sets):
-    instance = made(seed, jobs=3 + seed % 9, period_s=(10, 20, 35)[seed % 3])
-    if stored:
-        instance = instance.replace(stored_sets=sets(seed, len(instance.catalogue.workloads)))
-    schedule = play(instance, wandering(seed)).solution
-    cloud = played(instance, schedule)
-    paid, ends = plainly(instance, schedule)
-    assert paid_s(cloud).tolist() == paid
-    assert cloud.job[:, FINISH].tolist() == ends
 
 
 def test_alone_a_job_boots_fetches_builds_starts_and_works(two_jobs, schedule_of):

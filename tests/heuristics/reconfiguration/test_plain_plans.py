@@ -1,0 +1,207 @@
+"""Eva's two plans a second time, task by task: slow, obvious, from the rules alone."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from schedgap.heuristics.reconfiguration.eva import eva
+from schedgap.heuristics.reconfiguration.kernels_plan import full, partial
+from schedgap.heuristics.reconfiguration.play import play
+from schedgap.heuristics.reconfiguration.view import MIGRATING, View
+from schedgap.heuristics.reconfiguration.wares import now_of, wares_of
+from schedgap.instances.reconfiguration import verify
+
+
+@dataclass
+class PlainTable:
+    """Observations of (class, sorted classes beside it)."""
+
+    tau: float = 0.95
+    seen: dict = field(default_factory=dict)
+
+    def throughput(self, c, beside):
+        key = (c, tuple(sorted(beside)))
+        if key in self.seen:
+            return sum(self.seen[key]) / len(self.seen[key])
+        product = 1.0
+        for d in beside:
+            pair = self.seen.get((c, (d,)))
+            product *= self.tau if pair is None else sum(pair) / len(pair)
+        return product
+
+
+@dataclass
+class Plain:
+    """A view's tasks and machines, and a plan in the making: place[task] = ("old", machine) or ("new", number)."""
+
+    view: View
+    table: PlainTable
+    place: dict = field(default_factory=dict)
+    chosen: set[int] = field(default_factory=set)
+    new_types: list[int] = field(default_factory=list)
+
+    def demand(self, k, tasks):
+        rows = [self.view.demand[self.view.market.type2family[k], self.view.task_class[t]].tolist() for t in tasks]
+        return None if any(min(row) < 0 for row in rows) else [sum(column) for column in zip(*rows, strict=True)]
+
+    def fits(self, k, tasks):
+        demand = self.demand(k, tasks)
+        return demand is not None and all(
+            d <= c for d, c in zip(demand, self.view.market.capacity[k].tolist(), strict=True)
+        )
+
+    def worth(self, tasks, sizes):
+        total = 0.0
+        for t in tasks:
+            c = int(self.view.task_class[t])
+            f = self.table.throughput(c, [int(self.view.task_class[u]) for u in tasks if u != t])
+            n = int(self.view.job_tasks[self.view.task_job[t]]) if sizes else 1
+            total += self.price(self.kmin(t)) * (f if n == 1 else max(0.0, 1 - (1 - f) * n))
+        return total
+
+    def kmin(self, t):
+        return int(self.view.reservation_type[self.view.task_class[t]])
+
+    def price(self, k):
+        return float(self.view.market.price[k])
+
+    def aligned(self, k, t, tasks):
+        capacity = self.view.market.capacity[k].tolist()
+        used = self.demand(k, tasks) or [0] * len(capacity)
+        own = self.demand(k, [t])
+        assert own is not None
+        return sum(d / c * ((c - u) / c) for d, c, u in zip(own, capacity, used, strict=True) if c > 0)
+
+    def committed(self, m):
+        return [t for t in range(self.view.num_tasks) if self.view.task_machine[t] == m]
+
+    def reusable(self, k):
+        free = [
+            m
+            for m in range(self.view.num_machines)
+            if self.view.machine_type[m] == k and self.view.machine_running[m] and m not in self.chosen
+        ]
+        return max(free, key=lambda m: len(self.committed(m)), default=None)
+
+    def take(self, k, on, tasks):
+        if on is not None:
+            self.chosen.add(on)
+            where = ("old", on)
+        else:
+            self.new_types.append(k)
+            where = ("new", len(self.new_types) - 1)
+        for t in tasks:
+            self.place[t] = where
+
+    def pack(self, listed, downsizing=True):
+        market = self.view.market
+        todo = list(listed)
+        for k in sorted(range(len(market.type_names)), key=lambda k: -market.price[k]):
+            while todo:
+                on = self.reusable(k)
+                chosen = []
+                while True:
+                    options = [t for t in todo if t not in chosen and self.fits(k, [*chosen, t])]
+                    if not options:
+                        break
+                    best = max(
+                        options,
+                        key=lambda t: (
+                            round(self.worth([*chosen, t], True), 3),
+                            on is not None and int(self.view.task_held_on[t]) == on,
+                            round(self.aligned(k, t, chosen), 9),
+                        ),
+                    )
+                    if chosen and self.worth([*chosen, best], True) < self.worth(chosen, True) - 1e-3:
+                        break
+                    chosen.append(best)
+                own = len(chosen) == 1 and self.kmin(chosen[0]) == k
+                if chosen and (own or self.worth(chosen, True) >= self.price(k) - 1e-3):
+                    rented = k
+                    if downsizing:
+                        # By the demand on the family tried, as in the authors' code, and by that on its own.
+                        need = np.array(self.demand(k, chosen))
+                        takes = [
+                            x
+                            for x in range(len(market.type_names))
+                            if self.fits(x, chosen) and (need <= market.capacity[x]).all()
+                        ]
+                        rented = min(takes, key=self.price)
+                    self.take(rented, on if rented == k else None, chosen)
+                    todo = [t for t in todo if t not in chosen]
+                    continue
+                for t in [t for t in todo if self.kmin(t) == k]:
+                    self.take(k, self.reusable(k), [t])
+                    todo.remove(t)
+                break
+
+    def insert(self, listed, sizes=False):
+        todo = list(listed)
+        while True:
+            options = []
+            for t in todo:
+                for m in sorted(self.chosen):
+                    there = [u for u, where in sorted(self.place.items()) if where == ("old", m)]
+                    k = int(self.view.machine_type[m])
+                    if self.fits(k, [*there, t]):
+                        held = int(self.view.task_held_on[t]) == m
+                        score = (round(self.worth([*there, t], sizes), 3), held, round(self.aligned(k, t, there), 9))
+                        options.append((score, t, m))
+            if not options:
+                return todo
+            _, t, m = max(options, key=lambda option: option[0])
+            self.place[t] = ("old", m)
+            todo.remove(t)
+
+    def keep(self, frozen, partly):
+        """Begin with what stays: frozen tasks, and in part all on machines that pay."""
+        for m in range(self.view.num_machines):
+            there = self.committed(m)
+            own = len(there) == 1 and self.kmin(there[0]) == self.view.machine_type[m]
+            pays = bool(there) and (own or self.worth(there, False) >= self.price(int(self.view.machine_type[m])))
+            stay = there if any(frozen[t] for t in there) or pays else []
+            stay = stay if partly else [t for t in there if frozen[t]]
+            if stay:
+                self.chosen.add(m)
+                self.place.update(dict.fromkeys(stay, ("old", m)))
+
+    def listed(self, partly):
+        """In full, by number; in part, new tasks first, then by machine."""
+        todo = [t for t in range(self.view.num_tasks) if t not in self.place]
+        return sorted(todo, key=lambda t: int(self.view.task_machine[t])) if partly else todo
+
+    def machine(self):
+        """(T,) as in `Plan`."""
+        base = {"old": 0, "new": self.view.num_machines}
+        return [base[self.place[t][0]] + self.place[t][1] for t in range(self.view.num_tasks)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_plans_are_those_of_the_rules_task_by_task(make_instance, seed):
+    """Each round of a play: both plans by the kernels and by the plain rules, with the same throughputs."""
+    table, rounds = PlainTable(0.5), []
+
+    def decide(view):
+        for m in range(view.num_machines):
+            there = np.flatnonzero(view.task_held_on == m).tolist()
+            if view.machine_running[m] and (view.task_rate[there] >= 0).all():
+                for t in there:
+                    beside = tuple(sorted(int(view.task_class[u]) for u in there if u != t))
+                    table.seen.setdefault((int(view.task_class[t]), beside), []).append(float(view.task_rate[t]))
+        plan = eva(view, tau=0.5)
+        memory = view.memory["eva"]
+        frozen = (view.job_phase == MIGRATING)[view.task_job]
+        given = (wares_of(view), memory.monitor.table, now_of(view), frozen, memory.rules)
+        for make in (full, partial):
+            sketch, slow = make(*given), Plain(view, table)
+            slow.keep(frozen, make is partial)
+            slow.pack(slow.insert(slow.listed(make is partial)))
+            assert sketch.place.tolist() == slow.machine()
+            assert sketch.new_type[: sketch.size[0]].tolist() == slow.new_types
+        rounds.append(view.now_s)
+        return plan
+
+    instance = make_instance(seed, jobs=16, num_tasks=np.ones(16))
+    verify(instance, play(instance, decide).solution)
+    assert len(rounds) > 10
