@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from concurrent.futures import CancelledError
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import dask
@@ -72,13 +73,12 @@ class DaskExecutor:
     def __init__(self, client: Client, session: Session, jobs: int | None, address: str) -> None:
         self._client = client
         self._session = session
-        self._address = address
+        self._backend = _Backend(client, address)
         self._in_flight = 2 * sum(client.ncores().values()) if jobs is None else jobs
 
     def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
         """Yield each run with its answer, in the order in which they end."""
-        backend = _Backend(self._client, self._address)
-        return execute_on(backend, self._session, self._share, tasks, self._in_flight)
+        return execute_on(self._backend, self._session, self._share, tasks, self._in_flight)
 
     def close(self) -> None:
         """End this harness's runs on all workers; a cluster that does not answer any more is left alone."""
@@ -89,6 +89,8 @@ class DaskExecutor:
             ending = threading.Thread(target=self._end, daemon=True)
             ending.start()
             ending.join(CONNECT_S)
+        # Before the client, whose answers it may wait for.
+        self._backend.close()
         self._client.close(CONNECT_S)
 
     def _end(self) -> None:
@@ -100,7 +102,11 @@ class DaskExecutor:
 
 
 class _Backend(ParallelBackendBase):  # type: ignore[misc]
-    """What joblib needs to know of Dask: how a run is sent, and how its end is told."""
+    """What joblib needs to know of Dask: how a run is sent, and how its end is told.
+
+    Ends are told by a daemon thread of ours. Python waits for Dask's own one when it exits, and what a client is asked
+    while it closes may never be answered: its event loop drops what comes after its end.
+    """
 
     supports_retrieve_callback = True
 
@@ -108,6 +114,18 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
         super().__init__(nesting_level=0)
         self._client = client
         self._address = address
+        self._ended: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._teller = threading.Thread(target=self._tell_all, daemon=True)
+        self._teller.start()
+
+    def close(self) -> None:
+        """Tell of no more ends."""
+        self._ended.put(None)
+        self._teller.join(CONNECT_S)
+
+    def _tell_all(self) -> None:
+        for tell in iter(self._ended.get, None):
+            tell()
 
     def effective_n_jobs(self, n_jobs: int) -> int:
         """Return what was chosen."""
@@ -116,11 +134,12 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
     def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
         """Send a run, and tell of its end whatever that is."""
         [(call, arguments, _)] = func.items
+        sent: Future[Any] = self._client.submit(call, *arguments, pure=False)
 
-        def tell(end: Future[Any]) -> None:
-            # Asked for here, in a thread of Dask's: what it raises must reach the thread that waits.
+        def tell() -> None:
+            # Asked for here, in a thread apart: what it raises must reach the thread that waits.
             try:
-                callback(end.result())
+                callback(sent.result())
             except KilledWorker as error:
                 callback(lost(arguments[1], one_line(error)))
             except CancelledError:
@@ -133,8 +152,7 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
             except BaseException as error:
                 callback(error)
 
-        sent = self._client.submit(call, *arguments, pure=False)
-        sent.add_done_callback(tell)
+        sent.add_done_callback(lambda _: self._ended.put(tell))
         return sent
 
     def retrieve_result_callback(self, out: Any) -> Any:

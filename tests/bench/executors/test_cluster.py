@@ -19,7 +19,6 @@ from schedgap.bench.records.journal import FILE_NAME
 # What another moment may change; `output` may hold addresses.
 TIMES = {"wall_s", "cpu_s", "warm_s", "compile_s", "reference_s", "build_s", "solve_s", "extract_s", "ended_at"}
 ELSEWHERE = TIMES | {"host", "peak_memory_mib", "output", "trajectory"}
-CALL = "from schedgap.bench.cli.app import main; main()"
 PLUGIN = Path(__file__).parents[1] / "plugins" / "cluster.py"
 
 
@@ -111,17 +110,27 @@ def rows(out):
     return [json.loads(row) for row in path.read_bytes().split(b"\n")[:-1]] if path.exists() else []
 
 
-def start_harness(*arguments):
-    command = [sys.executable, "-c", CALL, "run", *map(str, arguments), "--json"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@pytest.fixture
+def start_there(start_harness, cluster):
+    """Start a harness that has no other place for its runs."""
+
+    def start(suite, out, plugin=PLUGIN, *options, before=""):
+        options = ["--executor", cluster.name, "--address", cluster.address, *options]
+        return start_harness(suite, "--out", out, "--plugin", plugin, *options, before=before)
+
+    return start
 
 
-def run_there(cluster, suite, out, plugin=PLUGIN, *options):
-    """Exit code and stderr of a harness that has no other place for its runs."""
-    options = ["--executor", cluster.name, "--address", cluster.address, *options]
-    harness = start_harness(suite, "--out", out, "--plugin", plugin, *options)
-    _, complaint = harness.communicate(timeout=180)
-    return harness.returncode, complaint
+@pytest.fixture
+def run_there(start_there):
+    """Exit code and stderr of such a harness."""
+
+    def run(*arguments, **others):
+        harness = start_there(*arguments, **others)
+        _, complaint = harness.communicate(timeout=180)
+        return harness.returncode, complaint
+
+    return run
 
 
 @pytest.fixture(scope="module", params=[DaskCluster, RayCluster], ids=lambda kind: kind.name)
@@ -134,11 +143,11 @@ def cluster(request, tmp_path_factory):
     started.close()
 
 
-def test_rows_are_those_of_this_machine(tmp_path, write_suite, hostile, cluster):
+def test_rows_are_those_of_this_machine(tmp_path, write_suite, hostile, cluster, run_there):
     methods = ["x-honest", "x-random", "patterns", "x-segfault", "x-unsupported", "x-wrong", "x-bomb"]
     suite = write_suite(methods, seeds=2)
     run_suite(suite, out=tmp_path / "here", plugins=[hostile])
-    code, _ = run_there(cluster, suite, tmp_path / "there", hostile)
+    code, _ = run_there(suite, tmp_path / "there", hostile)
     assert code == 3
     assert len(rows(tmp_path / "there")) == 14
     here, there = (
@@ -151,25 +160,24 @@ def test_rows_are_those_of_this_machine(tmp_path, write_suite, hostile, cluster)
     wait_until(lambda: spawners(cluster) == [])
 
 
-def test_limits_hold_there(tmp_path, write_suite, hostile, cluster):
+def test_limits_hold_there(tmp_path, write_suite, hostile, run_there):
     """A run that ignores SIGTERM is ended by the worker's own server."""
-    run_there(cluster, write_suite(["x-hang"], wall_s=1), tmp_path / "out", hostile)
+    run_there(write_suite(["x-hang"], wall_s=1), tmp_path / "out", hostile)
     assert [row["reason"] for row in rows(tmp_path / "out")] == ["killed after 1 s of wall-clock time"]
 
 
-def test_plugins_need_no_shared_disk(tmp_path, write_suite, cluster):
+def test_plugins_need_no_shared_disk(tmp_path, write_suite, run_there):
     """The worker runs a copy that it was sent."""
-    code, complaint = run_there(cluster, write_suite(["x-slow"]), tmp_path / "out", PLUGIN, "--jobs", "1")
+    code, complaint = run_there(write_suite(["x-slow"]), tmp_path / "out", PLUGIN, "--jobs", "1")
     assert (code, complaint) == (0, "")
     file = rows(tmp_path / "out")[0]["details"]["file"]
     assert file.endswith("/cluster.py")
     assert file != str(PLUGIN)
 
 
-def test_a_killed_worker_loses_and_doubles_nothing(tmp_path, write_suite, cluster):
+def test_a_killed_worker_loses_and_doubles_nothing(tmp_path, write_suite, cluster, start_there):
     suite, out = write_suite(["x-slow"], seeds=40), tmp_path / "out"
-    options = ["--executor", cluster.name, "--address", cluster.address]
-    harness = start_harness(suite, "--out", out, "--plugin", PLUGIN, *options)
+    harness = start_there(suite, out)
     wait_until(lambda: len(rows(out)) >= 5)
     cluster.workers()[0].send_signal(signal.SIGKILL)
     _, complaint = harness.communicate(timeout=180)
@@ -179,20 +187,19 @@ def test_a_killed_worker_loses_and_doubles_nothing(tmp_path, write_suite, cluste
     assert {row["status"] for row in rows(out)} == {"feasible"}
 
 
-def test_a_run_that_kills_its_workers_is_one_row(tmp_path, write_suite, cluster):
+def test_a_run_that_kills_its_workers_is_one_row(tmp_path, write_suite, run_there):
     """It is given up after some workers; the other runs are done by those that are left or started anew."""
     suite = write_suite(["x-worker-killer", "x-slow"])
-    code, complaint = run_there(cluster, suite, tmp_path / "out", PLUGIN, "--jobs", "1")
+    code, complaint = run_there(suite, tmp_path / "out", PLUGIN, "--jobs", "1")
     assert code == 3
     assert "x-worker-killer: crashed (1 of its runs)" in complaint
     assert "the workers that it was given to were lost (" in complaint
     assert Counter(row["status"] for row in rows(tmp_path / "out")) == {"crashed": 1, "feasible": 1}
 
 
-def test_interrupt_ends_the_runs_of_the_cluster(tmp_path, write_suite, cluster):
+def test_interrupt_ends_the_runs_of_the_cluster(tmp_path, write_suite, cluster, start_there):
     suite, out = write_suite(["x-slow[pause_s=1.0]"], seeds=60), tmp_path / "out"
-    options = ["--executor", cluster.name, "--address", cluster.address]
-    harness = start_harness(suite, "--out", out, "--plugin", PLUGIN, *options)
+    harness = start_there(suite, out)
     wait_until(lambda: len(rows(out)) >= 2)
     assert spawners(cluster) != []
     harness.send_signal(signal.SIGINT)
@@ -203,29 +210,52 @@ def test_interrupt_ends_the_runs_of_the_cluster(tmp_path, write_suite, cluster):
     assert 2 <= len(rows(out)) < 60
 
 
-def test_plugin_that_cannot_be_loaded_there(tmp_path, write_suite, cluster):
+# What a loop that has just stopped does to whoever asks it, for as long as one likes.
+NEVER_ANSWERS = """
+import pathlib, threading
+from schedgap.bench.executors import cluster_dask
+def result(end):
+    pathlib.Path({asked!r}).touch()
+    threading.Event().wait()
+cluster_dask.Future.result, cluster_dask.CONNECT_S = result, 1
+"""
+
+
+def test_interrupt_while_an_answer_is_asked_for(tmp_path, write_suite, cluster, start_there):
+    """The thread that waits for it does not keep the harness."""
+    if cluster.name != "dask":
+        pytest.skip("Ray brings the answer with the end")
+    asked = tmp_path / "asked"
+    harness = start_there(write_suite(["x-slow"]), tmp_path / "out", before=NEVER_ANSWERS.format(asked=str(asked)))
+    wait_until(asked.exists)
+    harness.send_signal(signal.SIGINT)
+    printed, complaint = harness.communicate(timeout=60)
+    assert (harness.returncode, printed) == (130, "")
+    assert complaint == "interrupted; what was recorded stays, the same command finishes the rest.\n"
+    wait_until(lambda: spawners(cluster) == [])
+
+
+def test_plugin_that_cannot_be_loaded_there(tmp_path, write_suite, run_there):
     """It imports a file beside it, which is not sent."""
     (tmp_path / "beside.py").write_text("")
     path = tmp_path / "needs.py"
     path.write_text("import beside\n")
-    code, complaint = run_there(cluster, write_suite(["no-packing"]), tmp_path / "out", path)
+    code, complaint = run_there(write_suite(["no-packing"]), tmp_path / "out", path)
     assert code == 2
     assert complaint.startswith("MethodError: methods cannot be loaded: plug-in ")
     assert complaint.endswith("needs.py line 1: ModuleNotFoundError: No module named 'beside'.\n")
 
 
-def test_workers_with_other_versions_are_refused(tmp_path, write_suite, cluster):
+def test_workers_with_other_versions_are_refused(tmp_path, write_suite, run_there):
     """The harness of this test believes to have another HiGHS."""
     lie = (
         "from schedgap.bench.executors import cluster; known = cluster.versions();"
         "cluster.versions = lambda: {**known, 'highspy': '0.1'};"
     )
-    options = ["--out", tmp_path / "out", "--executor", cluster.name, "--address", cluster.address]
-    command = [sys.executable, "-c", lie + CALL, "run", write_suite(["no-packing"]), *options]
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.startswith("ExecutorError: worker ")
-    assert done.stderr.endswith("(here 0.1); install the same versions there.\n")
+    code, complaint = run_there(write_suite(["no-packing"]), tmp_path / "out", before=lie)
+    assert code == 2
+    assert complaint.startswith("ExecutorError: worker ")
+    assert complaint.endswith("(here 0.1); install the same versions there.\n")
     assert not (tmp_path / "out").exists()
 
 

@@ -102,13 +102,11 @@ def check_what_lies_beside(out, rows):
     assert set(read_pictures(out, solved)) == solved
 
 
-def test_interrupt_is_clean(tmp_path, write_suite, hostile):
+def test_interrupt_is_clean(tmp_path, write_suite, hostile, start_harness):
     """Ctrl-C: exit code 130, one sentence, no process left, and what was recorded stays."""
     suite = write_suite(["x-random[pause_s=0.2]"], seeds=100)
     out = tmp_path / "out"
-    arguments = ["run", str(suite), "--out", str(out), "--plugin", str(hostile), "--json"]
-    command = [sys.executable, "-c", "from schedgap.bench.cli.app import main; main()", *arguments]
-    harness = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    harness = start_harness(suite, "--out", out, "--plugin", hostile)
     deadline = time.monotonic() + 60
     while len(whole_rows(out / FILE_NAME)) < 3 and time.monotonic() < deadline:
         time.sleep(0.01)

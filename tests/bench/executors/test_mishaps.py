@@ -4,8 +4,6 @@ import errno
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -13,39 +11,29 @@ import pytest
 from schedgap.bench.records.journal import FILE_NAME
 from schedgap.bench.records.pictures import read_pictures
 
-CALL = "from schedgap.bench.cli.app import main; main()"
-
 
 def whole_rows(out):
     path = out / FILE_NAME
     return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]] if path.exists() else []
 
 
-def run(out, suite, hostile, before=""):
-    command = [
-        sys.executable,
-        "-c",
-        before + CALL,
-        "run",
-        suite,
-        "--out",
-        out,
-        "--plugin",
-        hostile,
-        "--json",
-        "-j",
-        "2",
-    ]
-    return subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@pytest.fixture
+def run(start_harness, hostile):
+    """Start a harness that does two runs at a time."""
+
+    def start(out, suite, before=""):
+        return start_harness(suite, "--out", out, "--plugin", hostile, "-j", "2", before=before)
+
+    return start
 
 
-def test_second_harness_says_so(tmp_path, write_suite, hostile):
+def test_second_harness_says_so(tmp_path, write_suite, run):
     suite, out = write_suite(["x-random[pause_s=0.5]"], seeds=200), tmp_path / "out"
-    first = run(out, suite, hostile)
+    first = run(out, suite)
     deadline = time.monotonic() + 60
     while len(whole_rows(out)) < 2 and time.monotonic() < deadline:
         time.sleep(0.01)
-    second = run(out, suite, hostile)
+    second = run(out, suite)
     printed, complaint = second.communicate(timeout=60)
     assert (second.returncode, printed) == (2, "")
     assert complaint == (
@@ -60,18 +48,18 @@ def test_second_harness_says_so(tmp_path, write_suite, hostile):
 
 
 @pytest.mark.parametrize(("method", "file"), [("x-nothing", FILE_NAME), ("x-honest", "pictures.jsonl")])
-def test_full_disk(tmp_path, write_suite, hostile, method, file):
+def test_full_disk(tmp_path, write_suite, run, method, file):
     """The system cuts the write that goes beyond the room; with more room the same command does the rest."""
     suite, out = write_suite([method], seeds=40, tasks=40), tmp_path / "out"
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000));"
-    harness = run(out, suite, hostile, limit)
+    harness = run(out, suite, limit)
     printed, complaint = harness.communicate(timeout=120)
     assert (harness.returncode, printed) == (2, "")
     assert complaint.startswith(f"JournalError: {out / file}: cannot be written (File too large); ")
     assert complaint.count("\n") == 1
     kept = whole_rows(out)
     assert 0 < len(kept) < 40
-    harness = run(out, suite, hostile)
+    harness = run(out, suite)
     printed, complaint = harness.communicate(timeout=120)
     assert (harness.returncode, complaint) == (0, "")
     assert json.loads(printed)["measured_now"] == 40 - len(kept)

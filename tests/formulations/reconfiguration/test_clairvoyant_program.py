@@ -70,7 +70,8 @@ def test_no_schedule_is_cheaper(seed, oddities, wander):
     costs = wander(instance, 40, seed) + policy_costs(instance)
     if outcome.solution is not None:
         costs.append(verify(instance, outcome.solution))
-    assert 0 < outcome.bound <= min(costs)
+    # On a busy machine the second may be over before anything is proven.
+    assert 0 <= outcome.bound <= min(costs)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])
