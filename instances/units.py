@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.instances.arrays import IntArray
+
 
 def shown_amount(value: int, resource: str) -> str:
     """Return an amount as people write it: `12 cpu`, `1.5 ram_gib`."""
@@ -13,3 +22,8 @@ def resource_scale(resource: str) -> int:
     if resource.endswith("_gib"):
         return 1024
     return 1 if resource.endswith("_mib") else 1000
+
+
+def resource_scales(resources: Sequence[str]) -> IntArray:
+    """Return how many integer units one written unit of each resource has, (R,) int64."""
+    return np.array([resource_scale(resource) for resource in resources])

@@ -11,7 +11,7 @@ from schedgap.heuristics.reconfiguration.monitor import SEMANTICS
 from schedgap.heuristics.reconfiguration.play import policy
 from schedgap.heuristics.reconfiguration.view import MIGRATING, Plan
 from schedgap.heuristics.reconfiguration.wares import now_of, wares_of
-from schedgap.instances.provisioning.units import resource_scale
+from schedgap.instances.units import resource_scale
 
 if TYPE_CHECKING:
     from schedgap.heuristics.reconfiguration.view import View

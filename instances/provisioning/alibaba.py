@@ -6,13 +6,13 @@ rounded up to whole GPUs, cores and GiB as Eva's trace generator does; a pod tha
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from schedgap.instances.csv_table import read_rows, whole_number
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import ec2_types, fits_ec2
 from schedgap.instances.provisioning.model import ProvisioningInstance
@@ -26,8 +26,6 @@ Pods = Literal["not-failed", "all"]
 NUMBERS = ("cpu_milli", "memory_mib", "num_gpu", "creation_time", "deletion_time")
 COLUMNS = ("name", *NUMBERS, "pod_phase", "scheduled_time")
 NEVER = -1
-# In the file's units: far above any machine, and a thousandfold of it still fits into 64 bits.
-LARGEST = 2**50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,29 +53,7 @@ def read_pods(path: Path | str) -> PodList:
         pod named twice, a file without pods.
     """
     path = Path(path)
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = csv.reader(file)
-            header = next(lines, [])
-            missing = [column for column in COLUMNS if column not in header]
-            if missing:
-                raise InstanceError(
-                    f"{path.name} line 1: no column '{missing[0]}'; a pod list has {', '.join(COLUMNS)}."
-                )
-            twice = [column for column in COLUMNS if header.count(column) > 1]
-            if twice:
-                raise InstanceError(f"{path.name} line 1: column '{twice[0]}' is there twice; remove one.")
-            rows = [
-                _pod(path, lines.line_num, dict(zip(header, _whole(path, lines.line_num, header, row), strict=True)))
-                for row in lines
-                if row
-            ]
-    except OSError as error:
-        raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the pod list of the trace.") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InstanceError(
-            f"{path}: cannot be read as a UTF-8 CSV file ({error}); give the pod list of the trace."
-        ) from None
+    rows = [_pod(path, line, row) for line, row in read_rows(path, COLUMNS, "pod list")]
     if not rows:
         raise InstanceError(f"{path.name}: no pods after the header; the trace is empty.")
     names = tuple(row[0] for row in rows)
@@ -177,15 +153,6 @@ def snapshot(
     )
 
 
-def _whole(path: Path, line: int, header: list[str], row: list[str]) -> list[str]:
-    if len(row) != len(header):
-        raise InstanceError(
-            f"{path.name} line {line}: {len(row)} fields, the header has {len(header)}; "
-            "the file is truncated or malformed there."
-        )
-    return row
-
-
 def _pod(path: Path, line: int, row: dict[str, str]) -> tuple[str, str, list[int]]:
     values = []
     for column in (*NUMBERS, "scheduled_time"):
@@ -193,15 +160,5 @@ def _pod(path: Path, line: int, row: dict[str, str]) -> tuple[str, str, list[int
         if column == "scheduled_time" and not text:
             values.append(NEVER)
             continue
-        try:
-            value = int(text)
-        except ValueError:
-            raise InstanceError(
-                f"{path.name} line {line}: {column} is '{text:.60}', not a whole number; mend or remove the line."
-            ) from None
-        if value < 0:
-            raise InstanceError(f"{path.name} line {line}: {column} is {value}; it must not be negative.")
-        if value > LARGEST:
-            raise InstanceError(f"{path.name} line {line}: {column} is {text:.60}; it must be at most {LARGEST}.")
-        values.append(value)
+        values.append(whole_number(path, line, column, text))
     return row["name"], row["pod_phase"], values

@@ -5,24 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import ConfigDict, Field, with_config
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.file_kinds import STRICT, Amount
 from schedgap.instances.files import from_units, to_units
 from schedgap.instances.provisioning.model import NOT_ALLOWED
-from schedgap.instances.provisioning.units import resource_scale
+from schedgap.instances.units import resource_scale, resource_scales
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
-
-STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
-Amount = Annotated[float, Field(ge=0)]
-# Larger whole numbers are refused here, before NumPy meets one of more than 64 bits.
-Count = Annotated[int, Field(ge=1, le=2**53)]
 
 
 @with_config(STRICT)
@@ -41,11 +37,6 @@ class DemandFile(TypedDict):
 
     name: str
     demand: dict[str, list[Amount]]
-
-
-def resource_scales(resources: Sequence[str]) -> IntArray:
-    """Return how many integer units one written unit of each resource has, (R,) int64."""
-    return np.array([resource_scale(resource) for resource in resources])
 
 
 def read_machine_types(resources: Sequence[str], types: Sequence[MachineTypeFile]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from schedgap.instances.arrays import content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.units import shown_amount
+from schedgap.instances.units import shown_amount
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.picture import MAX_BARS, Bar, Part, Picture
-from schedgap.instances.provisioning.units import resource_scale
+from schedgap.instances.units import resource_scale
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

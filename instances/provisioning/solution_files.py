@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.errors import SolutionError
+from schedgap.instances.file_kinds import STRICT, Count
 from schedgap.instances.files import read_document, refuse_other_instance, write_document
-from schedgap.instances.provisioning.file_parts import STRICT, Count
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:

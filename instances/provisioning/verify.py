@@ -8,7 +8,7 @@ import numpy as np
 
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.provisioning.objective import objective
-from schedgap.instances.provisioning.units import shown_amount
+from schedgap.instances.units import shown_amount
 
 if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.provisioning.units import shown_amount
 from schedgap.instances.reconfiguration import kernels_plan, kernels_state
 from schedgap.instances.reconfiguration.kernels_rates import RATE_ONE, STORED_ROWS
 from schedgap.instances.reconfiguration.kernels_state import State
 from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 from schedgap.instances.reconfiguration.stored_sets import FEWEST, in_order
+from schedgap.instances.units import shown_amount
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

@@ -9,8 +9,9 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.file_kinds import STRICT, Amount, Count
 from schedgap.instances.files import to_units
-from schedgap.instances.provisioning.file_parts import STRICT, Amount, Count, check_square
+from schedgap.instances.provisioning.file_parts import check_square
 from schedgap.instances.reconfiguration.stored_sets import ABSENT, StoredSets, in_order
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.file_kinds import STRICT, Count
 from schedgap.instances.files import (
     arrays_beside,
     named_beside,
@@ -24,8 +25,6 @@ from schedgap.instances.files import (
     write_document,
 )
 from schedgap.instances.provisioning.file_parts import (
-    STRICT,
-    Count,
     DemandFile,
     MachineTypeFile,
     read_demand,

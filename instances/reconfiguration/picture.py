@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
-from schedgap.instances.provisioning.units import resource_scale
 from schedgap.instances.reconfiguration.kernels_state import PAID_FROM, PAID_UNTIL
 from schedgap.instances.reconfiguration.verify import DOLLAR, HOUR_S, paid_s, played
+from schedgap.instances.units import resource_scale
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray

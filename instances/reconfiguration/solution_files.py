@@ -10,8 +10,8 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.errors import SolutionError
+from schedgap.instances.file_kinds import STRICT
 from schedgap.instances.files import naming_file, read_document, refuse_other_instance, write_document
-from schedgap.instances.provisioning.file_parts import STRICT
 from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter, with_config
+from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.errors import InstanceError, SolutionError
+from schedgap.instances.file_kinds import STRICT, Amount, Count
 from schedgap.instances.files import (
     arrays_beside,
     from_units,
@@ -32,10 +33,7 @@ from schedgap.instances.waiting.schedule import RENTED, WaitingSchedule
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
-STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 INLINE_JOBS = 10_000
-Count = Annotated[int, Field(ge=1, le=2**53)]
-Amount = Annotated[float, Field(ge=0)]
 JOB_ARRAYS = ("submit_us", "runtime_us", "cores", "memory_mib")
 
 

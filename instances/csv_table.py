@@ -1,0 +1,71 @@
+"""Trace files in CSV: rows with their line numbers, and one clear sentence for what is malformed."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+# Far above any machine or time, and a thousandfold of it still fits into 64 bits.
+LARGEST = 2**50
+
+
+def read_rows(path: Path, columns: Sequence[str], what: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield line number and fields, by column, of each row below the header; empty lines are left out.
+
+    columns : those that must be there. what : how messages call the file, such as `pod list`.
+
+    Raises
+    ------
+    InstanceError
+        naming the line: a missing column, one that is there twice, a short or long line, a file that cannot be read.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            lines = csv.reader(file)
+            header = next(lines, [])
+            missing = [column for column in columns if column not in header]
+            if missing:
+                raise InstanceError(f"{path.name} line 1: no column '{missing[0]}'; a {what} has {', '.join(columns)}.")
+            twice = [column for column in columns if header.count(column) > 1]
+            if twice:
+                raise InstanceError(f"{path.name} line 1: column '{twice[0]}' is there twice; remove one.")
+            for row in filter(None, lines):
+                if len(row) != len(header):
+                    raise InstanceError(
+                        f"{path.name} line {lines.line_num}: {len(row)} fields, the header has {len(header)}; "
+                        "the file is truncated or malformed there."
+                    )
+                yield lines.line_num, dict(zip(header, row, strict=True))
+    except OSError as error:
+        raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the {what} of the trace.") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InstanceError(
+            f"{path}: cannot be read as a UTF-8 CSV file ({error}); give the {what} of the trace."
+        ) from None
+
+
+def whole_number(path: Path, line: int, column: str, text: str) -> int:
+    """Return a field as a whole number from 0 to `LARGEST`.
+
+    Raises
+    ------
+    InstanceError
+        naming the line and the column of anything else.
+    """
+    try:
+        value = int(text)
+    except ValueError:
+        raise InstanceError(
+            f"{path.name} line {line}: {column} is '{text:.60}', not a whole number; mend or remove the line."
+        ) from None
+    if value < 0:
+        raise InstanceError(f"{path.name} line {line}: {column} is {value}; it must not be negative.")
+    if value > LARGEST:
+        raise InstanceError(f"{path.name} line {line}: {column} is {text:.60}; it must be at most {LARGEST}.")
+    return value
