@@ -30,6 +30,23 @@ def locked_ints(values: ArrayLike) -> IntArray:
     return array
 
 
+def locked_bools(values: ArrayLike) -> BoolArray:
+    """Return `values` as a read-only C-ordered bool array; a copy unless it is already one that nobody can write."""
+    source = np.asarray(values)
+    if source.dtype == np.bool_ and source.flags.c_contiguous and not source.flags.writeable and source.base is None:
+        return source
+    array = np.array(source, dtype=np.bool_, order="C", copy=True)
+    array.setflags(write=False)
+    return array
+
+
+def locked_floats(values: ArrayLike) -> FloatArray:
+    """Return `values` as a read-only C-ordered float64 array, a copy."""
+    array = np.array(values, dtype=np.float64, order="C", copy=True)
+    array.setflags(write=False)
+    return array
+
+
 def content_hash(parts: Iterable[object]) -> str:
     """Return the SHA-256 (hex) of a sequence of strings, numbers, None and int64 arrays, the same on every machine."""
     digest = hashlib.sha256()

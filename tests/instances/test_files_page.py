@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import schedgap.instances.fairness
 import schedgap.instances.provisioning
 import schedgap.instances.reconfiguration
+import schedgap.instances.sharing
 import schedgap.instances.waiting  # noqa: F401 - registers the family
 from schedgap.instances.family import find_family
 
@@ -24,6 +26,10 @@ def test_every_family_has_an_instance_and_a_solution():
         "schedgap/waiting-solution/1",
         "schedgap/reconfiguration/1",
         "schedgap/reconfiguration-solution/1",
+        "schedgap/fairness/1",
+        "schedgap/fairness-solution/1",
+        "schedgap/sharing/1",
+        "schedgap/sharing-solution/1",
     ]
 
 

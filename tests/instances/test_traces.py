@@ -56,7 +56,9 @@ def test_no_such_file_trace_or_server(server, tmp_path):
 
 
 def test_every_trace_names_a_reader():
-    import schedgap.instances.provisioning  # noqa: F401
+    import schedgap.instances.fairness
+    import schedgap.instances.provisioning
+    import schedgap.instances.waiting  # noqa: F401 - registers the family
     from schedgap.instances import find_family
 
     for trace in TRACES.values():

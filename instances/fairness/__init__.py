@@ -1,0 +1,74 @@
+"""The fairness family: which share of a cluster each user gets, machine by machine (Eunomia, Choosy, TSF, DRF)."""
+
+from schedgap.instances.fairness.allocation import (
+    SPREAD,
+    TASK,
+    Certificate,
+    FairnessAllocation,
+    allocation_of,
+    tasks_per_class,
+)
+from schedgap.instances.fairness.datacentre import datacentre
+from schedgap.instances.fairness.files import read_instance, write_instance
+from schedgap.instances.fairness.generate import alice_bob, micro
+from schedgap.instances.fairness.generate_random import random_users
+from schedgap.instances.fairness.measures import measures
+from schedgap.instances.fairness.model import FAMILY, NOTIONS, ONE, UNLIMITED, FairnessInstance
+from schedgap.instances.fairness.openb import openb_constraints
+from schedgap.instances.fairness.picture import picture
+from schedgap.instances.fairness.reference import finds_fair_point
+from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.shrink import shrink
+from schedgap.instances.fairness.solution_files import read_solution, write_solution
+from schedgap.instances.fairness.verify import FAIR, fair_shares, shares_of, verify
+from schedgap.instances.family import Family, register_family
+
+FAIRNESS = register_family(
+    Family(
+        name=FAMILY,
+        verify=verify,
+        read_instance=read_instance,
+        write_instance=write_instance,
+        read_solution=read_solution,
+        write_solution=write_solution,
+        objective_scale=FAIR,
+        objective_unit="x fair",
+        generators={"alice-bob": alice_bob, "micro": micro, "random-users": random_users, "datacentre": datacentre},
+        importers={"openb-constraints": openb_constraints},
+        shrink=shrink,
+        measures=measures,
+        picture=picture,
+    )
+)
+
+__all__ = [
+    "FAIR",
+    "FAIRNESS",
+    "FAMILY",
+    "NOTIONS",
+    "ONE",
+    "SPREAD",
+    "TASK",
+    "UNLIMITED",
+    "Certificate",
+    "FairnessAllocation",
+    "FairnessInstance",
+    "alice_bob",
+    "allocation_of",
+    "datacentre",
+    "fair_shares",
+    "finds_fair_point",
+    "measures",
+    "micro",
+    "openb_constraints",
+    "random_users",
+    "read_instance",
+    "read_solution",
+    "share_of_a_task",
+    "shares_of",
+    "shrink",
+    "tasks_per_class",
+    "verify",
+    "write_instance",
+    "write_solution",
+]

@@ -1,0 +1,217 @@
+"""The fairness problem (Eunomia, section III; Choosy, TSF and DRF in the same notation): what is given.
+
+Letters used for shapes: N users, K machine classes, R resources.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+
+FAMILY = "fairness"
+SCHEMA = "schedgap/fairness/1"
+# How a user's share is measured, see `shares.py`.
+NOTIONS = ("eunomia", "tsf", "cmmf", "drf")
+UNLIMITED = -1
+# Performance and weights are given in thousandths.
+ONE = 1000
+MAX_AMOUNT = 2**40
+# What all machines have of a resource together fits into 64 bits, twice over.
+MAX_TOTAL = 2**62
+# So many tasks of a user on a machine class are still exact in units of their 10^12-th parts, in 64 bits.
+MAX_TASKS = 9_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FairnessInstance:
+    """Users that share machines; how many tasks of each user are to run on each machine class.
+
+    All quantities are integers: resources named `*_gib` or `*_mib` in MiB, every other resource in thousandths,
+    performance and weights in thousandths.
+
+    notion : one of `NOTIONS`, the share in which users are to be equal as far as they can be.
+    machine_count : (K,) int64, positive. capacity : (K, R) int64, of one machine.
+    demand : (N, R) int64, of one task; no user's is zero in all resources.
+    weight : (N,) int64 thousandths, positive.
+    performance : (N, K) int64 thousandths: the progress of one task of the user on a machine of the class.
+    allowed : (N, K) bool: where the user's placement constraints let its tasks run.
+    tasks : (N,) int64, how many tasks a user has, `UNLIMITED` for more than fit.
+    user_names : N names, or None for `user-0`, `user-1`, ...
+    notes : what whoever made it has to say, such as users left out; no part of the content.
+
+    Raises `InstanceError` on anything inconsistent, such as a user that no machine can serve.
+    """
+
+    name: str
+    notion: str
+    resources: tuple[str, ...]
+    machine_names: tuple[str, ...]
+    machine_count: IntArray
+    capacity: IntArray
+    demand: IntArray
+    weight: IntArray
+    performance: IntArray
+    allowed: BoolArray
+    tasks: IntArray
+    user_names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        for key in _INT_FIELDS:
+            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        object.__setattr__(self, "allowed", locked_bools(self.allowed))
+        self._check_shapes()
+        self._check_values()
+        self._check_users()
+        self.check_notion(self.notion)
+        object.__setattr__(self, "digest", self._content_hash())
+
+    @property
+    def num_users(self) -> int:
+        """Number of users."""
+        return int(self.weight.shape[0])
+
+    @property
+    def num_machine_classes(self) -> int:
+        """Number of machine classes."""
+        return len(self.machine_names)
+
+    def user_name(self, index: int) -> str:
+        """Return the name of a user."""
+        return self.user_names[index] if self.user_names is not None else f"user-{index}"
+
+    def fitting(self) -> FloatArray:
+        """(N, K) float64: how many tasks of a user, alone and unconstrained, run on one machine; fractions count."""
+        fits = np.full((self.num_users, self.num_machine_classes), np.inf)
+        for r in range(len(self.resources)):
+            needs = self.demand[:, r]
+            some = needs > 0
+            fits[some] = np.minimum(fits[some], self.capacity[None, :, r] / needs[some, None])
+        return fits
+
+    def check_notion(self, notion: str) -> None:
+        """Refuse a notion in which the users' shares have no meaning.
+
+        Raises
+        ------
+        InstanceError
+            for an unknown notion, or cmmf where a user demands nothing of the first resource.
+        """
+        if notion not in NOTIONS:
+            raise InstanceError(f"{self.name}: notion is '{notion:.60}'; choose one of {', '.join(NOTIONS)}.")
+        none = self.demand[:, 0] == 0
+        if notion == "cmmf" and none.any():
+            raise InstanceError(
+                f"{self.name}: user {self.user_name(int(np.argmax(none)))} demands no {self.resources[0]}, in which cmmf "
+                "measures shares; name another resource first, or choose another notion."
+            )
+
+    def replace(self, **changes: object) -> FairnessInstance:
+        """Return a copy with some fields changed, validated anew."""
+        return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
+
+    def _check_shapes(self) -> None:
+        num_users, num_classes, num_resources = self.num_users, len(self.machine_names), len(self.resources)
+        wanted = {
+            "machine_count": (num_classes,),
+            "capacity": (num_classes, num_resources),
+            "demand": (num_users, num_resources),
+            "weight": (num_users,),
+            "performance": (num_users, num_classes),
+            "allowed": (num_users, num_classes),
+            "tasks": (num_users,),
+        }
+        for key, shape in wanted.items():
+            if getattr(self, key).shape != shape:
+                raise InstanceError(f"{self.name}: {key} has shape {getattr(self, key).shape}, expected {shape}.")
+        if self.user_names is not None and len(self.user_names) != num_users:
+            raise InstanceError(f"{self.name}: {len(self.user_names)} names for {num_users} users; give one each.")
+        named = (("resource", self.resources), ("machine class", self.machine_names), ("user", self.user_names))
+        for what, names in named:
+            if names is None:
+                continue
+            if not names:
+                raise InstanceError(f"{self.name}: there is no {what}; give at least one.")
+            if len(set(names)) != len(names):
+                twice = next(name for name, count in Counter(names).items() if count > 1)
+                raise InstanceError(f"{self.name}: {what} '{twice}' is given twice; rename one.")
+
+    def _check_values(self) -> None:
+        if not self.num_users:
+            raise InstanceError(f"{self.name}: there is no user; give at least one.")
+        for key, least in (("machine_count", 1), ("capacity", 0), ("demand", 0), ("performance", 0), ("weight", 1)):
+            values = getattr(self, key)
+            if values.min() < least or values.max() > MAX_AMOUNT:
+                bad = values.min() if values.min() < least else values.max()
+                row = int(np.argwhere(values == bad)[0][0])
+                which = (
+                    f"machine class {self.machine_names[row]}"
+                    if key in ("machine_count", "capacity")
+                    else f"user {self.user_name(row)}"
+                )
+                raise InstanceError(
+                    f"{self.name}: {key} of {which} is {bad}; give {least} to {MAX_AMOUNT} (in integer units)."
+                )
+        total = self.machine_count.astype(np.float64) @ self.capacity
+        if total.max() > MAX_TOTAL:
+            raise InstanceError(
+                f"{self.name}: all machines together have {total.max():.3g} of {self.resources[int(np.argmax(total))]}; "
+                f"give up to {MAX_TOTAL} (in integer units)."
+            )
+        bad = (self.tasks < 1) & (self.tasks != UNLIMITED)
+        if bad.any():
+            user = int(np.argmax(bad))
+            raise InstanceError(
+                f"{self.name}: user {self.user_name(user)} has {self.tasks[user]} tasks; give at least one, or none at "
+                "all for an unlimited number."
+            )
+
+    def _check_users(self) -> None:
+        free = ~(self.demand > 0).any(axis=1)
+        if free.any():
+            raise InstanceError(
+                f"{self.name}: user {self.user_name(int(np.argmax(free)))} demands nothing of any resource; give its "
+                "tasks a positive demand."
+            )
+        fitting = self.fitting()
+        fits = fitting > 0
+        checks = (
+            (self.allowed, "is allowed on no machine class", "allow one"),
+            (self.allowed & fits, "is allowed only on machine classes that lack a resource it demands", "drop it"),
+            (
+                self.allowed & fits & (self.performance > 0),
+                "has zero performance wherever its tasks may run",
+                "give a positive one or drop it",
+            ),
+        )
+        for serves, what, way_out in checks:
+            unserved = ~serves.any(axis=1)
+            if unserved.any():
+                user = int(np.argmax(unserved))
+                raise InstanceError(f"{self.name}: user {self.user_name(user)} {what}; {way_out}.")
+        own = np.where(self.tasks == UNLIMITED, np.inf, self.tasks)[:, None]
+        most = np.where(self.allowed, np.minimum(fitting * self.machine_count, own), 0.0)
+        if most.max() > MAX_TASKS:
+            user, k = divmod(int(np.argmax(most)), self.num_machine_classes)
+            raise InstanceError(
+                f"{self.name}: {most.max():.0f} tasks of user {self.user_name(user)} fit on machine class "
+                f"{self.machine_names[k]}, more than {MAX_TASKS} are not exact; count several as one, or split the class."
+            )
+
+    def _content_hash(self) -> str:
+        arrays = (getattr(self, key) for key in _INT_FIELDS)
+        names = (self.resources, self.machine_names, self.user_names)
+        return content_hash([SCHEMA, self.notion, *names, *arrays, self.allowed.astype(np.int64)])
+
+
+_INT_FIELDS = ("machine_count", "capacity", "demand", "weight", "performance", "tasks")

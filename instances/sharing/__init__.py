@@ -1,0 +1,56 @@
+"""The sharing family: jobs of tasks that arrive over time and share a cluster fairly (Eunomia)."""
+
+from schedgap.instances.family import Family, register_family
+from schedgap.instances.sharing.files import read_instance, write_instance
+from schedgap.instances.sharing.generate import micro, random_jobs
+from schedgap.instances.sharing.generate_macro import macro
+from schedgap.instances.sharing.measures import measures
+from schedgap.instances.sharing.model import FAMILY, SECOND_MS, SharingInstance
+from schedgap.instances.sharing.picture import picture
+from schedgap.instances.sharing.schedule import SharingSchedule
+from schedgap.instances.sharing.shrink import shrink
+from schedgap.instances.sharing.snapshot import Snapshot, Timeline, as_users, fairness_at
+from schedgap.instances.sharing.solution_files import read_solution, write_solution
+from schedgap.instances.sharing.verify import ends_ms, verify
+
+SHARING = register_family(
+    Family(
+        name=FAMILY,
+        verify=verify,
+        read_instance=read_instance,
+        write_instance=write_instance,
+        read_solution=read_solution,
+        write_solution=write_solution,
+        objective_scale=SECOND_MS,
+        objective_unit="s",
+        generators={"micro": micro, "macro": macro, "random-jobs": random_jobs},
+        importers={},
+        shrink=shrink,
+        measures=measures,
+        picture=picture,
+    )
+)
+
+__all__ = [
+    "FAMILY",
+    "SECOND_MS",
+    "SHARING",
+    "SharingInstance",
+    "SharingSchedule",
+    "Snapshot",
+    "Timeline",
+    "as_users",
+    "ends_ms",
+    "fairness_at",
+    "macro",
+    "measures",
+    "micro",
+    "picture",
+    "random_jobs",
+    "read_instance",
+    "read_solution",
+    "shrink",
+    "verify",
+    "write_instance",
+    "write_solution",
+]

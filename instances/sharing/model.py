@@ -1,0 +1,215 @@
+"""Fair sharing over time (Eunomia, sections III-B and IV): jobs that arrive, and machines that their tasks share.
+
+Letters used for shapes: J jobs, T tasks of all jobs together, K machine classes, M machines, R resources.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.fairness.model import MAX_AMOUNT, NOTIONS, ONE
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray, IntArray
+
+FAMILY = "sharing"
+SCHEMA = "schedgap/sharing/1"
+SECOND_MS = 1000
+MAX_TOTAL_MS = 2**52
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharingInstance:
+    """Jobs of tasks to run on shared machines; each job is a user. A task that has started is not interrupted.
+
+    Times are integer milliseconds since the instance's start; resources named `*_gib` or `*_mib` are in MiB, every other
+    in thousandths; performance and weights are in thousandths.
+
+    notion : one of `schedgap.instances.fairness.model.NOTIONS`, in which shares are measured.
+    machine_count : (K,) int64, positive. capacity : (K, R) int64, of one machine. Machines are numbered class by class.
+    arrival_ms : (J,) int64, not negative, in order. demand : (J, R) int64, of one task. weight : (J,) int64, positive.
+    performance : (J, K) int64 thousandths. allowed : (J, K) bool.
+    first_task : (J + 1,) int64; job j has the tasks first_task[j] to first_task[j + 1] - 1, at least one, and starts them
+        in this order.
+    work_ms : (T,) int64, positive: how long a task runs at performance 1; see `duration_ms`.
+    warm_up_jobs : so many of the first jobs are left out of the figures of delays.
+
+    Raises `InstanceError` on anything inconsistent, such as a job that no machine can serve.
+    """
+
+    name: str
+    notion: str
+    resources: tuple[str, ...]
+    machine_names: tuple[str, ...]
+    machine_count: IntArray
+    capacity: IntArray
+    arrival_ms: IntArray
+    demand: IntArray
+    weight: IntArray
+    performance: IntArray
+    allowed: BoolArray
+    first_task: IntArray
+    work_ms: IntArray
+    warm_up_jobs: int = 0
+    job_names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        for key in _INT_FIELDS:
+            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        object.__setattr__(self, "allowed", locked_bools(self.allowed))
+        self._check_shapes()
+        self._check_values()
+        self._check_jobs()
+        object.__setattr__(self, "digest", self._content_hash())
+
+    @property
+    def num_jobs(self) -> int:
+        """Number of jobs."""
+        return int(self.arrival_ms.shape[0])
+
+    @property
+    def num_tasks(self) -> int:
+        """Number of tasks of all jobs."""
+        return int(self.work_ms.shape[0])
+
+    @property
+    def num_machines(self) -> int:
+        """Number of machines."""
+        return int(self.machine_count.sum())
+
+    def job_name(self, index: int) -> str:
+        """Return the name of a job."""
+        return self.job_names[index] if self.job_names is not None else f"job-{index}"
+
+    def machine2class(self) -> IntArray:
+        """(M,) int64: the class of each machine."""
+        classes: IntArray = np.repeat(np.arange(self.machine_count.shape[0]), self.machine_count)
+        return classes
+
+    def task2job(self) -> IntArray:
+        """(T,) int64: the job of each task."""
+        jobs: IntArray = np.repeat(np.arange(self.num_jobs), np.diff(self.first_task))
+        return jobs
+
+    def serves(self, jobs: IntArray | None = None) -> BoolArray:
+        """(J, K) bool: where a task of the job may run, fits, and makes progress; (N, K) for N of the jobs."""
+        rows = slice(None) if jobs is None else jobs
+        serves: BoolArray = self.allowed[rows] & (self.performance[rows] > 0)
+        for r in range(len(self.resources)):
+            serves &= self.demand[rows, r : r + 1] <= self.capacity[:, r]
+        return serves
+
+    def duration_ms(self, task: IntArray, machine_class: IntArray) -> IntArray:
+        """Return how long tasks run on machines of a class: work / performance, rounded up. Shapes broadcast."""
+        performance = self.performance[self.task2job()[task], machine_class]
+        duration: IntArray = -(-self.work_ms[task] * ONE // performance)
+        return duration
+
+    def replace(self, **changes: object) -> SharingInstance:
+        """Return a copy with some fields changed, validated anew."""
+        return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
+
+    def _check_shapes(self) -> None:
+        num_jobs, num_classes, num_resources = self.num_jobs, len(self.machine_names), len(self.resources)
+        wanted = {
+            "machine_count": (num_classes,),
+            "capacity": (num_classes, num_resources),
+            "arrival_ms": (num_jobs,),
+            "demand": (num_jobs, num_resources),
+            "weight": (num_jobs,),
+            "performance": (num_jobs, num_classes),
+            "allowed": (num_jobs, num_classes),
+            "first_task": (num_jobs + 1,),
+            "work_ms": (int(self.first_task[-1]) if self.first_task.size else 0,),
+        }
+        for key, shape in wanted.items():
+            if getattr(self, key).shape != shape:
+                raise InstanceError(f"{self.name}: {key} has shape {getattr(self, key).shape}, expected {shape}.")
+        if self.job_names is not None and len(self.job_names) != num_jobs:
+            raise InstanceError(f"{self.name}: {len(self.job_names)} names for {num_jobs} jobs; give one each.")
+        for what, names in (("resource", self.resources), ("machine class", self.machine_names)):
+            if not names or len(set(names)) != len(names):
+                raise InstanceError(f"{self.name}: {what} names are {', '.join(names) or 'none'}; give different ones.")
+        if self.notion not in NOTIONS:
+            raise InstanceError(f"{self.name}: notion is '{self.notion}'; choose one of {', '.join(NOTIONS)}.")
+
+    def _check_values(self) -> None:
+        if not self.num_jobs:
+            raise InstanceError(f"{self.name}: there are no jobs; give at least one.")
+        for key, least in (("machine_count", 1), ("capacity", 0)):
+            values = getattr(self, key)
+            bad = (values < least) | (values > MAX_AMOUNT)
+            if bad.any():
+                where = np.argwhere(bad)[0]
+                raise InstanceError(
+                    f"{self.name}: {key} of machine class {self.machine_names[where[0]]} is {values[tuple(where)]}; give "
+                    f"{least} to {MAX_AMOUNT} (in integer units)."
+                )
+        for key, least in (("arrival_ms", 0), ("demand", 0), ("performance", 0), ("weight", 1)):
+            values = getattr(self, key)
+            bad = (values < least) | (values > MAX_AMOUNT)
+            if bad.any():
+                where = np.argwhere(bad)[0]
+                raise InstanceError(
+                    f"{self.name}: {key} of job {self.job_name(int(where[0]))} is {values[tuple(where)]}; give {least} to "
+                    f"{MAX_AMOUNT} (in integer units)."
+                )
+        if not 0 <= self.warm_up_jobs < self.num_jobs:
+            raise InstanceError(
+                f"{self.name}: {self.warm_up_jobs} jobs of warm-up for {self.num_jobs} jobs; leave at least one."
+            )
+
+    def _check_jobs(self) -> None:
+        backwards = np.flatnonzero(np.diff(self.arrival_ms) < 0)
+        if backwards.size:
+            job = int(backwards[0]) + 1
+            raise InstanceError(
+                f"{self.name}: job {self.job_name(job)} arrives at {self.arrival_ms[job]} ms, before job "
+                f"{self.job_name(job - 1)} at {self.arrival_ms[job - 1]} ms; give the jobs in order of arrival."
+            )
+        sizes = np.diff(self.first_task)
+        if self.first_task[0] != 0 or (sizes < 1).any():
+            job = int(np.argmin(sizes))
+            raise InstanceError(f"{self.name}: job {self.job_name(job)} has {sizes[job]} tasks; give at least one.")
+        if (self.work_ms < 1).any():
+            task = int(np.argmax(self.work_ms < 1))
+            raise InstanceError(f"{self.name}: task {task} has {self.work_ms[task]} ms of work; give at least 1.")
+        free = ~(self.demand > 0).any(axis=1)
+        if free.any():
+            name = self.job_name(int(np.argmax(free)))
+            raise InstanceError(f"{self.name}: tasks of job {name} demand nothing; give them a positive demand.")
+        unserved = ~self.serves().any(axis=1)
+        if unserved.any():
+            name = self.job_name(int(np.argmax(unserved)))
+            raise InstanceError(
+                f"{self.name}: no machine class that job {name} is allowed on fits one of its tasks and gives it a "
+                "positive performance; allow a larger one or drop the job."
+            )
+        performance = np.where(self.serves(), self.performance, MAX_AMOUNT).min(axis=1)
+        longest = self.work_ms.astype(np.float64) * ONE / performance[self.task2job()]
+        if float(self.arrival_ms[-1]) + float(longest.sum()) > MAX_TOTAL_MS:
+            raise InstanceError(f"{self.name}: its times add up to more than {MAX_TOTAL_MS} milliseconds.")
+
+    def _content_hash(self) -> str:
+        arrays = (getattr(self, key) for key in _INT_FIELDS)
+        names = (self.resources, self.machine_names, self.job_names, self.warm_up_jobs)
+        return content_hash([SCHEMA, self.notion, *names, *arrays, self.allowed.astype(np.int64)])
+
+
+_INT_FIELDS = (
+    "machine_count",
+    "capacity",
+    "arrival_ms",
+    "demand",
+    "weight",
+    "performance",
+    "first_task",
+    "work_ms",
+)

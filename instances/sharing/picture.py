@@ -1,0 +1,86 @@
+"""A schedule as a picture: mean use of the machines of each class, delays, and shares over time (Eunomia, Figures 3 to 6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
+from schedgap.instances.sharing.measures import jain, moments_between, use_of_classes
+from schedgap.instances.sharing.model import SECOND_MS
+from schedgap.instances.sharing.snapshot import Timeline, as_users
+from schedgap.instances.units import resource_scale
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.sharing.model import SharingInstance
+    from schedgap.instances.sharing.schedule import SharingSchedule
+
+MAX_JOBS = 12
+
+
+def picture(instance: SharingInstance, schedule: SharingSchedule) -> Picture:
+    """Return mean use of a machine of each class, delays, Jain's index over time, and the shares of the largest jobs."""
+    timeline = Timeline(instance, schedule)
+    begin, end = int(instance.arrival_ms[0]), int(timeline.end_ms.max())
+    scale = np.array([resource_scale(name) for name in instance.resources], np.float64)
+    use = use_of_classes(timeline, begin, end) / instance.machine_count[:, None] / scale
+    capacity = instance.capacity / scale
+    bars = [
+        Bar(
+            name,
+            int(instance.machine_count[k]),
+            tuple(capacity[k].tolist()),
+            (Part("mean use", 1, tuple(use[k].tolist())),),
+        )
+        for k, name in enumerate(instance.machine_names[:MAX_BARS])
+    ]
+    kept = slice(instance.warm_up_jobs, None)
+    curves = (
+        _distribution("Queueing delay", (timeline.job_start_ms - instance.arrival_ms)[kept]),
+        _distribution("Completion delay", (timeline.job_end_ms - instance.arrival_ms)[kept]),
+        _jain_over_time(timeline, begin, end),
+        *_shares_over_time(timeline, begin, end),
+    )
+    return Picture(instance.resources, tuple(bars), max(len(instance.machine_names) - MAX_BARS, 0), curves)
+
+
+def _distribution(title: str, delay_ms: IntArray) -> Curve:
+    parts = np.linspace(0.0, 1.0, MAX_POINTS)
+    return Curve(title, "seconds", "share of jobs", _rounded(np.quantile(delay_ms / SECOND_MS, parts)), _rounded(parts))
+
+
+def _jain_over_time(timeline: Timeline, begin: int, end: int) -> Curve:
+    at_s, index = [], []
+    for ms in moments_between(begin, end, MAX_POINTS).tolist():
+        snapshot = timeline.at(ms)
+        if snapshot.jobs.shape[0]:
+            at_s.append(ms / SECOND_MS)
+            index.append(jain(timeline.shares(snapshot)))
+    return Curve("Jain's index over time", "seconds", "index", _rounded(np.array(at_s)), _rounded(np.array(index)))
+
+
+def _shares_over_time(timeline: Timeline, begin: int, end: int) -> list[Curve]:
+    """Return the shares of the jobs with most work, averaged between the points; the same jobs for every schedule."""
+    instance = timeline.instance
+    work_ms = np.add.reduceat(instance.work_ms.astype(np.float64), instance.first_task[:-1])
+    jobs = np.sort(np.argsort(-work_ms, kind="stable")[:MAX_JOBS])
+    gain = share_of_a_task(as_users(instance, jobs, np.diff(instance.first_task)[jobs]))
+    at_ms = np.linspace(begin, end, MAX_POINTS)
+    curves = []
+    for i, job in enumerate(jobs.tolist()):
+        tasks = slice(int(instance.first_task[job]), int(instance.first_task[job + 1]))
+        # Share-milliseconds up to each point; their differences are means between points.
+        passed = np.clip(at_ms[:, None], timeline.start_ms[tasks], timeline.end_ms[tasks]) - timeline.start_ms[tasks]
+        share = np.diff(passed @ gain[i, timeline.task2class[tasks]]) / np.diff(at_ms)
+        title = f"Share of {instance.job_name(job)} over time"
+        y = _rounded(np.append(share, 0.0))
+        curves.append(Curve(title, "seconds", "share, mean", _rounded(at_ms / SECOND_MS), y, is_step=True))
+    return curves
+
+
+def _rounded(values: FloatArray) -> tuple[float, ...]:
+    """Return six digits that count, which no drawing shows: half the bytes."""
+    return tuple(float(f"{value:.6g}") for value in values.tolist())

@@ -1,0 +1,26 @@
+"""A schedule of a sharing instance: where and when each task runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schedgap.instances.arrays import locked_ints
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharingSchedule:
+    """One machine and one start for each task; a task runs until it is done.
+
+    machine : (T,) int64 in [0, M). start_ms : (T,) int64.
+    """
+
+    machine: IntArray
+    start_ms: IntArray
+
+    def __post_init__(self) -> None:
+        for key in ("machine", "start_ms"):
+            object.__setattr__(self, key, locked_ints(getattr(self, key)))

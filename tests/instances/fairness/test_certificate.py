@@ -1,0 +1,215 @@
+"""Certificates that prove max-min fairness are accepted, all others are refused."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from schedgap.instances.errors import VerifyError
+from schedgap.instances.fairness import (
+    FAIR,
+    ONE,
+    UNLIMITED,
+    Certificate,
+    FairnessInstance,
+    alice_bob,
+    allocation_of,
+    share_of_a_task,
+    shares_of,
+    verify,
+)
+from schedgap.instances.fairness.certificate import check_certificate, most_tasks
+
+UNPROVEN = r"does not prove that user {} has its fair share .*leave the certificate out, or give one cut a level"
+
+
+def test_alice_and_bob(fair_alice_and_bob):
+    """4 of 8 each: two tasks on machine 1 and two on machine 2 for Alice, two on machine 3, at twice the speed, for Bob."""
+    allocation = allocation_of(alice_bob(), [[2, 2, 0], [0, 0, 2]], fair_alice_and_bob)
+    assert shares_of(alice_bob(), allocation).tolist() == [0.5, 0.5]
+    assert verify(alice_bob(), allocation) == FAIR
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        # What TSF gives: 3/8 and 5/8; machine 2 shared otherwise; an idle slot.
+        [[2, 1, 0], [0, 1, 2]],
+        [[2, 1.999, 0], [0, 0.001, 2]],
+        [[2, 2, 0], [0, 0, 1.999]],
+    ],
+)
+def test_an_allocation_that_is_not_fair(fair_alice_and_bob, tasks):
+    with pytest.raises(VerifyError, match=UNPROVEN.format("(alice|bob)")):
+        verify(alice_bob(), allocation_of(alice_bob(), tasks, fair_alice_and_bob))
+
+
+@pytest.mark.parametrize(
+    ("weights", "factor"),
+    [
+        ({0: 1.0}, 1.0),
+        ({0: 1.0, 1: 1.01}, 1.0),
+        ({0: 0.99, 1: 1.0}, 1.0),
+        ({0: 1.0, 1: 1.0}, 1.001),
+        ({0: 1.0, 1: 1.0}, 0.999),
+    ],
+)
+def test_cuts_that_prove_nothing(certificate, weights, factor):
+    """A user missing; a weight too large, which must count as surplus, or too small; prices too high or too low."""
+    prices = {(0, 0): factor / 8000, (1, 0): factor / 8000, (2, 0): 2 * factor / 8000}
+    with pytest.raises(VerifyError, match=UNPROVEN.format("(alice|bob)")):
+        verify(alice_bob(), allocation_of(alice_bob(), [[2, 2, 0], [0, 0, 2]], certificate((weights, prices))))
+
+
+@pytest.fixture
+def idle(make):
+    """Each user has a machine of its own; user 0 uses all of it, user 1 six tenths, and has more for its weight of 0.5.
+
+    Shares 1/2 and 6/10; the fair ones are 1/2 and 1.
+    """
+    instance = make([1, 1], [[1], [1]], [[1], [1]], weight=[1, 0.5], allowed=[[True, False], [False, True]])
+    assert shares_of(instance, allocation_of(instance, [[1, 0], [0, 0.6]])).tolist() == [0.5, 0.6]
+    return instance, [[1, 0], [0, 0.6]]
+
+
+@pytest.mark.parametrize("weight", [1e-9, 1e-15, 1e-18, 1e-99])
+def test_a_weight_that_rounding_hides_proves_nothing(idle, certificate, weight):
+    """The cut of user 0 is tight; user 1 counts in it with next to nothing, which the sum does not even feel."""
+    instance, tasks = idle
+    with pytest.raises(VerifyError, match=UNPROVEN.format("user-1")):
+        cuts = ({0: 1.0}, {(0, 0): 1 / 2000}), ({0: 1.0, 1: weight}, {(0, 0): 1 / 2000})
+        verify(instance, allocation_of(instance, tasks, certificate(*cuts)))
+
+
+def test_a_user_counts_once_in_a_cut(idle):
+    """Twice the share of user 1 for once the price: 1.2 of 1, which looks better than tight."""
+    instance, tasks = idle
+    twice = Certificate([0, 1, 1], [0, 1, 1], [1.0, 1.0, 1.0], [0, 1], [0, 1], [0, 0], [1 / 2000, 1 / 1000])
+    with pytest.raises(VerifyError, match="weighs user user-1 twice in one cut; give the sum of its weights"):
+        verify(instance, allocation_of(instance, tasks, twice))
+
+
+def test_somebody_with_more_proves_nothing(make, certificate):
+    """Both share one machine; user 0 has a quarter. The cut is tight, and counts somebody who could give."""
+    instance = make([1], [[4]], [[1], [1]])
+    cut = {0: 1.0, 1: 1.0}, {(0, 0): 1 / 4000}
+    assert verify(instance, allocation_of(instance, [[2], [2]], certificate(cut))) == FAIR
+    with pytest.raises(VerifyError, match=UNPROVEN.format("user-0")):
+        verify(instance, allocation_of(instance, [[1], [3]], certificate(cut)))
+
+
+def test_who_has_all_its_tasks_needs_no_price(make, certificate):
+    """User 0 has one task, 1/4; the other has the rest, 3/4, of which the first takes nothing that it could miss."""
+    instance = make([1], [[4]], [[1], [1]], tasks=[1, UNLIMITED])
+    cuts = ({0: 1.0}, {}), ({0: 1.0, 1: 1.0}, {(0, 0): 1 / 4000})
+    assert verify(instance, allocation_of(instance, [[1], [3]], certificate(*cuts))) == FAIR
+    with pytest.raises(VerifyError, match=UNPROVEN.format("user-0")):
+        verify(instance, allocation_of(instance, [[1], [3]], certificate(cuts[1])))
+
+
+def test_prices_a_little_too_low_are_raised(make, certificate):
+    """As those of a solver: 1e-10 too low for 1,000 users, who each could have the whole machine if it were idle."""
+    instance = make([1], [[4]], [[1]] * 1000)
+    for error, accepted in ((1e-11, True), (1e-6, False)):
+        cut = dict.fromkeys(range(1000), 1.0), {(0, 0): (1 - error) / 4000}
+        allocation = allocation_of(instance, np.full((1000, 1), 0.004), certificate(cut))
+        if accepted:
+            assert verify(instance, allocation) == FAIR
+        else:
+            with pytest.raises(VerifyError, match=UNPROVEN.format("user-0")):
+                verify(instance, allocation)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"share_user": [0, 2]}, "names user 0 to 2; there are 2"),
+        ({"share_cut": [0, -1]}, "names cut -1 to 0; they are numbered from 0"),
+        ({"price_class": [0, 1, 3]}, "names machine class 0 to 3; there are 3"),
+        ({"price_resource": [0, 0, 2]}, "names resource 0 to 2; there are 2"),
+        ({"share_weight": [1.0]}, r"names \(2,\) of user for \(1,\) numbers; give one each"),
+        ({"share_weight": [1.0, 0.0]}, "share_weight has 0; give 1e-100 to 1e\\+100"),
+        ({"share_weight": [1.0, np.nan]}, "share_weight has nan"),
+        ({"price": [1.0, -1.0, 1.0]}, "price has -1"),
+        ({"price": [1.0, 1e-310, 1.0]}, "price has 1e-310"),
+        ({"price": [1.0, np.inf, 1.0]}, "price has inf"),
+    ],
+)
+def test_entries_that_are_none(fair_alice_and_bob, change, message):
+    fields = {key: getattr(fair_alice_and_bob, key) for key in fair_alice_and_bob.__slots__} | change
+    with pytest.raises(VerifyError, match=message):
+        verify(alice_bob(), allocation_of(alice_bob(), [[2, 2, 0], [0, 0, 2]], Certificate(**fields)))
+
+
+def test_no_cut_at_all():
+    nothing = Certificate([], [], [], [], [], [], [])
+    with pytest.raises(VerifyError, match=UNPROVEN.format("alice")):
+        verify(alice_bob(), allocation_of(alice_bob(), [[2, 2, 0], [0, 0, 2]], nothing))
+
+
+def test_what_a_user_could_run_at_most(make):
+    instance = make([2, 1], [[4], [8]], [[1], [2]], tasks=[10, UNLIMITED], allowed=[[True, True], [True, False]])
+    assert most_tasks(instance).tolist() == [10, 4]
+
+
+@st.composite
+def one_machine(draw):
+    """Users of one machine and one resource, whose fair point needs no solver; some have few tasks.
+
+    All have min(level, own) of the machine per weight, where own is what all tasks of a user make.
+    """
+    users = draw(st.integers(1, 6))
+    numbers = st.lists(st.integers(1, 9), min_size=users, max_size=users)
+    demand, weight = np.array(draw(numbers)), np.array(draw(numbers))
+    tasks = np.array(draw(st.lists(st.sampled_from([UNLIMITED, 1, 2, 5]), min_size=users, max_size=users)))
+    if (tasks != UNLIMITED).all():
+        tasks[draw(st.integers(0, users - 1))] = UNLIMITED
+    instance = FairnessInstance(
+        name="one-machine",
+        notion=draw(st.sampled_from(["eunomia", "tsf", "cmmf", "drf"])),
+        resources=("cpu",),
+        machine_names=("machine",),
+        machine_count=[1],
+        capacity=[[100 * ONE]],
+        demand=demand[:, None] * ONE,
+        weight=weight * ONE,
+        performance=np.full((users, 1), ONE),
+        allowed=np.ones((users, 1), bool),
+        tasks=tasks,
+    )
+    own = np.where(tasks == UNLIMITED, np.inf, tasks * demand / weight / 100)
+    level = 1 / weight.sum()
+    for _ in range(200):
+        level = (1 - (own * weight)[own < level].sum()) / weight[own >= level].sum()
+    return instance, np.minimum(level, own), own
+
+
+@settings(max_examples=80, deadline=None)
+@given(one_machine(), st.data())
+def test_any_machine_that_users_share(drawn, data):
+    """The proof is one price for those at the level, and their own tasks for the others; a wrong number spoils it."""
+    instance, shares, own = drawn
+    gain = share_of_a_task(instance)
+    level = shares.max()
+    capped = np.flatnonzero(own < level * (1 - 1e-12))
+    users = np.concatenate((np.arange(instance.num_users), capped))
+    weights = np.concatenate((instance.demand[:, 0] / gain[:, 0], np.ones(capped.size)))
+    cuts = np.concatenate((np.zeros(instance.num_users, int), 1 + np.arange(capped.size)))
+    right = Certificate(cuts, users, weights, [0], [0], [0], [1.0])
+    check_certificate(instance, gain, shares, right)
+
+    # Alone, a user is as well off by what all of the machine is worth to it as by any lower price.
+    assume(instance.num_users > 1)
+    user = int(data.draw(st.sampled_from(np.flatnonzero(own == np.inf).tolist())))
+    factor = data.draw(st.sampled_from([0.999, 1.001]))
+    for change in (
+        {"price": [factor]},
+        {"share_weight": np.where((users == user) & (cuts == 0), weights * factor, weights)},
+    ):
+        fields = {key: getattr(right, key) for key in right.__slots__} | change
+        with pytest.raises(VerifyError, match="does not prove"):
+            check_certificate(instance, gain, shares, Certificate(**fields))
+    less = shares.copy()
+    less[user] *= 0.999
+    with pytest.raises(VerifyError, match="does not prove"):
+        check_certificate(instance, gain, less, right)
