@@ -184,10 +184,15 @@ class FairnessInstance:
                 "tasks a positive demand."
             )
         fitting = self.fitting()
-        fits = fitting > 0
+        # As numbers of tasks are divisible, so is one; but a machine must be large enough for one at least.
+        fits = fitting >= 1
         checks = (
             (self.allowed, "is allowed on no machine class", "allow one"),
-            (self.allowed & fits, "is allowed only on machine classes that lack a resource it demands", "drop it"),
+            (
+                self.allowed & fits,
+                "demands more than any machine has that it is allowed on",
+                "lower its demand, allow a larger machine or drop it",
+            ),
             (
                 self.allowed & fits & (self.performance > 0),
                 "has zero performance wherever its tasks may run",

@@ -44,7 +44,7 @@ def test_how_many_tasks_fit(make):
         ({"allowed": [[True, True], [False, False]]}, "user user-1 is allowed on no machine class; allow one"),
         (
             {"capacity": [[4], [0]], "allowed": [[True, True], [False, True]]},
-            "user user-1 is allowed only on machine classes that lack a resource it demands; drop it",
+            "user user-1 demands more than any machine has that it is allowed on; lower its demand, allow",
         ),
         (
             {"performance": [[0, 1], [1, 1]], "allowed": [[True, False], [True, True]]},
