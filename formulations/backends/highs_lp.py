@@ -56,18 +56,24 @@ class GrowingLp:
         number = dense.shape[0]
         if number == 0:
             return
-        rows, index = np.nonzero(dense)
-        starts = np.searchsorted(rows, np.arange(number)).astype(np.int32)
-        top = np.full(number, highspy.kHighsInf) if upper is None else np.asarray(upper, np.float64)
+        which, rows = np.nonzero(dense)
+        self.add_entries(cost, which, rows, dense[which, rows], upper)
+
+    def add_entries(
+        self, cost: ArrayLike, column: IntArray, row: IntArray, value: FloatArray, upper: ArrayLike | None = None
+    ) -> None:
+        """Add n columns: cost (n,), and their entries, column (e,) from 0 to n - 1 in ascending order, row, value."""
+        costs = np.asarray(cost, np.float64)
+        number = costs.shape[0]
         status = self._highs.addCols(
             number,
-            np.asarray(cost, np.float64),
+            costs,
             np.zeros(number),
-            top,
-            index.shape[0],
-            starts,
-            index.astype(np.int32),
-            dense[rows, index],
+            np.full(number, highspy.kHighsInf) if upper is None else np.asarray(upper, np.float64),
+            column.shape[0],
+            np.searchsorted(column, np.arange(number)).astype(np.int32),
+            row.astype(np.int32),
+            value,
         )
         self._check(status, "columns")
         self.num_columns += number

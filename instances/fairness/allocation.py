@@ -29,7 +29,8 @@ class Certificate:
 
     Cut c says: sum_i weight(c, i) share(i) <= what the prices of all machines, at capacity, come to. A user is at its
     fair share if a cut that the allocation meets with equality counts it, and otherwise only users whose shares are
-    no larger: whatever raises it takes from one who has no more (`certificate.py`).
+    no larger: whatever raises it takes from one who has no more. A cut need only hold for allocations that meet the cuts
+    of lower shares with equality too (`certificate.py`).
 
     share_cut, share_user : (P,) int64. share_weight : (P,) float64, positive.
     price_cut, price_class, price_resource : (Q,) int64. price : (Q,) float64, positive, of one unit of the resource on

@@ -7,8 +7,22 @@ For any weights v(i) >= 0 of shares and prices q(k, r) >= 0 of capacity, every f
 
 with g the share of one task, and D(i) the number of tasks that user i has, or could ever run. Whatever numbers a method
 gives as weights and prices, the right-hand side is a bound, so nothing that a solver said has to be believed. Where the
-allocation reaches the bound, no share in the sum can grow unless another in it falls. The allocation is max-min fair if
-each user is counted in such a cut together with none who has more (Bertsekas and Gallager, Data Networks, section 6.5).
+allocation reaches the bound, no share in the sum can grow unless another in it falls. A user is as well off as is fair if it is
+counted in such a cut together with none who has more (Bertsekas and Gallager, Data Networks, section 6.5); the allocation
+is max-min fair if there is a cut for each user.
+
+Cuts are taken in the order of their levels, the largest share that each counts, and each takes the earlier ones for granted.
+Suppose that a feasible x gives user i more than it has here, and nobody who has no more than i less. Whoever counts in an
+earlier cut than the one that proves i is such a user, so x meets those cuts with equality too: x(j, k) is 0 wherever its
+reduced cost there,
+
+    sum_r q(k, r) d(j, r) + u(j) - v(j) g(j, k),    u(j) = max(0, max_k [v(j) g(j, k) - sum_r q(k, r) d(j, r)]),
+
+is positive. That column is closed: a later cut need not hold for it, and the maximum in its bound is over open columns. The
+first cut holds for all columns, so that nobody can give all users more than they have here rests on it alone.
+
+In floating point a cut is met up to its slack, so x(j, k) is not 0 but at most slack over reduced cost. A column is closed
+where that is a small part of what gives j its share (`CLEAR`), and the reduced cost is not a rounding error (`POSITIVE`).
 
 A solver's prices are a little too low for some users, who then count with D(i) in the bound, far more than they have.
 Prices raised by a common factor that mends the worst of it are another certificate; the lower of both bounds counts.
@@ -24,7 +38,9 @@ from schedgap.instances.errors import VerifyError
 from schedgap.instances.fairness.model import UNLIMITED
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
+    from collections.abc import Iterator
+
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
     from schedgap.instances.fairness.allocation import Certificate
     from schedgap.instances.fairness.model import FairnessInstance
 
@@ -34,6 +50,10 @@ TOLERANCE = 1e-7
 # All rounding errors of a cut together are smaller than this part of its bound. A weight so small that the tolerance is
 # smaller still proves nothing.
 ROUNDING = 2.0**-46
+# A column is closed if its reduced cost is more than this part of what it consists of.
+POSITIVE = 1e-7
+# And if the slack of the cut leaves room for no more in it than what makes this part of its user's share.
+CLEAR = 1e-3
 # Prices are raised by no more than this part of themselves.
 MENDED = 1e-6
 # Weights and prices outside of this range might leave that of float64 numbers when multiplied.
@@ -61,23 +81,18 @@ def check_certificate(
         naming a user for whom no cut proves it, or an entry that is none.
     """
     _check_entries(instance, certificate)
-    by_cut = np.argsort(certificate.share_cut, kind="stable")
-    users, weights = certificate.share_user[by_cut], certificate.share_weight[by_cut]
-    cuts, starts = np.unique(certificate.share_cut[by_cut], return_index=True)
-    ends = np.append(starts, by_cut.shape[0])[1:]
-    by_price = np.argsort(certificate.price_cut, kind="stable")
-    priced = certificate.price_cut[by_price]
-    lows, highs = np.searchsorted(priced, cuts, "left"), np.searchsorted(priced, cuts, "right")
+    columns = gain > 0
     most = most_tasks(instance)
     proven = np.zeros(instance.num_users, np.bool_)
-    for start, end, low, high in zip(starts, ends, lows, highs, strict=True):
-        user, weight = users[start:end], weights[start:end]
-        entry = by_price[low:high]
-        price = np.zeros(instance.capacity.shape)
-        np.add.at(price, (certificate.price_class[entry], certificate.price_resource[entry]), certificate.price[entry])
-        slack = _bound(instance, gain, most, user, weight, price) - float((weight * shares[user]).sum())
+    for user, weight, price in _by_level(instance, shares, certificate):
+        bound, factor, surplus = _bound(instance, gain, columns, most, user, weight, price)
+        worth = weight * shares[user]
+        slack = max(bound - float(worth.sum()), bound * ROUNDING)
         top = shares[user] >= shares[user].max() * (1 - TOLERANCE)
-        proven[user[top & (slack <= TOLERANCE * weight * shares[user])]] = True
+        met = top & (slack <= TOLERANCE * worth)
+        if met.any():
+            proven[user[met]] = True
+            _close(instance, gain, shares, columns, user, weight, factor * price, surplus, slack)
     if not proven.all():
         worst = int(np.argmin(proven))
         raise VerifyError(
@@ -87,26 +102,99 @@ def check_certificate(
         )
 
 
+def is_closed(excess: FloatArray, size: FloatArray, amount: FloatArray, slack: float | FloatArray) -> BoolArray:
+    """Return whether a cut with some slack closes columns.
+
+    excess : the reduced costs of a task. size : what they are the difference of. amount : the tasks that make the user's
+    share there. All of one shape, or broadcast to it.
+    """
+    closed: BoolArray = (excess > POSITIVE * size) & (excess * amount * CLEAR > slack)
+    return closed
+
+
+def _by_level(
+    instance: FairnessInstance, shares: FloatArray, certificate: Certificate
+) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+    """Yield users (n,), weights (n,) and prices (K, R) of each cut, the largest share counted ascending.
+
+    That is the order in which they are given if no share falls in it but for rounding errors.
+    """
+    by_cut = np.argsort(certificate.share_cut, kind="stable")
+    users, weights = certificate.share_user[by_cut], certificate.share_weight[by_cut]
+    cuts, starts = np.unique(certificate.share_cut[by_cut], return_index=True)
+    ends = np.append(starts, by_cut.shape[0])[1:]
+    by_price = np.argsort(certificate.price_cut, kind="stable")
+    priced = certificate.price_cut[by_price]
+    lows, highs = np.searchsorted(priced, cuts, "left"), np.searchsorted(priced, cuts, "right")
+    levels = np.maximum.reduceat(shares[users], starts) if cuts.size else np.zeros(0)
+    order = np.arange(cuts.size)
+    if (levels < np.maximum.accumulate(levels) * (1 - TOLERANCE)).any():
+        order = np.argsort(levels, kind="stable")
+    for place in order.tolist():
+        chosen = slice(starts[place], ends[place])
+        entry = by_price[lows[place] : highs[place]]
+        price = np.zeros(instance.capacity.shape)
+        np.add.at(price, (certificate.price_class[entry], certificate.price_resource[entry]), certificate.price[entry])
+        yield users[chosen], weights[chosen], price
+
+
 def _bound(
     instance: FairnessInstance,
     gain: FloatArray,
+    columns: BoolArray,
     most: FloatArray,
     user: IntArray,
     weight: FloatArray,
     price: FloatArray,
-) -> float:
-    """Return what the weighted shares of the users add up to at most, rounded up."""
+) -> tuple[float, float, FloatArray]:
+    """Return what the weighted shares of the users add up to at most, rounded up, with what proves it.
+
+    columns : (N, K) bool, those that are open. That is a factor for the prices, and (n,) surpluses u of the users.
+    """
     paid = float((price * instance.capacity * instance.machine_count[:, None]).sum())
-    # Only where a user may run: elsewhere its gain is 0 and no price is negative.
+    is_open = columns[user]
     worth, cost = weight[:, None] * gain[user], instance.demand[user] @ price.T
-    surplus = float((most[user] * np.maximum((worth - cost).max(axis=1), 0.0)).sum())
-    bound = paid + surplus
-    low = (worth > cost) & (worth <= (1 + MENDED) * cost)
+    factor, surplus = 1.0, _surplus(worth, cost, is_open)
+    bound = paid + float(most[user] @ surplus)
+    low = is_open & (worth > cost) & (worth <= (1 + MENDED) * cost)
     if low.any():
-        factor = float((worth[low] / cost[low]).max()) * (1 + ROUNDING)
-        surplus = float((most[user] * np.maximum((worth - factor * cost).max(axis=1), 0.0)).sum())
-        bound = min(bound, factor * paid + surplus)
-    return bound * (1 + ROUNDING)
+        mended = float((worth[low] / cost[low]).max()) * (1 + ROUNDING)
+        less = _surplus(worth, mended * cost, is_open)
+        if mended * paid + float(most[user] @ less) < bound:
+            factor, surplus = mended, less
+            bound = factor * paid + float(most[user] @ surplus)
+    return bound * (1 + ROUNDING), factor, surplus
+
+
+def _surplus(worth: FloatArray, cost: FloatArray, is_open: BoolArray) -> FloatArray:
+    surplus: FloatArray = np.where(is_open, worth - cost, 0.0).max(axis=1)
+    return np.maximum(surplus, 0.0)
+
+
+def _close(
+    instance: FairnessInstance,
+    gain: FloatArray,
+    shares: FloatArray,
+    columns: BoolArray,
+    user: IntArray,
+    weight: FloatArray,
+    price: FloatArray,
+    surplus: FloatArray,
+    slack: float,
+) -> None:
+    """Close columns (N, K), in place, that a cut with some slack leaves no use for."""
+    is_priced = np.flatnonzero((price > 0).any(axis=1))
+    unweighted = np.ones(instance.num_users, np.bool_)
+    unweighted[user] = False
+    others = np.flatnonzero(unweighted & columns[:, is_priced].any(axis=1))
+    for some, at, value, rest in (
+        (user, np.arange(instance.num_machine_classes), weight, surplus),
+        (others, is_priced, np.zeros(others.shape[0]), np.zeros(others.shape[0])),
+    ):
+        place = np.ix_(some, at)
+        worth, cost = value[:, None] * gain[place], instance.demand[some] @ price[at].T + rest[:, None]
+        amount = np.divide(shares[some, None], gain[place], out=np.zeros(worth.shape), where=columns[place])
+        columns[place] &= ~is_closed(cost - worth, np.maximum(worth, cost), amount, slack)
 
 
 def _check_entries(instance: FairnessInstance, certificate: Certificate) -> None:

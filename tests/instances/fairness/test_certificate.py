@@ -18,7 +18,7 @@ from schedgap.instances.fairness import (
     shares_of,
     verify,
 )
-from schedgap.instances.fairness.certificate import check_certificate, most_tasks
+from schedgap.instances.fairness.certificate import check_certificate, is_closed, most_tasks
 
 UNPROVEN = r"does not prove that user {} has its fair share .*leave the certificate out, or give one cut a level"
 
@@ -145,6 +145,71 @@ def test_no_cut_at_all():
     nothing = Certificate([], [], [], [], [], [], [])
     with pytest.raises(VerifyError, match=UNPROVEN.format("alice")):
         verify(alice_bob(), allocation_of(alice_bob(), [[2, 2, 0], [0, 0, 2]], nothing))
+
+
+def test_a_cut_takes_the_cuts_of_lower_levels_for_granted(make, certificate):
+    """User 0 has the 2 cores of m0 alone, a quarter of 8; user 1, who may use them too, has the 6 of m1.
+
+    By the first cut user 1 has nothing of m0. The second one prices m1 only, so on its own it proves nothing: user 1
+    could have all 8. It makes no difference which of them is named first.
+    """
+    instance = make([1, 1], [[2], [6]], [[1], [1]], allowed=[[True, False], [True, True]])
+    low, high = ({0: 1.0}, {(0, 0): 1 / 8000}), ({1: 1.0}, {(1, 0): 1 / 8000})
+    for cuts in ((low, high), (high, low)):
+        assert verify(instance, allocation_of(instance, [[2, 0], [0, 6]], certificate(*cuts))) == FAIR
+    # A cut that is not met closes nothing: with half of m0 neither has what is fair, nor user 1 with more than that.
+    for tasks in ([[1, 0], [0, 6]], [[1, 0], [1, 6]]):
+        with pytest.raises(VerifyError, match=UNPROVEN.format("user-0")):
+            verify(instance, allocation_of(instance, tasks, certificate(low, high)))
+    # With a price of m0 too high for user 0 to pay, the first cut is not met, and the second one not either.
+    dear = {0: 0.9}, {(0, 0): 1 / 8000}
+    met = {0: 1.0, 1: 0.5}, {(0, 0): 1 / 8000, (1, 0): 0.5 / 8000}
+    with pytest.raises(VerifyError, match=UNPROVEN.format("user-0")):
+        verify(instance, allocation_of(instance, [[2, 0], [0, 6]], certificate(dear, met)))
+
+
+def test_a_cut_does_not_take_those_of_higher_levels_for_granted(make, certificate):
+    """User 0 has m0, 1 of 3 cores, and user 1 has m1, 2 of 3, where user 0 is allowed too: 1.5 each are fair."""
+    instance = make([1, 1], [[1], [2]], [[1], [1]], allowed=[[True, True], [False, True]])
+    low, high = ({0: 1.0}, {(0, 0): 1 / 3000}), ({1: 1.0}, {(1, 0): 1 / 3000})
+    for cuts in ((low, high), (high, low)):
+        with pytest.raises(VerifyError, match=UNPROVEN.format("user-0")):
+            verify(instance, allocation_of(instance, [[1, 0], [0, 2]], certificate(*cuts)))
+    fair = {0: 1.0, 1: 1.0}, {(0, 0): 1 / 3000, (1, 0): 1 / 3000}
+    assert verify(instance, allocation_of(instance, [[1, 0.5], [0, 1.5]], certificate(fair))) == FAIR
+
+
+def test_who_runs_all_its_tasks_does_so_where_they_are_worth_most(make, certificate):
+    """User 0 has one task, twice as good on m1 as on m0; user 1 may use both, and has m0 and what is left of m1.
+
+    Shares 2/12 and (4 + 2 x 3) / 12. The later cut may price m1 at what it is worth to user 1; m0 is closed to user 0, so
+    that its share counts for what it takes of m1.
+    """
+    instance = make(
+        [1, 1], [[4], [4]], [[1], [1]], tasks=[1, UNLIMITED], notion="eunomia", performance=[[1, 2], [1, 2]]
+    )
+    first, second = ({0: 1.0}, {}), ({0: 1.0, 1: 1.0}, {(0, 0): 1 / 12000, (1, 0): 2 / 12000})
+    assert verify(instance, allocation_of(instance, [[0, 1], [4, 3]], certificate(first, second))) == FAIR
+    with pytest.raises(VerifyError, match=UNPROVEN.format("user-0")):
+        verify(instance, allocation_of(instance, [[1, 0], [3, 4]], certificate(first, second)))
+
+
+@pytest.mark.parametrize(
+    ("excess", "slack", "closed"),
+    [
+        (1.0, 0.0, True),
+        (1e-6, 0.0, True),
+        # No more than what rounding makes of a reduced cost of 0.
+        (1e-8, 0.0, False),
+        (0.0, 0.0, False),
+        (-1.0, 0.0, False),
+        # The slack pays for 1/2000 of the user's 4 tasks there, or for 1/500.
+        (1.0, 0.002, True),
+        (1.0, 0.008, False),
+    ],
+)
+def test_what_is_closed(excess, slack, closed):
+    assert is_closed(np.array([excess]), np.array([1.0]), np.array([4.0]), slack).tolist() == [closed]
 
 
 def test_what_a_user_could_run_at_most(make):

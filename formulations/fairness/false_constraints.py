@@ -1,0 +1,106 @@
+"""Can a user gain by lying about where its tasks may run? All lies of a user, each with the fair point it leads to.
+
+A lie names some of the machine classes that the user can use, and not the others: section IV-B of Eunomia, where Job 4
+asks for the fastest machines only. What the user then gets it can use, all of it. A share under the lie is exact, a number
+of tasks, and so another measure of it, is that of one fair point of several.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.fairness.water_filling import fair_allocation
+from schedgap.instances.errors import MethodError
+from schedgap.instances.fairness.model import FAMILY, NOTIONS
+from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.verify import FAIR, shares_of, verify
+from schedgap.instances.method import Outcome, Status, method
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schedgap.instances.fairness.model import FairnessInstance
+
+# The part of its share by which a user has to gain for a lie to pay: ten times what a certificate leaves open.
+PAYS = 1e-6
+
+
+@method("false-constraints", family=FAMILY, bounds=True, exact=True, choices={"measure": ("", *NOTIONS)})
+def false_constraints(
+    instance: FairnessInstance,
+    *,
+    time_limit_s: float | None = None,
+    user: int = 0,
+    measure: str = "",
+    max_reports: int = 1000,
+) -> Outcome:
+    """Find the fair point, and the most that a user could gain by claiming false placement constraints.
+
+    user : who lies, by number; -1 for each user in turn. measure : another notion in which gains count. max_reports : the
+    most lies tried of a user, those that claim the fewest classes first.
+
+    Details: `reports` tried, how many `paid`, and the `best_gain`, as a part of the truthful share, with `liar` and `lie`.
+    """
+    start = time.perf_counter()
+    if not -1 <= user < instance.num_users:
+        raise MethodError(
+            f"{instance.name}: there is no user {user} to lie; give 0 to {instance.num_users - 1}, or -1 for all in turn."
+        )
+    if time_limit_s is not None and time_limit_s <= 0:
+        return Outcome()
+    truth = fair_allocation(instance)
+    honest = shares_of(instance, truth, share_of_a_task(instance, measure))
+    reports = paid = unfinished = 0
+    best_gain, liar, lie = 0.0, "", ""
+    for i in [user] if user >= 0 else range(instance.num_users):
+        for tried, report in enumerate(_reports(instance, i)):
+            if tried == max_reports or (time_limit_s is not None and time.perf_counter() - start > time_limit_s):
+                unfinished += 1
+                break
+            gain = _share_under(instance, i, report, measure) / honest[i] - 1
+            reports += 1
+            if gain <= PAYS:
+                continue
+            paid += 1
+            if gain > best_gain:
+                names = (instance.machine_names[k] for k in report)
+                best_gain, liar, lie = float(gain), instance.user_name(i), " ".join(names)
+    return Outcome(
+        truth,
+        FAIR,
+        Status.OPTIMAL,
+        solve_s=time.perf_counter() - start,
+        details={
+            "reports": reports,
+            "paid": paid,
+            "best_gain": best_gain,
+            "liar": liar,
+            "lie": lie,
+            "users_not_finished": unfinished,
+        },
+    )
+
+
+def _reports(instance: FairnessInstance, user: int) -> Iterator[tuple[int, ...]]:
+    """Yield the sets of classes that a user might name, where it can use them, without the true one."""
+    fitting = instance.fitting()[user]
+    usable = instance.allowed[user] & (fitting > 0) & (instance.performance[user] > 0)
+    classes = np.flatnonzero(usable).tolist()
+    for size in range(1, len(classes)):
+        # A user whose tasks fit on none of the machines that it names is sent away.
+        yield from (report for report in combinations(classes, size) if fitting[list(report)].max() >= 1)
+
+
+def _share_under(instance: FairnessInstance, user: int, report: tuple[int, ...], measure: str) -> float:
+    """Return what a user really has, in a measure, at the fair point of what it reports."""
+    allowed = instance.allowed.copy()
+    allowed[user] = False
+    allowed[user, list(report)] = True
+    lied = instance.replace(name=f"{instance.name}, user {user} lies", allowed=allowed)
+    found = fair_allocation(lied)
+    verify(lied, found)
+    return float(shares_of(instance, found, share_of_a_task(instance, measure))[user])

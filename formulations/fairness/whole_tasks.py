@@ -1,0 +1,199 @@
+"""Whole tasks on single machines, as near to the fair point as they come: an integer program for small instances.
+
+Sets         users i, single machines m of class k(m), resources r; pairs where a task of i may run and fits
+Given        demand d(i, r), capacity l(k, r), tasks D(i), part g(i, k) of its fair share that a task gives its user
+Variables    x(i, m) whole, 0 <= x <= the tasks of i that fit on m alone
+             s in [0, 1]    the smallest part of its fair share that a user has
+             t(i) in [0, 1] the same of user i
+First        maximise s
+Then         maximise sum_i t(i), with s at its largest
+Rows         capacity(m, r)  sum_i d(i, r) x(i, m)         <= l(k(m), r)
+             tasks(i)        sum_m x(i, m)                 <= D(i)
+             part(i)         sum_m g(i, k(m)) x(i, m) - t(i) >= 0
+             least(i)        t(i) - s                      >= 0
+
+The first objective is the family's: how far the worst-off user is below the fair point. So its bound says how near to it
+whole tasks come at all.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
+from schedgap.formulations.export import model_builder
+from schedgap.formulations.fairness.water_filling import fair_allocation
+from schedgap.formulations.rows import Rows
+from schedgap.instances.fairness.allocation import TASK, FairnessAllocation
+from schedgap.instances.fairness.model import FAMILY, UNLIMITED
+from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.verify import FAIR, shares_of, verify
+from schedgap.instances.method import Outcome, Status, method
+
+if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.fairness.model import FairnessInstance
+
+# Whole variables beyond which no solver gets anywhere.
+MOST_VARIABLES = 20_000
+# The part of its value by which the first objective may fall in the second step.
+GIVE = 1e-7
+# Parts that solvers report are true up to this.
+TRUSTED = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """The pairs of a user and a single machine, (P,) each: user, class, machine within its class, most tasks there."""
+
+    user: IntArray
+    machine_class: IntArray
+    copy: IntArray
+    most: IntArray
+
+
+def is_too_large(instance: FairnessInstance) -> str | None:
+    """Return None, or how many variables there would be."""
+    number = int(((_whole_fit(instance) > 0) * instance.machine_count).sum())
+    if number <= MOST_VARIABLES:
+        return None
+    return f"has {number} pairs of a user and a single machine, more than {MOST_VARIABLES}; use fair-point-rounding"
+
+
+@method(
+    "whole-tasks-program",
+    family=FAMILY,
+    supports=is_too_large,
+    bounds=True,
+    choices={"backend": UNBOUNDED_MIP_BACKENDS},
+)
+def whole_tasks_program(
+    instance: FairnessInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
+) -> Outcome:
+    """Find whole tasks on single machines that leave the worst-off user as near to its fair share as can be, if time allows.
+
+    Details: `whole_tasks_bound`, an objective that no allocation of whole tasks is below, in millionths.
+    """
+    start = time.perf_counter()
+    if time_limit_s is not None and time_limit_s <= 0:
+        return Outcome()
+    places = _places(instance)
+    model = whole_tasks_model(instance, places, _parts(instance))
+    built = time.perf_counter()
+
+    def left() -> float | None:
+        return None if time_limit_s is None else max(0.0, time_limit_s - (time.perf_counter() - start))
+
+    first = solve(model, backend, time_limit_s=left(), threads=threads)
+    x = first.x
+    if first.status is Status.OPTIMAL and x is not None:
+        second = solve(_second(model, float(x[-1])), backend, time_limit_s=left(), threads=threads)
+        x = x if second.x is None else second.x
+    least = 1.0 if first.bound is None else min(1.0, -first.bound + TRUSTED)
+    return Outcome(
+        solution=None if x is None else _allocation(places, x),
+        bound=FAIR,
+        build_s=built - start,
+        solve_s=time.perf_counter() - built,
+        backend=backend,
+        details={"whole_tasks_bound": math.floor(FAIR / least), "is_best": first.status is Status.OPTIMAL},
+    )
+
+
+def whole_tasks_model(instance: FairnessInstance, places: Places, parts: FloatArray) -> LinearModel:
+    """Build the program with its first objective. parts : (N, K) float64, of a user's fair share, from one task."""
+    num_users, num_pairs = instance.num_users, places.user.shape[0]
+    first_machine = np.concatenate(([0], np.cumsum(instance.machine_count)))
+    machine = first_machine[places.machine_class] + places.copy
+    pairs, users = np.arange(num_pairs), np.arange(num_users)
+    own, least = num_pairs + users, np.full(num_users, num_pairs + num_users)
+    rows = Rows(num_pairs + num_users + 1)
+    for r, resource in enumerate(instance.resources):
+        capacity = np.repeat(instance.capacity[:, r], instance.machine_count).astype(np.float64)
+        rows.add(
+            f"capacity_{resource}",
+            machine,
+            pairs,
+            instance.demand[places.user, r],
+            np.full(capacity.shape, -np.inf),
+            capacity,
+        )
+    limit = np.where(instance.tasks == UNLIMITED, np.inf, instance.tasks)
+    none, free = np.zeros(num_users), np.full(num_users, np.inf)
+    rows.add("tasks", places.user, pairs, 1.0, -free, limit)
+    rows.add(
+        "part",
+        np.concatenate((places.user, users)),
+        np.concatenate((pairs, own)),
+        np.concatenate((parts[places.user, places.machine_class], np.full(num_users, -1.0))),
+        none,
+        free,
+    )
+    ones = np.ones(num_users)
+    rows.add(
+        "least", np.concatenate((users, users)), np.concatenate((own, least)), np.concatenate((ones, -ones)), none, free
+    )
+    cost = np.zeros(rows.num_variables)
+    cost[-1] = -1.0
+    return rows.model(
+        f"whole-tasks-{instance.name}",
+        cost,
+        np.zeros(rows.num_variables),
+        np.concatenate((places.most, np.ones(num_users + 1))),
+        np.arange(rows.num_variables) < num_pairs,
+        FAIR,
+    )
+
+
+@model_builder("whole-tasks-program", family=FAMILY)
+def build(instance: FairnessInstance) -> LinearModel:
+    """Build the program with its first objective; the fair shares in it are found on the way."""
+    return whole_tasks_model(instance, _places(instance), _parts(instance))
+
+
+def _second(model: LinearModel, least: float) -> LinearModel:
+    """Return the program with its second objective."""
+    num_pairs = int(model.integral.sum())
+    cost = np.where(model.integral, 0.0, -1.0)
+    cost[-1] = 0.0
+    lower = model.lower.copy()
+    lower[num_pairs:] = max(0.0, least * (1 - GIVE))
+    return replace(model, cost=cost, lower=lower)
+
+
+def _parts(instance: FairnessInstance) -> FloatArray:
+    """(N, K) float64: the part of its proven fair share that a task gives its user."""
+    fair = fair_allocation(instance)
+    verify(instance, fair)
+    gain = share_of_a_task(instance)
+    parts: FloatArray = gain / shares_of(instance, fair, gain)[:, None]
+    return parts
+
+
+def _places(instance: FairnessInstance) -> Places:
+    fit = _whole_fit(instance)
+    limited = instance.tasks != UNLIMITED
+    fit[limited] = np.minimum(fit[limited], instance.tasks[limited, None])
+    user, machine_class = np.nonzero(fit)
+    count = instance.machine_count[machine_class]
+    pair = np.repeat(np.arange(user.shape[0]), count)
+    copy = np.arange(pair.shape[0]) - np.repeat(np.cumsum(count) - count, count)
+    user, machine_class = user[pair], machine_class[pair]
+    return Places(user, machine_class, copy, fit[user, machine_class])
+
+
+def _whole_fit(instance: FairnessInstance) -> IntArray:
+    """(N, K) int64: whole tasks of a user alone on one machine where they may run."""
+    return np.where(instance.allowed, np.floor(instance.fitting()), 0).astype(np.int64)
+
+
+def _allocation(places: Places, x: FloatArray) -> FairnessAllocation:
+    number = np.rint(x[: places.user.shape[0]]).astype(np.int64)
+    some = number > 0
+    return FairnessAllocation(places.user[some], places.machine_class[some], number[some] * TASK, places.copy[some])

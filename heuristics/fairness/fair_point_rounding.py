@@ -1,0 +1,53 @@
+"""The fair point in whole tasks on single machines: rounded, then filled up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.heuristics.fairness.lowest_share_first import class_order, user_rank
+from schedgap.heuristics.fairness.whole import Machines, too_many_tasks
+from schedgap.instances.fairness.allocation import tasks_per_class
+from schedgap.instances.fairness.model import FAMILY
+from schedgap.instances.fairness.reference import find_fair_point
+from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.verify import shares_of
+from schedgap.instances.method import method
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.fairness.allocation import FairnessAllocation
+    from schedgap.instances.fairness.model import FairnessInstance
+
+# Tasks of the fair point that lack this part of one, or exceed it by that, are whole.
+ALMOST = 1e-6
+
+
+@method("fair-point-rounding", family=FAMILY, supports=too_many_tasks)
+def fair_point_rounding(instance: FairnessInstance) -> FairnessAllocation:
+    """Round the fair point to whole tasks, then give out what is left, to the user furthest below its fair share first.
+
+    Users take their tasks of the fair point in turn, the one with the smallest part of its fair share first, on the first
+    machine of the class with room; then, in the same manner, tasks on any machine, the fastest first. Once with the numbers
+    of tasks rounded down, once rounded up; the one that leaves the worst-off user better off is returned.
+    """
+    fair = find_fair_point(instance)
+    gain = share_of_a_task(instance)
+    parts = gain / shares_of(instance, fair, gain)[:, None]
+    tasks = tasks_per_class(instance, fair)
+    tries = [
+        _rounded(instance, parts, tasks, np.floor(tasks + ALMOST)),
+        _rounded(instance, parts, tasks, np.ceil(tasks - ALMOST)),
+    ]
+    return max(tries, key=lambda machines: float(machines.share.min())).allocation()
+
+
+def _rounded(instance: FairnessInstance, parts: FloatArray, tasks: FloatArray, whole: FloatArray) -> Machines:
+    """Place whole tasks, (N, K), as far as they go, those of the class with the most first; then any."""
+    machines, rank = Machines(instance), user_rank(instance, "constrained")
+    order = np.argsort(-tasks, axis=1, kind="stable")
+    used = np.take_along_axis(whole, order, axis=1) > 0
+    machines.place(parts, np.where(used, order, -1), rank, whole.astype(np.int64))
+    machines.place(parts, class_order(instance, "fastest"), rank)
+    return machines

@@ -1,0 +1,150 @@
+"""Machine classes divided anew, one after another, each at the prices at which it is just full.
+
+z(i, k) is what user i has of class k, in parts of what all its machines hold of i alone. With g(i, k) the share of z = 1, b(i)
+what i has elsewhere, c(i, k, r) <= 1 the part of resource r that z = 1 takes and p(k, r) prices that sum to 1, class k is
+divided so that
+
+    s(i) = b(i) + g(i, k) z(i, k) = max(b(i), m w(i) sqrt(g(i, k) / c(i, k)))        c(i, k) = sum_r p(k, r) c(i, k, r)
+
+with m as large as capacity allows: the minimum of sum_i w(i)^2 / s(i) over all divisions of class k, if prices are right,
+with 1 / m^2 the price of the class. Without the square root and the weights s(i) = max(b(i), m): the lowest shares are made
+equal. Where a resource is full, users who need none of it go on. Prices rise where resources are full and fall elsewhere.
+O(P R) a pass over P pairs of user and class, and a few passes a class to find m by Newton's method.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from schedgap.instances.jit import inlined_kernel, lean_kernel
+
+# Passes to find a level, and the part of a class up to which it is full.
+PASSES, FULL = 40, 1e-7
+# Prices are at least this part of all, so that they can rise again.
+LOWEST_PRICE = 1e-6
+INFINITE = 1e300
+
+
+@lean_kernel
+def sweep(
+    first_pair: Any, pair_user: Any, cost: Any, gain: Any, weight: Any, is_even: bool,
+    price: Any, level: Any, amount: Any, share: Any, load: Any, slope: Any, work: Any,
+) -> None:  # fmt: skip
+    """Divide every class once, in order.
+
+    first_pair : (K + 1,), of each class; its pairs follow one another. pair_user : (P,). cost : (P, R), c(i, k, r).
+    gain : (P,), g(i, k). weight : (N,), w(i). is_even : without weights, make the lowest shares equal.
+    price : (K, R). level : (K,), m of the last time, 0 for none. amount : (P,), z. share : (N,), s: in and out.
+    load, slope : (R,), work : (P, 3).
+    """
+    num_resources = cost.shape[1]
+    for k in range(first_pair.shape[0] - 1):
+        start, end = first_pair[k], first_pair[k + 1]
+        if start == end:
+            continue
+        for p in range(start, end):
+            i = pair_user[p]
+            share[i] -= gain[p] * amount[p]
+            worth = 0.0
+            for r in range(num_resources):
+                worth += price[k, r] * cost[p, r]
+            work[p, 0] = 1.0 if is_even else weight[i] * sqrt(gain[p] / worth)
+            work[p, 1] = max(0.0, share[i])
+            # What it has when a resource that it needs is full; until then it still rises.
+            work[p, 2] = -1.0
+        first_level = -1.0
+        for _ in range(num_resources):
+            m = _level(start, end, level[k] if first_level < 0 else first_level, cost, gain, load, slope, work)
+            if first_level < 0:
+                first_level = m
+            if not _stop(start, end, m, cost, gain, load, work):
+                break
+        level[k] = first_level
+        for p in range(start, end):
+            amount[p] = work[p, 2] if work[p, 2] >= 0 else 0.0
+            share[pair_user[p]] = work[p, 1] + gain[p] * amount[p]
+        _reprice(price, k, load)
+
+
+@inlined_kernel
+def _reprice(price: Any, k: int, load: Any) -> None:
+    """Raise the prices of full resources of a class against those of the others."""
+    total = 0.0
+    for r in range(price.shape[1]):
+        price[k, r] = max(LOWEST_PRICE, price[k, r] * sqrt(load[r]))
+        total += price[k, r]
+    for r in range(price.shape[1]):
+        price[k, r] /= total
+
+
+@inlined_kernel
+def _at(p: int, level: float, gain: Any, work: Any) -> float:
+    """Return what a pair has of its class at a level."""
+    if work[p, 2] >= 0:
+        return float(work[p, 2])
+    return float(max(0.0, work[p, 0] * level - work[p, 1]) / gain[p])
+
+
+@inlined_kernel
+def _stop(start: int, end: int, level: float, cost: Any, gain: Any, load: Any, work: Any) -> bool:
+    """Let the users stop at a level who need a resource that is full; whether others are left."""
+    for r in range(cost.shape[1]):
+        load[r] = 0.0
+    for p in range(start, end):
+        for r in range(cost.shape[1]):
+            load[r] += cost[p, r] * _at(p, level, gain, work)
+    others = False
+    for p in range(start, end):
+        if work[p, 2] >= 0:
+            continue
+        stops = False
+        for r in range(cost.shape[1]):
+            stops |= cost[p, r] > 0 and load[r] >= 1 - 10 * FULL
+        if stops:
+            work[p, 2] = _at(p, level, gain, work)
+        else:
+            others = True
+    return others
+
+
+@inlined_kernel
+def _level(start: int, end: int, level: float, cost: Any, gain: Any, load: Any, slope: Any, work: Any) -> float:
+    """Return the level at which the first resource is full. Newton's method on the largest of convex functions."""
+    low, high = 0.0, INFINITE
+    level = max(level, 0.0)
+    for _ in range(PASSES):
+        next_level = INFINITE
+        for r in range(cost.shape[1]):
+            load[r] = 0.0
+            slope[r] = 0.0
+        for p in range(start, end):
+            amount = _at(p, level, gain, work)
+            rises = work[p, 2] < 0 and amount > 0
+            if work[p, 2] < 0 and amount == 0:
+                next_level = min(next_level, work[p, 1] / work[p, 0])
+            if amount > 0:
+                for r in range(cost.shape[1]):
+                    load[r] += cost[p, r] * amount
+                    if rises:
+                        slope[r] += cost[p, r] * work[p, 0] / gain[p]
+        step, over = INFINITE, -1.0
+        for r in range(cost.shape[1]):
+            if slope[r] > 0:
+                step = min(step, (1.0 - load[r]) / slope[r])
+                over = max(over, load[r] - 1.0)
+        if abs(over) <= FULL:
+            break
+        if over > 0:
+            high = min(high, level)
+        else:
+            low = max(low, level)
+        if step < INFINITE:
+            level += step
+        elif next_level < INFINITE:
+            level = next_level * (1 + FULL) + FULL * FULL
+        else:
+            break
+        if not low < level < high:
+            level = 0.5 * (low + high) if high < INFINITE else 2 * low + FULL
+    return float(level)

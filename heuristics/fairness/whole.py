@@ -1,0 +1,86 @@
+"""Machines that fill up with whole tasks, for heuristics that place one at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.heuristics.fairness.kernels_share_first import place_by_share
+from schedgap.instances.fairness.allocation import TASK, FairnessAllocation
+from schedgap.instances.fairness.model import UNLIMITED
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.fairness.model import FairnessInstance
+
+# Tasks in all, or machines times resources, that a placement one at a time may have to hold.
+MOST_TASKS = 2**23
+NO_QUOTA = 2**62
+
+
+def too_many_tasks(instance: FairnessInstance) -> str | None:
+    """Return None, or that so many tasks fit that placing them one at a time is no way to do it."""
+    most, machines = most_whole_tasks(instance), int(instance.machine_count.sum()) * len(instance.resources)
+    if max(most, machines) <= MOST_TASKS:
+        return None
+    return (
+        f"has room for up to {most:.3g} tasks on {instance.machine_count.sum():.3g} machines, which are placed one at a "
+        "time; use equal-split, or larger tasks"
+    )
+
+
+def most_whole_tasks(instance: FairnessInstance) -> int:
+    """Return a number of tasks that all machines together never exceed."""
+    demand = np.where(instance.demand > 0, instance.demand, np.iinfo(np.int64).max)
+    smallest = np.array([demand[instance.allowed[:, k]].min(axis=0, initial=demand.max()) for k in _classes(instance)])
+    room = int(((instance.capacity // smallest).sum(axis=1) * instance.machine_count).sum())
+    if (instance.tasks == UNLIMITED).any():
+        return room
+    return min(room, int(instance.tasks.sum()))
+
+
+def _classes(instance: FairnessInstance) -> range:
+    return range(instance.num_machine_classes)
+
+
+class Machines:
+    """Single machines of an instance, with what is left of them.
+
+    left : (M, R) int64. share : (N,) float64, in the measure of `gain`. tasks : (N,) int64, still to be placed.
+    """
+
+    def __init__(self, instance: FairnessInstance) -> None:
+        self.instance = instance
+        count = instance.machine_count
+        self.first_machine = np.concatenate(([0], np.cumsum(count)))
+        self.left = np.repeat(instance.capacity, count, axis=0)
+        self.share = np.zeros(instance.num_users)
+        self.tasks = np.where(instance.tasks == UNLIMITED, NO_QUOTA, instance.tasks)
+        self._placed: list[tuple[IntArray, IntArray]] = []
+
+    def place(self, gain: FloatArray, order: IntArray, rank: IntArray, quota: IntArray | None = None) -> None:
+        """Give tasks to the user with the lowest share, as long as one finds a machine.
+
+        gain : (N, K) float64, what a task adds. order : (N, K), the classes that each user tries, then -1.
+        rank : (N,) a permutation, who goes first at the same share. quota : (N, K), the most tasks on a class.
+        """
+        num_users = self.instance.num_users
+        quotas = np.full(gain.shape, NO_QUOTA) if quota is None else quota.copy()
+        place, machine, heap = np.empty((3, num_users), np.int64)
+        task_user, task_machine = np.empty((2, most_whole_tasks(self.instance)), np.int64)
+        number = place_by_share(
+            self.instance.demand, gain, self.tasks, order, quotas, self.first_machine, rank,
+            self.left, self.share, place, machine, heap, task_user, task_machine,
+        )  # fmt: skip
+        assert number >= 0
+        self._placed.append((task_user[:number].copy(), task_machine[:number].copy()))
+
+    def allocation(self) -> FairnessAllocation:
+        """Return all tasks placed so far."""
+        user, machine = (np.concatenate(parts) for parts in zip(*self._placed, strict=True))
+        num_machines = self.left.shape[0]
+        where, number = np.unique(user * num_machines + machine, return_counts=True)
+        user, machine = where // num_machines, where % num_machines
+        machine_class = np.searchsorted(self.first_machine, machine, side="right") - 1
+        return FairnessAllocation(user, machine_class, number * TASK, machine - self.first_machine[machine_class])
