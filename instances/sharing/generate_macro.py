@@ -15,11 +15,12 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.sharing.constraints import draw_attributes, draw_constraints, predicates
 from schedgap.instances.sharing.draws import drawn, generator, lognormal, shuffled
-from schedgap.instances.sharing.model import SECOND_MS, SharingInstance
+from schedgap.instances.sharing.model import MAX_MACHINES, SECOND_MS, SharingInstance
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
+MAX_LOAD, MAX_JOBS = 1000, 10_000_000
 JOBS, TASKS, MACHINES, SPAN_S, WARM_UP_SHARE = 2888, 63_976, 100, 5000, 0.1
 # Per cent of the six commonest shapes, in parts of the largest, for which 16 cores and 64 GiB are assumed; 0.12 is 1/8.
 SHAPES_SHARE = (54, 31, 8, 5, 1, 1)
@@ -50,9 +51,9 @@ def macro(
     reading : of Figure 5b, `upper` for 35 % of the jobs that can run on half of the machines, `lower` for 65 %.
     tasks : below 0 for 63,976, or in proportion to the jobs. warm_up_jobs : below 0 for the first tenth.
     """
-    for name, value in (("load", load), ("jobs", jobs), ("machines", machines)):
-        if value <= 0:
-            raise InstanceError(f"{name} is {value:g}; give a positive number.")
+    for name, value, most in (("load", load, MAX_LOAD), ("jobs", jobs, MAX_JOBS), ("machines", machines, MAX_MACHINES)):
+        if not 0 < value <= most:
+            raise InstanceError(f"{name} is {value:g}; give a positive number, up to {most}.")
     rng = generator("macro", jobs, tasks, machines, seed)
     count = TASKS * jobs // JOBS if tasks < 0 else tasks
     shape = shuffled(rng, np.repeat(np.arange(len(SHAPES)), _apportioned(SHAPES_SHARE, machines)))

@@ -5,6 +5,7 @@ Letters used for shapes: J jobs, T tasks of all jobs together, K machine classes
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.fairness.model import MAX_AMOUNT, NOTIONS, ONE
+from schedgap.instances.fairness.model import MAX_AMOUNT, MAX_TOTAL, NOTIONS, ONE
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
@@ -21,6 +22,8 @@ FAMILY = "sharing"
 SCHEMA = "schedgap/sharing/1"
 SECOND_MS = 1000
 MAX_TOTAL_MS = 2**52
+# Each machine has its entry in what methods keep.
+MAX_MACHINES = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,23 +120,26 @@ class SharingInstance:
         return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
 
     def _check_shapes(self) -> None:
-        num_jobs, num_classes, num_resources = self.num_jobs, len(self.machine_names), len(self.resources)
+        num_jobs, num_classes, num_resources = self.arrival_ms.size, len(self.machine_names), len(self.resources)
         wanted = {
             "machine_count": (num_classes,),
             "capacity": (num_classes, num_resources),
             "arrival_ms": (num_jobs,),
+            "first_task": (num_jobs + 1,),
+            "work_ms": (self.work_ms.size,),
             "demand": (num_jobs, num_resources),
             "weight": (num_jobs,),
             "performance": (num_jobs, num_classes),
             "allowed": (num_jobs, num_classes),
-            "first_task": (num_jobs + 1,),
-            "work_ms": (int(self.first_task[-1]) if self.first_task.size else 0,),
         }
         for key, shape in wanted.items():
             if getattr(self, key).shape != shape:
                 raise InstanceError(f"{self.name}: {key} has shape {getattr(self, key).shape}, expected {shape}.")
         if self.job_names is not None and len(self.job_names) != num_jobs:
             raise InstanceError(f"{self.name}: {len(self.job_names)} names for {num_jobs} jobs; give one each.")
+        if self.job_names is not None and len(set(self.job_names)) != num_jobs:
+            twice = next(name for name, count in Counter(self.job_names).items() if count > 1)
+            raise InstanceError(f"{self.name}: job '{twice}' is given twice; rename one.")
         for what, names in (("resource", self.resources), ("machine class", self.machine_names)):
             if not names or len(set(names)) != len(names):
                 raise InstanceError(f"{self.name}: {what} names are {', '.join(names) or 'none'}; give different ones.")
@@ -152,6 +158,14 @@ class SharingInstance:
                     f"{self.name}: {key} of machine class {self.machine_names[where[0]]} is {values[tuple(where)]}; give "
                     f"{least} to {MAX_AMOUNT} (in integer units)."
                 )
+        if self.num_machines > MAX_MACHINES:
+            raise InstanceError(f"{self.name}: there are {self.num_machines} machines; give up to {MAX_MACHINES}.")
+        total = self.machine_count.astype(np.float64) @ self.capacity
+        if total.max() > MAX_TOTAL:
+            raise InstanceError(
+                f"{self.name}: all machines together have {total.max():.3g} of {self.resources[int(np.argmax(total))]}; "
+                f"give up to {MAX_TOTAL} (in integer units)."
+            )
         for key, least in (("arrival_ms", 0), ("demand", 0), ("performance", 0), ("weight", 1)):
             values = getattr(self, key)
             bad = (values < least) | (values > MAX_AMOUNT)
@@ -174,13 +188,25 @@ class SharingInstance:
                 f"{self.name}: job {self.job_name(job)} arrives at {self.arrival_ms[job]} ms, before job "
                 f"{self.job_name(job - 1)} at {self.arrival_ms[job - 1]} ms; give the jobs in order of arrival."
             )
+        first, last = int(self.first_task[0]), int(self.first_task[-1])
+        if first != 0 or last != self.num_tasks:
+            raise InstanceError(
+                f"{self.name}: first_task goes from {first} to {last}; let it go from 0 to {self.num_tasks}, the number of "
+                "tasks."
+            )
         sizes = np.diff(self.first_task)
-        if self.first_task[0] != 0 or (sizes < 1).any():
+        if (sizes < 1).any():
             job = int(np.argmin(sizes))
             raise InstanceError(f"{self.name}: job {self.job_name(job)} has {sizes[job]} tasks; give at least one.")
         if (self.work_ms < 1).any():
             task = int(np.argmax(self.work_ms < 1))
             raise InstanceError(f"{self.name}: task {task} has {self.work_ms[task]} ms of work; give at least 1.")
+        none = self.demand[:, 0] == 0
+        if self.notion == "cmmf" and none.any():
+            raise InstanceError(
+                f"{self.name}: job {self.job_name(int(np.argmax(none)))} demands no {self.resources[0]}, in which cmmf "
+                "measures shares; name another resource first, or choose another notion."
+            )
         free = ~(self.demand > 0).any(axis=1)
         if free.any():
             name = self.job_name(int(np.argmax(free)))
@@ -193,7 +219,8 @@ class SharingInstance:
                 "positive performance; allow a larger one or drop the job."
             )
         performance = np.where(self.serves(), self.performance, MAX_AMOUNT).min(axis=1)
-        longest = self.work_ms.astype(np.float64) * ONE / performance[self.task2job()]
+        # Never less than the work itself, which fast machines would allow to be too large for whole numbers of 64 bits.
+        longest = self.work_ms.astype(np.float64) * np.maximum(ONE / performance, 1.0)[self.task2job()]
         if float(self.arrival_ms[-1]) + float(longest.sum()) > MAX_TOTAL_MS:
             raise InstanceError(f"{self.name}: its times add up to more than {MAX_TOTAL_MS} milliseconds.")
 

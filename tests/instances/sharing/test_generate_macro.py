@@ -78,7 +78,10 @@ def test_sizes_add_up(jobs, tasks):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"load": 0.0}, "load is 0; give a positive number"),
+        ({"load": 0.0}, r"load is 0; give a positive number, up to 1000\."),
+        ({"load": float("nan")}, "load is nan; give a positive number"),
+        ({"load": 1e300}, r"load is 1e\+300; give a positive number, up to 1000\."),
+        ({"machines": 10**9}, r"machines is 1e\+09; give a positive number, up to 10000000\."),
         ({"machines": -1}, "machines is -1"),
         ({"reading": "middle"}, "reading is 'middle'; choose one of upper, lower"),
         ({"jobs": 10, "tasks": 9}, "9 tasks for 10 jobs; give 10 to"),

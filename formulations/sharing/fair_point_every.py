@@ -1,0 +1,83 @@
+"""The online policy that knows what is fair: every few seconds it computes the exact fair point among the jobs present."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.fairness.water_filling import fair_allocation
+from schedgap.instances.errors import BackendError, MethodError
+from schedgap.instances.fairness.shares import share_of_a_task, value_and_scale
+from schedgap.instances.fairness.verify import shares_of
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.sharing.cluster import NODES, OFFERS, TIES, Cluster
+from schedgap.instances.sharing.model import FAMILY, MAX_TOTAL_MS, SECOND_MS
+from schedgap.instances.sharing.snapshot import as_users
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.sharing.model import SharingInstance
+
+
+@method("fair-point-every", family=FAMILY, choices={"nodes": NODES, "ties": TIES, "offers": OFFERS})
+def fair_point_every(
+    instance: SharingInstance,
+    *,
+    time_limit_s: float | None = None,
+    every_s: float = 5.0,
+    nodes: str = "index",
+    ties: str = "first",
+    offers: str = "each",
+    draw: int = 0,
+) -> Outcome:
+    """Serve the job that has least of its exact fair share, which is computed anew every few seconds.
+
+    every_s : at multiples of it the fair point of the jobs present is found, in the instance's notion, each with the tasks
+    that it has not finished. A job that arrives in between counts until then as if its fair share were the largest one.
+    Where a fair point is not found, which `details` count, the last one goes on to hold.
+    nodes, ties, offers, draw : as `Cluster` has them.
+
+    Raises
+    ------
+    MethodError
+        if `every_s` is less than a millisecond, or more than all times of an instance.
+    """
+    if not 1 <= every_s * SECOND_MS <= MAX_TOTAL_MS:
+        raise MethodError(f"every_s is {every_s:g}; give 0.001 to {MAX_TOTAL_MS / SECOND_MS:.3g} seconds.")
+    every_ms = round(every_s * SECOND_MS)
+    begun = time.perf_counter()
+    cluster = Cluster(instance, nodes=nodes, ties=ties, offers=offers, seed=draw)
+    users = as_users(instance, np.arange(instance.num_jobs), np.diff(instance.first_task))
+    value, scale = value_and_scale(users)
+    # Until the first fair point all jobs count as if theirs were equal.
+    cluster.set_keys(value, scale)
+    points, missed, solve_s, at = 0, 0, 0.0, 0
+    while (upcoming := cluster.next_ms) is not None:
+        if time_limit_s is not None and time.perf_counter() - begun >= time_limit_s:
+            return Outcome(status=Status.NO_SOLUTION, solve_s=solve_s, details={"fair_points": points})
+        # Between two events nothing changes that a fair point depends on.
+        at = max(at, -(-upcoming // every_ms) * every_ms)
+        cluster.run_until(at)
+        jobs = cluster.present
+        if jobs.size:
+            started = time.perf_counter()
+            try:
+                fair = _fair_shares(instance, jobs, cluster.num_unfinished[jobs])
+            except BackendError:
+                missed += 1
+            else:
+                points += 1
+                target = np.full(instance.num_jobs, fair.max())
+                target[jobs] = fair
+                cluster.set_keys(value, scale * target)
+            solve_s += time.perf_counter() - started
+        at += every_ms
+    return Outcome(cluster.schedule(), solve_s=solve_s, details={"fair_points": points, "not_found": missed})
+
+
+def _fair_shares(instance: SharingInstance, jobs: IntArray, unfinished: IntArray) -> FloatArray:
+    """Return (N,) float64, the shares of some jobs at the max-min fair point among them."""
+    users = as_users(instance, jobs, unfinished)
+    return shares_of(users, fair_allocation(users), share_of_a_task(users))

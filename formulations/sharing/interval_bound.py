@@ -1,0 +1,193 @@
+"""The bound of a linear program over intervals of time, which knows which machines serve whom and how fast.
+
+Variables   y[j, k, i] share of job j's work that is done on class k in interval i, i beginning at g(i);  delay[j]
+Minimise    sum of delay[j]
+Rows        sum_ki y[j, k, i] = 1
+            sum_j d(j, r) W(j) / p(j, k) y[j, k, i]  <=  n(k) l(k, r) (g(i + 1) - g(i))
+            sum_k W(j) / p(j, k) y[j, k, i]  <=  tasks(j) x time of i after the arrival of j
+            delay[j]  >=  sum_ki y[j, k, i] (max(g(i), a(j)) + half(j, k)) - a(j)
+Bounds      y[j, k, i] W(j) / p(j, k)  <=  slots(j, k) x time of i after the arrival;  delay[j] >= what j needs alone
+
+The fourth row holds since a job ends no earlier than the mean moment at which its work is done plus half(j, k): half of what
+its task takes on class k if it has only one, else what its work takes at least from its mean moment to its end,
+
+    (1 / W) integral over x of W - g(x),     g(x) the most work that the job does in its last x units of time,
+
+with g(x) <= rate x x of as many of the fastest slots as it has tasks, and g(x) <= sum over tasks of min(work, p x). The last
+interval has no end and no limits, so every schedule fits in. Where jobs crowd few machines this is stronger than `bound-work`.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends.dispatch import solve
+from schedgap.formulations.rows import Rows
+from schedgap.formulations.sharing.alone import alone_ms, slots_of
+from schedgap.formulations.sharing.work_bound import bound_work
+from schedgap.formulations.trusted import proven_cost
+from schedgap.instances.errors import MethodError
+from schedgap.instances.fairness.model import ONE
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.sharing.cluster import Cluster
+from schedgap.instances.sharing.model import FAMILY, SECOND_MS
+from schedgap.instances.sharing.verify import ends_ms
+
+if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.sharing.model import SharingInstance
+
+# Columns with which HiGHS takes a few seconds, and the fewest intervals that say anything.
+MAX_COLUMNS, LEAST_INTERVALS = 100_000, 8
+
+
+@method("bound-intervals", family=FAMILY, bounds=True)
+def bound_intervals(
+    instance: SharingInstance, *, time_limit_s: float | None = None, threads: int = 1, intervals: int = 200
+) -> Outcome:
+    """Bound the delays by a linear program over intervals of time, machine classes and resources, proven by its duals.
+
+    intervals : at most, of equal length; fewer where there are many jobs and classes. Never less than `bound-work`.
+    """
+    if intervals < 1:
+        raise MethodError(f"intervals is {intervals}; give at least 1.")
+    begun = time.perf_counter()
+    per_interval = int(instance.serves().sum())
+    number = min(intervals, MAX_COLUMNS // per_interval)
+    if number < min(intervals, LEAST_INTERVALS):
+        reason = f"has {per_interval} pairs of a job and a class that serves it, more than {MAX_COLUMNS} / {number + 1}"
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": f"{reason} columns allow; use bound-work"})
+    cheap = bound_work(instance, time_limit_s=time_limit_s).bound
+    assert cheap is not None
+    model = program(instance, number)
+    built = time.perf_counter()
+    left_s = None if time_limit_s is None else time_limit_s - (built - begun)
+    # Presolve takes a hundred times as long as all else where classes are many, and heeds no limit.
+    result = solve(model, "highs", time_limit_s=left_s, threads=threads, presolve=False)
+    found = 0 if result.bound is None else proven_cost(result.bound * SECOND_MS)
+    return Outcome(
+        bound=max(cheap, found),
+        status=Status.NO_SOLUTION,
+        build_s=built - begun,
+        solve_s=result.solve_s,
+        backend="highs",
+        details={"intervals": number, "cheap_bound_s": cheap / SECOND_MS},
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """The columns y of the program. Letters: N of them, I + 1 intervals, of which the last has no end.
+
+    grid : (I + 1,) float64, seconds, where intervals begin. job, k, i : (N,) int64. opens, length : (N,) float64, seconds,
+    of the part of the interval after the job's arrival. run_s : (N,) float64, time that all of the job's work takes there.
+    """
+
+    grid: FloatArray
+    job: IntArray
+    k: IntArray
+    i: IntArray
+    opens: FloatArray
+    length: FloatArray
+    run_s: FloatArray
+
+
+def program(instance: SharingInstance, intervals: int) -> LinearModel:
+    """Return the linear program, in seconds, with so many intervals until a schedule by arrival would end."""
+    columns = _columns(instance, _grid(instance, intervals))
+    job, k, length = columns.job, columns.k, columns.length
+    number, num_jobs = job.shape[0], instance.num_jobs
+    rows = Rows(number + num_jobs)
+    each, one = np.arange(number), np.ones(num_jobs)
+    rows.add("done", job, each, 1.0, one, one)
+    _add_capacity(rows, instance, columns)
+    # Amounts are parts of what there is, so that coefficients stay near 1.
+    limited = np.flatnonzero(np.isfinite(length))
+    tasks = np.diff(instance.first_task)[job[limited]]
+    kept, row = np.unique(job[limited] * columns.grid.shape[0] + columns.i[limited], return_inverse=True)
+    part = columns.run_s[limited] / (tasks * length[limited])
+    rows.add("tasks", row, limited, part, np.full(kept.shape[0], -np.inf), np.ones(kept.shape[0]))
+    delay = columns.opens - instance.arrival_ms[job] / SECOND_MS + _half_s(instance)[job, k]
+    rows.add(
+        "delay",
+        np.concatenate((np.arange(num_jobs), job)),
+        np.concatenate((number + np.arange(num_jobs), each)),
+        np.concatenate((one, -delay)),
+        np.zeros(num_jobs),
+        np.full(num_jobs, np.inf),
+    )
+    most = np.minimum(slots_of(instance)[job, k] * length / columns.run_s, 1.0)
+    return rows.model(
+        instance.name,
+        np.concatenate((np.zeros(number), one)),
+        np.concatenate((np.zeros(number), alone_ms(instance) / SECOND_MS)),
+        np.concatenate((most, np.full(num_jobs, np.inf))),
+        np.zeros(number + num_jobs, np.bool_),
+        SECOND_MS,
+    )
+
+
+def _columns(instance: SharingInstance, grid: FloatArray) -> Columns:
+    """Return a column for each job, class that serves it, and interval that is not over when it arrives."""
+    jobs, classes = np.nonzero(instance.serves())
+    job, k = np.repeat(jobs, grid.shape[0]), np.repeat(classes, grid.shape[0])
+    i = np.tile(np.arange(grid.shape[0]), jobs.shape[0])
+    opens = np.maximum(grid[i], instance.arrival_ms[job] / SECOND_MS)
+    length = np.append(grid[1:], np.inf)[i] - opens
+    used = length > 0
+    job, k, i = job[used], k[used], i[used]
+    works_s = np.add.reduceat(instance.work_ms, instance.first_task[:-1]) / SECOND_MS
+    return Columns(grid, job, k, i, opens[used], length[used], works_s[job] * ONE / instance.performance[job, k])
+
+
+def _add_capacity(rows: Rows, instance: SharingInstance, columns: Columns) -> None:
+    """Add a row for each resource of each class in each interval that has an end."""
+    number = columns.grid.shape[0]
+    cell = columns.k * number + columns.i
+    length = np.append(np.diff(columns.grid), np.inf)
+    for r, name in enumerate(instance.resources):
+        demand = instance.demand[columns.job, r] * columns.run_s
+        some = np.flatnonzero(np.isfinite(columns.length) & (demand > 0))
+        room = (instance.machine_count * instance.capacity[:, r])[columns.k[some]] * length[columns.i[some]]
+        kept, row = np.unique(cell[some], return_inverse=True)
+        count = kept.shape[0]
+        rows.add(f"capacity_{name}", row, some, demand[some] / room, np.full(count, -np.inf), np.ones(count))
+
+
+def _grid(instance: SharingInstance, intervals: int) -> FloatArray:
+    """Return (I + 1,) float64, seconds: where intervals begin, the last of which has no end."""
+    cluster = Cluster(instance, nodes="fastest")
+    cluster.run()
+    last = int(ends_ms(instance, cluster.schedule()).max())
+    grid: FloatArray = np.linspace(int(instance.arrival_ms[0]), last, intervals + 1) / SECOND_MS
+    return grid
+
+
+def _half_s(instance: SharingInstance) -> FloatArray:
+    """Return (J, K) float64, seconds from the mean moment of a job's work to its end, at least."""
+    sizes = np.diff(instance.first_task)
+    speed = np.where(instance.serves(), instance.performance, 0) / ONE
+    slots = np.minimum(slots_of(instance), sizes[:, None])
+    works: FloatArray = np.add.reduceat(instance.work_ms, instance.first_task[:-1]) / SECOND_MS
+    squares = np.add.reduceat((instance.work_ms / SECOND_MS) ** 2, instance.first_task[:-1])
+    best = speed.max(axis=1)
+    rate = _rates(speed, slots, sizes)
+    half = np.maximum(works / (2 * rate), squares / (2 * best * works))
+    single = sizes == 1
+    on_class = works[:, None] / (2 * np.where(speed > 0, speed, best[:, None]))
+    result: FloatArray = np.where(single[:, None], on_class, half[:, None])
+    return result
+
+
+def _rates(speed: FloatArray, slots: IntArray, sizes: IntArray) -> FloatArray:
+    """Return (J,) float64, the rate of as many of the fastest slots as a job has tasks."""
+    order = np.argsort(-speed, axis=1, kind="stable")
+    fastest, room = np.take_along_axis(speed, order, axis=1), np.take_along_axis(slots, order, axis=1)
+    before = np.cumsum(room, axis=1) - room
+    rate: FloatArray = (np.clip(sizes[:, None] - before, 0, room) * fastest).sum(axis=1)
+    return rate

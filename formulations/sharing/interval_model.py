@@ -1,0 +1,119 @@
+"""The whole problem for CP-SAT: where each task runs, and from when.
+
+Variables   on[t, p] whether task t runs in pool p (a machine, or a class; see `pools`);  start[t];  end[j]
+Minimise    sum of end[j] - arrival[j]
+Rows        sum_p on[t, p] = 1;  end[j] >= start[t] + length[t, p] where on[t, p], for the tasks t of job j
+            cumulative: the tasks of a pool within its capacity of each resource
+            equal tasks of a job start in their order
+
+Exact in whole multiples of the greatest common divisor of all times; for some tens of tasks. No job ends later than it
+would if the others took as long as they need alone and all together as long as a known schedule: this bounds all times.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends.placement import PlacementProblem, solve_placement
+from schedgap.formulations.sharing.alone import alone_ms
+from schedgap.formulations.sharing.pools import pools_of
+from schedgap.formulations.sharing.work_bound import bound_work
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.sharing.cluster import Cluster
+from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.sharing.schedule import SharingSchedule
+from schedgap.instances.sharing.verify import verify
+
+if TYPE_CHECKING:
+    from schedgap.formulations.sharing.pools import Pools
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.sharing.model import SharingInstance
+
+# Choices of a pool for a task: beyond so many, building the model takes minutes.
+MAX_CHOICES = 100_000
+
+
+@method("interval-model", family=FAMILY, bounds=True, exact=True)
+def interval_model(instance: SharingInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
+    """Find the clairvoyant optimum by CP-SAT over machines and starts of all tasks."""
+    begun = time.perf_counter()
+    if time_limit_s is not None and time_limit_s <= 0:
+        return Outcome(status=Status.NO_SOLUTION)
+    choices = instance.num_tasks * instance.num_machines
+    if choices > MAX_CHOICES:
+        reason = f"has {choices} choices of a machine for a task, more than {MAX_CHOICES}; use bound-work"
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    pools = pools_of(instance)
+    known = _by_arrival(instance)
+    bound = bound_work(instance).bound
+    assert bound is not None
+    problem, step = _problem(instance, pools, known, bound)
+    built = time.perf_counter()
+    left_s = None if time_limit_s is None else time_limit_s - (built - begun)
+    result = solve_placement(problem, time_limit_s=left_s, threads=threads)
+    solved = time.perf_counter()
+    arrivals = sum(instance.arrival_ms.tolist())
+    solution = None
+    if result.pool is not None and result.start is not None:
+        length = np.take_along_axis(problem.length, result.pool[:, None], axis=1)[:, 0]
+        machine = pools.machines(result.pool, result.start, result.start + length)
+        solution = SharingSchedule(machine, result.start * step)
+    return Outcome(
+        solution,
+        None if result.bound is None else max(bound, result.bound * step - arrivals),
+        result.status,
+        build_s=built - begun,
+        solve_s=result.solve_s,
+        extract_s=time.perf_counter() - solved,
+        backend="cp-sat",
+        details={"pools": int(pools.slots.shape[0])},
+    )
+
+
+def _by_arrival(instance: SharingInstance) -> SharingSchedule:
+    """Return a schedule to begin from: first come, first served, on the fastest machine that is free."""
+    cluster = Cluster(instance, nodes="fastest")
+    cluster.run()
+    return cluster.schedule()
+
+
+def _problem(
+    instance: SharingInstance, pools: Pools, known: SharingSchedule, bound: int
+) -> tuple[PlacementProblem, int]:
+    """Return the problem in its largest unit of time that is exact, and this unit in milliseconds."""
+    job, alone = instance.task2job(), alone_ms(instance)
+    slack = verify(instance, known) - sum(alone.tolist())
+    serves = instance.serves()[job[:, None], pools.pool2class]
+    speed = np.where(serves, instance.performance[job[:, None], pools.pool2class], 1)
+    length = np.where(serves, -(-instance.work_ms[:, None] * 1000 // speed), 0)
+    step = int(np.gcd.reduce(np.concatenate((instance.arrival_ms, length.ravel()))))
+    release = instance.arrival_ms
+    end = release + alone
+    arrivals = sum(instance.arrival_ms.tolist())
+    return PlacementProblem(
+        name=instance.name,
+        job=job,
+        twin=_twins(instance, job),
+        release=release // step,
+        earliest_end=-(-end // step),
+        latest_end=(end + slack) // step,
+        length=length // step,
+        sizes=instance.demand[job],
+        capacity=pools.capacity,
+        bound=-(-(bound + arrivals) // step),
+        pool=pools.machine2pool()[known.machine],
+        start=known.start_ms // step,
+    ), step
+
+
+def _twins(instance: SharingInstance, job: IntArray) -> IntArray:
+    """Return (T,) int64, the task before each that is equal to it: of the same job and with the same work; or -1."""
+    order = np.lexsort((instance.work_ms, job))
+    before, after = order[:-1], order[1:]
+    same = (job[before] == job[after]) & (instance.work_ms[before] == instance.work_ms[after])
+    twin = np.full(instance.num_tasks, -1)
+    twin[after[same]] = before[same]
+    return twin

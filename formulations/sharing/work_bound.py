@@ -1,0 +1,112 @@
+"""The bound of work: all jobs together on one machine as fast as the cluster, in the order that is best for them.
+
+Let q(k) > 0 be a worth of a unit of resource and time on class k. A job j that does a work of W(j) holds d(j, r) of
+resource r for at least W(j) / p(j, k) on class k: it uses up a worth of at least
+
+    v(j) = d(j, r) W(j) min_k q(k) / p(j, k)
+
+of the sum_k n(k) l(k, r) q(k) that the cluster offers in a unit of time. So no schedule ends its jobs earlier, one by
+one, than one machine of that rate with jobs of sizes v(j), on which shortest-remaining-first minimises the sum of all
+delays (Schrage 1968). With q(k) the best performance of any job on class k this is the fluid bound where performance
+depends on the machine alone.
+
+The delays on that machine are bounds of their sum only. But any jobs may be left out of it, and each of these counts with
+its own bound (`alone`): both parts hold for every schedule, whoever else is in it. Which jobs are left out is chosen from
+those whose own bound is largest against their delay on the machine.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.sharing.alone import alone_ms
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.sharing.model import FAMILY, SECOND_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.sharing.model import SharingInstance
+
+WORTH_BITS = 20
+# How many ways to leave jobs out are tried for each resource.
+SPLITS = 12
+
+
+def worths(instance: SharingInstance, r: int) -> tuple[list[int], int]:
+    """Return what each job uses up of a resource, and what the cluster offers in a millisecond, in one unit."""
+    serves = instance.serves()
+    worth = np.where(serves, instance.performance, 0).max(axis=0)
+    # Of classes that serve nobody, nothing is used.
+    ratio = np.where(serves, (worth << WORTH_BITS) // np.maximum(instance.performance, 1), np.iinfo(np.int64).max)
+    works = np.add.reduceat(instance.work_ms, instance.first_task[:-1])
+    columns = (instance.demand[:, r].tolist(), works.tolist(), ratio.min(axis=1).tolist())
+    used = [demand * work * SECOND_MS * least for demand, work, least in zip(*columns, strict=True)]
+    offers = zip(instance.machine_count.tolist(), instance.capacity[:, r].tolist(), worth.tolist(), strict=True)
+    return used, sum(count * capacity * best for count, capacity, best in offers) << WORTH_BITS
+
+
+def shortest_first(arrival: Sequence[int], sizes: Sequence[int], rate: int) -> list[Fraction]:
+    """Return the delay of each job on one machine that always serves the one with the least left of its size.
+
+    arrival : ascending. rate : size that is done in a unit of time. O(J log J).
+    """
+    delays = [Fraction(0)] * len(sizes)
+    waiting: list[tuple[int, int]] = []
+    now = 0  # In units of time / rate, in which all is whole.
+    for j in range(len(sizes) + 1):
+        until = arrival[j] * rate if j < len(sizes) else None
+        while waiting and (until is None or now + waiting[0][0] <= until):
+            left, job = heapq.heappop(waiting)
+            now += left
+            delays[job] = Fraction(now - arrival[job] * rate, rate)
+        if until is None:
+            break
+        if waiting:
+            left, job = waiting[0]
+            heapq.heapreplace(waiting, (left - (until - now), job))
+        now = until
+        heapq.heappush(waiting, (sizes[j], j))
+    return delays
+
+
+@method("bound-work", family=FAMILY, bounds=True)
+def bound_work(instance: SharingInstance, *, time_limit_s: float | None = None) -> Outcome:
+    """Bound the delays by all jobs on one machine as fast as the cluster, or by what some need alone; exact integers."""
+    deadline = None if time_limit_s is None else time.perf_counter() + time_limit_s
+    alone = alone_ms(instance)
+    bound, left_out = sum(alone.tolist()), instance.num_jobs
+    for r in range(len(instance.resources)):
+        found = _best_split(instance, r, alone, deadline)
+        if found > (bound, left_out):
+            bound, left_out = found
+    return Outcome(bound=bound, status=Status.NO_SOLUTION, details={"left_out": left_out})
+
+
+def _best_split(instance: SharingInstance, r: int, alone: IntArray, deadline: float | None) -> tuple[int, int]:
+    """Return the best bound by one resource, and how many jobs are left out of the machine for it."""
+    sizes, rate = worths(instance, r)
+    arrival = instance.arrival_ms.tolist()
+    num_jobs = len(sizes)
+    best = (0, num_jobs)
+    order = np.arange(num_jobs)
+    for split in range(SPLITS):
+        if rate == 0 or (deadline is not None and time.perf_counter() > deadline):
+            break
+        # All jobs first; then without the half, three quarters, ... that gain most by being left out.
+        kept = np.sort(order[: num_jobs >> split])
+        if not kept.size:
+            break
+        delays = shortest_first([arrival[j] for j in kept], [sizes[j] for j in kept], rate)
+        others = sum(alone.tolist()) - sum(alone[kept].tolist())
+        total = sum(delays, Fraction(others))
+        best = max(best, (-(-total.numerator // total.denominator), num_jobs - kept.size))
+        if split == 0:
+            order = np.argsort([-float(d) / a for d, a in zip(delays, alone.tolist(), strict=True)], kind="stable")
+    return best

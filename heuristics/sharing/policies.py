@@ -1,0 +1,119 @@
+"""Lowest share first: a machine with room serves the job that has least so far (Eunomia, section III-B), in four notions.
+
+The papers leave open in which order machines are offered and what breaks ties; both move results, and are parameters here
+(`instances.sharing.cluster`). Beside them the two orders that know no fairness: by arrival, and by work.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.fairness.shares import value_and_scale
+from schedgap.instances.method import method
+from schedgap.instances.sharing.cluster import NODES, OFFERS, TIES, Cluster
+from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.sharing.snapshot import as_users
+
+if TYPE_CHECKING:
+    from schedgap.instances.sharing.model import SharingInstance
+    from schedgap.instances.sharing.schedule import SharingSchedule
+
+FITTING = ("fluid", "whole")
+CHOICES = {"nodes": NODES, "ties": TIES, "offers": OFFERS}
+SHARE_CHOICES = {**CHOICES, "fitting": FITTING}
+
+
+def lowest_share_first(
+    instance: SharingInstance,
+    notion: str,
+    *,
+    nodes: str = "index",
+    ties: str = "first",
+    offers: str = "each",
+    fitting: str = "fluid",
+    draw: int = 0,
+) -> SharingSchedule:
+    """Play the policy that serves the job with the lowest share.
+
+    nodes, ties, offers : as `Cluster` has them. draw : seed of what is `random` there.
+    fitting : the tasks that a machine could run for one job alone, by which progress and task shares are measured, count
+    with fractions (`fluid`) or without (`whole`).
+    """
+    cluster = Cluster(instance, nodes=nodes, ties=ties, offers=offers, seed=draw)
+    jobs = np.arange(instance.num_jobs)
+    users = as_users(instance, jobs, np.diff(instance.first_task))
+    cluster.set_keys(*value_and_scale(users, notion, whole=fitting == "whole"))
+    cluster.run()
+    return cluster.schedule()
+
+
+@method("eunomia", family=FAMILY, choices=SHARE_CHOICES)
+def eunomia(
+    instance: SharingInstance,
+    nodes: str = "index",
+    ties: str = "first",
+    offers: str = "each",
+    fitting: str = "fluid",
+    draw: int = 0,
+) -> SharingSchedule:
+    """Serve the job with the lowest progress share (Eunomia, section III-B)."""
+    return lowest_share_first(instance, "eunomia", nodes=nodes, ties=ties, offers=offers, fitting=fitting, draw=draw)
+
+
+@method("tsf", family=FAMILY, choices=SHARE_CHOICES)
+def tsf(
+    instance: SharingInstance,
+    nodes: str = "index",
+    ties: str = "first",
+    offers: str = "each",
+    fitting: str = "fluid",
+    draw: int = 0,
+) -> SharingSchedule:
+    """Serve the job with the lowest task share: tasks over those it could run alone (TSF)."""
+    return lowest_share_first(instance, "tsf", nodes=nodes, ties=ties, offers=offers, fitting=fitting, draw=draw)
+
+
+def _all_demand_the_first(instance: SharingInstance) -> str | None:
+    free = instance.demand[:, 0] == 0
+    if not free.any():
+        return None
+    job = instance.job_name(int(np.argmax(free)))
+    return f"job {job} demands no {instance.resources[0]}, in which choosy measures shares; name another resource first"
+
+
+@method("choosy", family=FAMILY, supports=_all_demand_the_first, choices=CHOICES)
+def choosy(
+    instance: SharingInstance, nodes: str = "index", ties: str = "first", offers: str = "each", draw: int = 0
+) -> SharingSchedule:
+    """Serve the job with the lowest share of the first resource (Choosy, constrained max-min fairness)."""
+    return lowest_share_first(instance, "cmmf", nodes=nodes, ties=ties, offers=offers, draw=draw)
+
+
+@method("drf", family=FAMILY, choices=CHOICES)
+def drf(
+    instance: SharingInstance, nodes: str = "index", ties: str = "first", offers: str = "each", draw: int = 0
+) -> SharingSchedule:
+    """Serve the job with the lowest dominant share (DRF; DRFH where machines differ)."""
+    return lowest_share_first(instance, "drf", nodes=nodes, ties=ties, offers=offers, draw=draw)
+
+
+@method("fifo", family=FAMILY, choices={"nodes": NODES, "offers": OFFERS})
+def fifo(instance: SharingInstance, nodes: str = "index", offers: str = "each", draw: int = 0) -> SharingSchedule:
+    """Serve the job that arrived first of those that fit."""
+    cluster = Cluster(instance, nodes=nodes, offers=offers, seed=draw)
+    cluster.run()
+    return cluster.schedule()
+
+
+@method("shortest-job-first", family=FAMILY, choices=CHOICES)
+def shortest_job_first(
+    instance: SharingInstance, nodes: str = "index", ties: str = "first", offers: str = "each", draw: int = 0
+) -> SharingSchedule:
+    """Serve the job with the least work of all tasks together, which no policy knows that cannot see the future."""
+    cluster = Cluster(instance, nodes=nodes, ties=ties, offers=offers, seed=draw)
+    work_ms = np.add.reduceat(instance.work_ms, instance.first_task[:-1])
+    cluster.set_keys(0.0, base=work_ms)
+    cluster.run()
+    return cluster.schedule()
