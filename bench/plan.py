@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from schedgap.instances.method import Method
 
 # Tried in this order where no method given proves a bound; the first that supports the instance is run.
-BOUND_METHODS = ("patterns", "column-generation", "interference", "bound-fluid", "bound-progress")
+BOUND_METHODS = (
+    "patterns",
+    "column-generation",
+    "interference",
+    "bound-fluid",
+    "bound-progress",
+    "water-filling",
+    "bound-intervals",
+    "bound-work",
+)
 
 
 @dataclass(slots=True)

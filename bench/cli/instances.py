@@ -59,10 +59,13 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Recompute feasibility and cost of a solution; exit 2 and the first violation if it is infeasible."""
+    from schedgap.bench.discover import load_methods
     from schedgap.bench.source import family_of_file
     from schedgap.instances.family import find_family
 
     family = find_family(family_of_file(instance))
+    # A formulation may be needed to find what an objective is measured against; it is proven by `verify` itself.
+    load_methods([family.name])
     loaded = family.read_instance(instance)
     objective = family.verify(loaded, family.read_solution(loaded, solution)) / family.objective_scale
     if as_json:

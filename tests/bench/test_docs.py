@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from schedgap.bench import run_suite
+from schedgap.bench import gap, run_suite
 from schedgap.bench.api import SuiteResult
+from schedgap.bench.discover import load_families
 from schedgap.bench.records.record import Record
 from schedgap.bench.records.runs import Limits
+from schedgap.bench.source import Source
 from schedgap.bench.statistics.summary import MethodSummary
 from schedgap.bench.suite import InstanceBlock, Reference, Suite, TraceBlock
 from schedgap.instances.method import Status
@@ -55,3 +57,23 @@ def test_every_field_is_named(page, result):
     # `schema` and `instances` are named in the headings of their blocks, `group` and others as `instances[].group`.
     named |= {name.removeprefix("instances[].") for name in named} | {"schema_"}
     assert wanted - named == set()
+
+
+@pytest.mark.parametrize(
+    ("family", "generator", "parameters", "name"),
+    [
+        ("fairness", "alice-bob", {}, "fast-machines-first"),
+        ("sharing", "micro", {"tasks": 5}, "most-to-do-first"),
+    ],
+)
+def test_methods_of_the_pages_on_families(tmp_path, family, generator, parameters, name):
+    """The plug-in on a family's page gives a verified solution of what its generator makes."""
+    page = (PAGE.parent / f"{family}.md").read_text()
+    code = next(text for text in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if f'"{name}"' in text)
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    (tmp_path / "mine.py").write_text(code)
+    load_families()
+    instance = Source(family, "generator", generator, parameters=parameters).build()
+    result = gap(instance, [name], family=family, plugins=[tmp_path / "mine.py"])
+    assert [record.status for record in result.records if record.run.method == name] == ["feasible"]
+    assert result.best.bound is not None

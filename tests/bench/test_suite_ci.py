@@ -18,7 +18,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 MODELS = "model-"
 
 
-@pytest.fixture(scope="module", params=["ci", "ci-reconfiguration", "ci-waiting"])
+@pytest.fixture(scope="module", params=["ci", "ci-fairness", "ci-reconfiguration", "ci-sharing", "ci-waiting"])
 def name(request):
     return request.param
 

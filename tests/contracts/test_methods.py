@@ -20,15 +20,18 @@ from schedgap.bench.isolation.supervise import Ending
 from schedgap.bench.plan import make_run
 from schedgap.bench.records.record import Record
 from schedgap.bench.records.runs import Limits
+from schedgap.instances.fairness import alice_bob, random_users
+from schedgap.instances.fairness import micro as four_users
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like, distinct, table3, table7
 from schedgap.instances.reconfiguration import alibaba_like as alibaba_like_jobs
 from schedgap.instances.reconfiguration import eva_synthetic
+from schedgap.instances.sharing import micro, random_jobs
 from schedgap.instances.waiting import bursty, mms
 
 TIME_LIMIT_S = 20.0
-load_methods(["provisioning", "reconfiguration", "waiting"])
+load_methods(["fairness", "provisioning", "reconfiguration", "sharing", "waiting"])
 METHODS = {
     f"{family}/{name}": method
     for (family, name), method in sorted(REGISTRY.items())
@@ -71,7 +74,24 @@ def short_jobs(jobs, seed, **parameters):
     return eva_synthetic(jobs, seed=seed, mean_gap_s=400.0, min_hours=0.1, max_hours=0.4, **parameters)
 
 
+def few_users(seed, **parameters):
+    """Half a dozen, on half a dozen machines."""
+    return random_users(6, classes=3, machines=6, seed=seed, **parameters)
+
+
 MAKERS = {
+    "fairness": {
+        "alice-bob": alice_bob,
+        "micro": four_users,
+        "mixed": lambda: few_users(1),
+        "interval": lambda: few_users(2, kind="interval", weights="random"),
+        "machine-speeds": lambda: few_users(3, resources=1, speeds="machine"),
+        "limited": lambda: few_users(4, limited=True),
+        "limited-machine-speeds": lambda: few_users(5, resources=1, speeds="machine", limited=True),
+        "pooled": lambda: few_users(6, pooled=True, notion="drf"),
+        "tsf": lambda: few_users(7, notion="tsf"),
+        "cmmf": lambda: few_users(8, notion="cmmf"),
+    },
     "provisioning": {
         "one-task": one_task,
         "zero-demand": zero_demand,
@@ -90,6 +110,13 @@ MAKERS = {
         "slow-moves": lambda: short_jobs(3, 5, migration_delay=8.0),
         "many-tasks": lambda: short_jobs(2, 6, tasks_per_job=4),
         "alibaba-like": lambda: alibaba_like_jobs(2, seed=7, durations="alibaba", mean_gap_s=300.0),
+    },
+    "sharing": {
+        "micro": lambda: micro(tasks=3),
+        "one-job": lambda: random_jobs(1, seed=1),
+        "random": lambda: random_jobs(3, seed=2),
+        "own-performance": lambda: random_jobs(3, seed=3, own_performance=True),
+        "tsf": lambda: random_jobs(3, seed=4, notion="tsf"),
     },
     "waiting": {
         "one-job": lambda: mms(1, seed=1, step_s=60.0),
