@@ -12,12 +12,11 @@ A policy is a function from what is visible to a plan:
 
 from __future__ import annotations
 
-import functools
-import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from schedgap.heuristics.policy import check_knowledge, register_played
 from schedgap.heuristics.reconfiguration.kernels_view import (
     carry_out,
     release_all,
@@ -27,7 +26,7 @@ from schedgap.heuristics.reconfiguration.kernels_view import (
 )
 from schedgap.heuristics.reconfiguration.view import Market, Plan, View
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import OFFERED, Outcome, method
+from schedgap.instances.method import Outcome
 from schedgap.instances.reconfiguration.cloud import Cloud
 from schedgap.instances.reconfiguration.kernels_events import advance
 from schedgap.instances.reconfiguration.kernels_state import DONE, FINE, FINISH, PHASE
@@ -61,23 +60,13 @@ def policy(
     MethodError
         as `schedgap.instances.method.method` does, or for knowledge that there is none of.
     """
-    for what in knows:
-        if what not in KNOWLEDGE:
-            raise MethodError(f"policy {name} knows '{what}'; a policy may know {', '.join(KNOWLEDGE)}.")
+    check_knowledge(name, knows, KNOWLEDGE)
 
     def register(decide: Callable[..., Plan]) -> Callable[..., Plan]:
-        @functools.wraps(decide)
-        def played(instance: ReconfigurationInstance, **keywords: Any) -> Outcome:
-            return play(instance, functools.partial(decide, **keywords), knows)
+        def played(instance: ReconfigurationInstance, chosen: Callable[[View], Plan]) -> Outcome:
+            return play(instance, chosen, knows)
 
-        given = inspect.signature(decide).parameters
-        first = inspect.Parameter("instance", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        rest = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in list(given.values())[1:]]
-        played.__signature__ = inspect.Signature([first, *rest])  # type: ignore[attr-defined]
-        unknown = [p.name for p in rest if p.name in OFFERED and p.name != "rng"]
-        if unknown:
-            raise MethodError(f"policy {name}: '{unknown[0]}' is not offered to policies; leave it out.")
-        method(name, family=FAMILY, version=version, stochastic=stochastic, choices=choices)(played)
+        register_played(decide, played, name, family=FAMILY, version=version, stochastic=stochastic, choices=choices)
         return decide
 
     return register

@@ -13,18 +13,17 @@ when a task ends there or a job arrives.
 
 from __future__ import annotations
 
-import functools
-import inspect
 import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from schedgap.heuristics.policy import check_knowledge, register_played
 from schedgap.heuristics.sharing.view import Machines, View
 from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness.model import NOTIONS
 from schedgap.instances.fairness.shares import value_and_scale
-from schedgap.instances.method import OFFERED, Outcome, method
+from schedgap.instances.method import Outcome
 from schedgap.instances.sharing.cluster import Cluster
 from schedgap.instances.sharing.model import FAMILY, SECOND_MS
 from schedgap.instances.sharing.snapshot import as_users
@@ -61,25 +60,15 @@ def policy(
     MethodError
         as `schedgap.instances.method.method` does, or for a notion or knowledge that there is none of.
     """
-    for what in knows:
-        if what not in KNOWLEDGE:
-            raise MethodError(f"policy {name} knows '{what}'; a policy may know {', '.join(KNOWLEDGE)}.")
+    check_knowledge(name, knows, KNOWLEDGE)
     if shares not in NOTIONS:
         raise MethodError(f"policy {name} asks for shares '{shares}'; choose one of {', '.join(NOTIONS)}.")
 
     def register(decide: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(decide)
-        def played(instance: SharingInstance, **keywords: Any) -> Outcome:
-            return play(instance, functools.partial(decide, **keywords), shares, knows)
+        def played(instance: SharingInstance, chosen: Decide) -> Outcome:
+            return play(instance, chosen, shares, knows)
 
-        given = inspect.signature(decide).parameters
-        first = inspect.Parameter("instance", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        rest = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in list(given.values())[1:]]
-        played.__signature__ = inspect.Signature([first, *rest])  # type: ignore[attr-defined]
-        unknown = [p.name for p in rest if p.name in OFFERED and p.name != "rng"]
-        if unknown:
-            raise MethodError(f"policy {name}: '{unknown[0]}' is not offered to policies; leave it out.")
-        method(name, family=FAMILY, version=version, stochastic=stochastic, choices=choices)(played)
+        register_played(decide, played, name, family=FAMILY, version=version, stochastic=stochastic, choices=choices)
         return decide
 
     return register
