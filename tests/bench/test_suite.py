@@ -126,7 +126,7 @@ def test_malformed_files(tmp_path, write_suite, old, new, message):
         ),
         ("tasks = 6", "tasks = [6, 6]", r"instances table7-6-physical-s0 and table7-6-physical-s0 are the same"),
         ('"table7"', '"table8"', r"family provisioning has no generator 'table8'; it has: "),
-        ('"provisioning"', '"provision"', r"there is no family 'provision'; known are provisioning"),
+        ('"provisioning"', '"provision"', r"there is no family 'provision'; known are fairness, provisioning"),
     ],
 )
 def test_what_does_not_exist(tmp_path, write_suite, old, new, message):
