@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from schedgap.instances.errors import SchedgapError, SolutionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from schedgap.instances.arrays import IntArray
 
@@ -138,15 +138,17 @@ def write_arrays(path: Path, arrays: Mapping[str, Any], error: type[SchedgapErro
         raise error(f"{path}: cannot be written ({problem.strerror}); choose another name.") from None
 
 
-def read_arrays(path: Path, wanted: Mapping[str, tuple[str, int]], error: type[SchedgapError]) -> dict[str, Any]:
-    """Read those of the wanted arrays that an `.npz` file holds.
+def read_arrays(
+    path: Path, wanted: Mapping[str, tuple[str, int]], error: type[SchedgapError], optional: Collection[str] = ()
+) -> dict[str, Any]:
+    """Read the wanted arrays of an `.npz` file, optional ones if they are there.
 
-    wanted : name to kind (`i` whole numbers, `U` text) and number of dimensions.
+    wanted : name to kind (`i` whole numbers, `U` text) and number of dimensions. optional : names among them.
 
     Raises
     ------
     SchedgapError
-        of the class `error` if the file cannot be read, or an array is of another kind.
+        of the class `error` if the file cannot be read, or an array is missing or of another kind.
     """
     try:
         with path.open("rb") as file:
@@ -159,6 +161,9 @@ def read_arrays(path: Path, wanted: Mapping[str, tuple[str, int]], error: type[S
         raise error(f"{path.name}: cannot be read ({problem.strerror}); keep it beside this file.") from None
     except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
         raise error(f"{path.name}: cannot be read as arrays ({problem!s:.100}).") from None
+    missing = [key for key in wanted if key not in arrays and key not in optional]
+    if missing:
+        raise error(f"{path.name}: no array '{missing[0]}'; write the instance anew.")
     for key, values in arrays.items():
         kind, dimensions = wanted[key]
         if values.dtype.kind != kind or values.ndim != dimensions:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.formulations.backends.cp_sat import version
+from schedgap.formulations.backends.cp_search import MAX_OBJECTIVE, load_cp_model, search
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-
-# CP-SAT reports objectives as doubles: beyond this they are no longer exact.
-MAX_OBJECTIVE = 2**52
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,10 +64,7 @@ def solve_intervals(problem: IntervalProblem, *, time_limit_s: float | None = No
         if OR-tools is not installed, or amounts are too large to be exact.
     """
     begun = time.perf_counter()
-    try:
-        from ortools.sat.python import cp_model
-    except ImportError as error:
-        raise BackendError(f"interval models need the package ortools: {error}; install it.") from error
+    cp_model = load_cp_model()
     last_end = max(problem.horizon, int((problem.latest + problem.length).max(initial=0)))
     most = problem.price * problem.max_machines * last_end + int(problem.absent_cost.sum())
     most += problem.wait_cost * int((problem.latest - problem.release).sum())
@@ -86,18 +81,7 @@ def solve_intervals(problem: IntervalProblem, *, time_limit_s: float | None = No
     rented = sum(int(problem.absent_cost[j]) * (1 - present[j]) for j in jobs)
     waited = sum(start[j] - int(problem.release[j]) for j in jobs)
     model.minimize(problem.price * owned + rented + problem.wait_cost * waited)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = threads
-    if time_limit_s is not None:
-        solver.parameters.max_time_in_seconds = max(0.0, time_limit_s - (time.perf_counter() - begun))
-    ended = solver.solve(model)
-    status = {
-        cp_model.OPTIMAL: Status.OPTIMAL,
-        cp_model.FEASIBLE: Status.FEASIBLE,
-        cp_model.UNKNOWN: Status.NO_SOLUTION,
-    }.get(ended)
-    if status is None:
-        raise BackendError(f"{problem.name}: cp-sat ends with {solver.status_name(ended)}; renting is always possible.")
+    solver, status = search(cp_model, model, problem.name, begun=begun, time_limit_s=time_limit_s, threads=threads)
     spent = time.perf_counter() - begun
     # Before it has any bound, CP-SAT says 0, which holds here: no cost is negative.
     bound = max(0, round(solver.best_objective_bound))

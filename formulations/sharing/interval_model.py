@@ -21,6 +21,7 @@ from schedgap.formulations.backends.placement import PlacementProblem, solve_pla
 from schedgap.formulations.sharing.alone import alone_ms
 from schedgap.formulations.sharing.pools import pools_of
 from schedgap.formulations.sharing.work_bound import bound_work
+from schedgap.instances.fairness.model import ONE
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.sharing.cluster import Cluster
 from schedgap.instances.sharing.model import FAMILY
@@ -36,16 +37,20 @@ if TYPE_CHECKING:
 MAX_CHOICES = 100_000
 
 
-@method("interval-model", family=FAMILY, bounds=True, exact=True)
+def has_many_choices(instance: SharingInstance) -> str | None:
+    """Return None, or how many choices there are, if building the model would take minutes."""
+    choices = instance.num_tasks * instance.num_machines
+    if choices <= MAX_CHOICES:
+        return None
+    return f"has {choices} choices of a machine for a task, more than {MAX_CHOICES}; use bound-work"
+
+
+@method("interval-model", family=FAMILY, supports=has_many_choices, bounds=True, exact=True)
 def interval_model(instance: SharingInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Find the clairvoyant optimum by CP-SAT over machines and starts of all tasks."""
     begun = time.perf_counter()
     if time_limit_s is not None and time_limit_s <= 0:
         return Outcome(status=Status.NO_SOLUTION)
-    choices = instance.num_tasks * instance.num_machines
-    if choices > MAX_CHOICES:
-        reason = f"has {choices} choices of a machine for a task, more than {MAX_CHOICES}; use bound-work"
-        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     pools = pools_of(instance)
     known = _by_arrival(instance)
     bound = bound_work(instance).bound
@@ -88,7 +93,7 @@ def _problem(
     slack = verify(instance, known) - sum(alone.tolist())
     serves = instance.serves()[job[:, None], pools.pool2class]
     speed = np.where(serves, instance.performance[job[:, None], pools.pool2class], 1)
-    length = np.where(serves, -(-instance.work_ms[:, None] * 1000 // speed), 0)
+    length = np.where(serves, -(-instance.work_ms[:, None] * ONE // speed), 0)
     step = int(np.gcd.reduce(np.concatenate((instance.arrival_ms, length.ravel()))))
     release = instance.arrival_ms
     end = release + alone

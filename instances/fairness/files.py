@@ -120,10 +120,7 @@ def _instance(document: InstanceFile, path: Path) -> FairnessInstance:
 
 def _beside(path: Path) -> dict[str, Any]:
     wanted = {key: ("i", dimensions) for key, dimensions in USER_ARRAYS.items()} | {"user_names": ("U", 1)}
-    fields = read_arrays(path, wanted, InstanceError)
-    missing = [key for key in USER_ARRAYS if key not in fields]
-    if missing:
-        raise InstanceError(f"{path.name}: no array '{missing[0]}'; write the instance anew.")
+    fields = read_arrays(path, wanted, InstanceError, optional=("user_names",))
     if "user_names" in fields:
         fields["user_names"] = tuple(fields["user_names"].tolist())
     return fields

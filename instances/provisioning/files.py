@@ -170,10 +170,7 @@ def _inline(tasks: list[TaskFile], workloads: tuple[str, ...] | None) -> dict[st
 def _beside(path: Path, families: tuple[str, ...]) -> dict[str, Any]:
     wanted = {key: ("i", 3 if key == "demand" else 1) for key in TASK_ARRAYS}
     wanted |= {key: ("U", 1) for key in (*TASK_NAMES, "workloads", "families")}
-    fields = read_arrays(path, wanted, InstanceError)
-    missing = [key for key in ("demand", "counts", "families") if key not in fields]
-    if missing:
-        raise InstanceError(f"{path.name}: no array '{missing[0]}'; write the instance anew.")
+    fields = read_arrays(path, wanted, InstanceError, optional=wanted.keys() - {"demand", "counts", "families"})
     for key in {*TASK_NAMES, "workloads", "families"} & set(fields):
         fields[key] = tuple(fields[key].tolist())
     stored = fields.pop("families")

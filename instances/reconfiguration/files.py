@@ -228,9 +228,6 @@ def _jobs(document: InstanceFile, path: Path, catalogue: ProvisioningInstance) -
     if "jobs_file" in document:
         beside = named_beside(path, "jobs_file", document["jobs_file"], InstanceError)
         arrays = read_arrays(beside, dict.fromkeys(JOB_ARRAYS, ("i", 1)), InstanceError)
-        missing = [name for name in JOB_ARRAYS if name not in arrays]
-        if missing:
-            raise InstanceError(f"{beside.name}: no array '{missing[0]}'; write the instance anew.")
         columns = tuple(arrays[name] for name in JOB_ARRAYS)
     else:
         jobs = document["jobs"]

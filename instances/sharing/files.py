@@ -143,10 +143,7 @@ def _instance(document: InstanceFile, path: Path) -> SharingInstance:
 
 def _stored_jobs(beside: Path) -> dict[str, Any]:
     wanted = {key: ("i", dimensions) for key, dimensions in JOB_ARRAYS.items()}
-    arrays = read_arrays(beside, {**wanted, "names": ("U", 1)}, InstanceError)
-    missing = [name for name in JOB_ARRAYS if name not in arrays]
-    if missing:
-        raise InstanceError(f"{beside.name}: no array '{missing[0]}'; write the instance anew.")
+    arrays = read_arrays(beside, {**wanted, "names": ("U", 1)}, InstanceError, optional=("names",))
     names = arrays.pop("names", None)
     return {
         **arrays,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import BackendError, VerifyError
+from schedgap.instances.fairness.measures import jain
 from schedgap.instances.fairness.reference import knows_a_finder
 from schedgap.instances.fairness.verify import fair_shares
 from schedgap.instances.sharing.model import SECOND_MS
@@ -85,12 +86,6 @@ def use_of_classes(timeline: Timeline, begin: int, end: int) -> FloatArray:
         amount = held * instance.demand[timeline.task2job, r].astype(np.float64)
         use[:, r] = np.bincount(timeline.task2class, amount, num_classes)
     return use / (end - begin)
-
-
-def jain(shares: FloatArray) -> float:
-    """Return Jain's index of some shares: 1 if all are equal, 1 / N if one has everything."""
-    squares = float(shares @ shares)
-    return float(shares.sum()) ** 2 / (shares.shape[0] * squares) if squares else 1.0
 
 
 def _fairness(instance: SharingInstance, timeline: Timeline, moments: IntArray) -> dict[str, float]:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.fairness.measures import jain
 from schedgap.instances.fairness.shares import share_of_a_task
 from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
-from schedgap.instances.sharing.measures import jain, moments_between, use_of_classes
+from schedgap.instances.sharing.measures import moments_between, use_of_classes
 from schedgap.instances.sharing.model import SECOND_MS
 from schedgap.instances.sharing.snapshot import Timeline, as_users
 from schedgap.instances.units import resource_scale

@@ -165,9 +165,6 @@ def _instance(document: InstanceFile, path: Path) -> WaitingInstance:
     if "jobs_file" in document:
         beside = named_beside(path, "jobs_file", document["jobs_file"], InstanceError)
         jobs: dict[str, Any] = read_arrays(beside, dict.fromkeys(JOB_ARRAYS, ("i", 1)), InstanceError)
-        missing = [name for name in JOB_ARRAYS if name not in jobs]
-        if missing:
-            raise InstanceError(f"{beside.name}: no array '{missing[0]}'; write the instance anew.")
     else:
         given = document["jobs"]
         jobs = {

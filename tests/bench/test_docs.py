@@ -3,6 +3,7 @@
 import re
 from dataclasses import fields
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -14,7 +15,7 @@ from schedgap.bench.records.runs import Limits
 from schedgap.bench.source import Source
 from schedgap.bench.statistics.summary import MethodSummary
 from schedgap.bench.suite import InstanceBlock, Reference, Suite, TraceBlock
-from schedgap.instances.method import Status
+from schedgap.instances.method import REGISTRY, Status
 
 PAGE = Path(__file__).parents[2] / "docs" / "bench.md"
 
@@ -74,6 +75,7 @@ def test_methods_of_the_pages_on_families(tmp_path, family, generator, parameter
     (tmp_path / "mine.py").write_text(code)
     load_families()
     instance = Source(family, "generator", generator, parameters=parameters).build()
-    result = gap(instance, [name], family=family, plugins=[tmp_path / "mine.py"])
+    with mock.patch.dict(REGISTRY):
+        result = gap(instance, [name], family=family, plugins=[tmp_path / "mine.py"])
     assert [record.status for record in result.records if record.run.method == name] == ["feasible"]
     assert result.best.bound is not None

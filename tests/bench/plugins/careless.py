@@ -46,9 +46,12 @@ def draws(instance, *, rng):
 
 
 @method("c-address", family=FAMILY)
-def by_address(instance, start=int.from_bytes(os.urandom(4), "little")):  # noqa: B008
-    """What differs from one process to the next, as addresses do."""
-    return alone(instance, start % instance.num_tasks)
+def by_address(instance, salt=int.from_bytes(os.urandom(8), "little")):  # noqa: B008
+    """What differs from one process to the next, as addresses do: the order of the machines."""
+    order = np.random.default_rng(salt).permutation(instance.num_tasks)
+    types = np.empty_like(order)
+    types[order] = instance.reservation_type[instance.task_classes()]
+    return Provisioning.from_tasks(instance, types, order)
 
 
 @method("c-liar", family=FAMILY, bounds=True)

@@ -48,7 +48,7 @@ def test_without_time_the_given_bound_is_left():
 
 
 def test_a_contradiction_is_said():
-    with pytest.raises(BackendError, match="made: cp-sat ends with INFEASIBLE; a schedule is known"):
+    with pytest.raises(BackendError, match="made: cp-sat ends with INFEASIBLE; a solution is known"):
         solve_placement(problem(bound=19))
 
 

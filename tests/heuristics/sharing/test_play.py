@@ -4,6 +4,7 @@ import gc
 import inspect
 import textwrap
 import types
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -256,14 +257,11 @@ class TestOwnPolicies:
         lines = inspect.getdoc(player).split("\n")
         start = next(i for i, line in enumerate(lines) if "@policy" in line)
         stop = next(i for i in range(start, len(lines)) if not lines[i].strip())
-        space = {"policy": policy, "np": np}
-        try:
-            exec(textwrap.dedent("\n".join(lines[start:stop])), space)
-            assert stop - start < 10
-            instance = drawn(2)
+        assert stop - start < 10
+        instance = drawn(2)
+        with mock.patch.dict(REGISTRY):
+            exec(textwrap.dedent("\n".join(lines[start:stop])), {"policy": policy, "np": np})
             assert verify(instance, find_method(FAMILY, "most-to-do-first").run(instance).solution) > 0
-        finally:
-            REGISTRY.pop((FAMILY, "most-to-do-first"), None)
 
     def test_parameters_and_random_numbers_reach_it(self, drawn):
         drawn_numbers = []

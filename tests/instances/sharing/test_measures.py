@@ -6,9 +6,10 @@ import pytest
 from schedgap.formulations.fairness.water_filling import fair_allocation
 from schedgap.instances.errors import BackendError
 from schedgap.instances.fairness import FairnessAllocation, reference
+from schedgap.instances.fairness.measures import jain
 from schedgap.instances.sharing import SharingSchedule, Timeline, measures, micro, verify
 from schedgap.instances.sharing.cluster import Cluster
-from schedgap.instances.sharing.measures import busy_ms, jain, moments_between, use_of_classes
+from schedgap.instances.sharing.measures import busy_ms, moments_between, use_of_classes
 
 SCHEDULE = SharingSchedule([2, 2, 0, 1, 1], [0, 0, 0, 1000, 4000])
 
