@@ -33,6 +33,7 @@ BOUND_METHODS = (
     "bound-progress",
     "water-filling",
     "bound-intervals",
+    "bound-prices",
     "bound-work",
 )
 

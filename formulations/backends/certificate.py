@@ -17,7 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.arrays import BoolArray, FloatArray
 
 UNIT_ROUNDOFF = 2.0**-53
 
@@ -50,6 +50,21 @@ def lp_bound(model: LinearModel, row_duals: FloatArray) -> float | None:
     rows[duals == 0] = 0.0
     total = math.fsum(columns) + math.fsum(rows) + model.offset
     return total - 4 * UNIT_ROUNDOFF * (math.fsum(np.abs(columns)) + math.fsum(np.abs(rows)) + abs(model.offset))
+
+
+def excluded(model: LinearModel, row_duals: FloatArray, cutoff: float) -> BoolArray:
+    """(n,) bool: columns with lower bound 0 that are below 1 in every whole x whose cost is below `cutoff`, proven.
+
+    row_duals : as for `lp_bound`. With x_j >= 1 the bound of the duals grows by the reduced cost of j.
+    """
+    duals = np.array(row_duals, dtype=np.float64)
+    duals[(duals > 0) & np.isneginf(model.row_lower) | (duals < 0) & np.isposinf(model.row_upper)] = 0.0
+    bound = lp_bound(model, duals)
+    if bound is None or np.isposinf(model.upper).any():
+        return np.zeros(model.cost.shape[0], np.bool_)
+    reduced = model.cost - model.matrix.T @ duals - _rounding(model, duals)
+    out: BoolArray = (model.lower == 0) & (bound + reduced * (1 - 4 * UNIT_ROUNDOFF) >= cutoff)
+    return out
 
 
 def _rounding(model: LinearModel, duals: FloatArray) -> FloatArray:

@@ -23,13 +23,15 @@ INTEGRALITY_TOLERANCE = 1e-5
 class Limits:
     """Limits of one solve, None for no limit, and how to start it.
 
-    warm_start : (n,) float64 or None. presolve : whether the solver may first simplify the model.
+    warm_start : (n,) float64 or None. presolve : whether the solver may first simplify the model. interior_point : solve an
+    LP by an interior-point method, and do not move on to a vertex.
     """
 
     time_limit_s: float | None = None
     threads: int = 1
     warm_start: FloatArray | None = None
     presolve: bool = True
+    interior_point: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,11 +123,14 @@ def solve(
     warm_start: ArrayLike | None = None,
     relax: bool = False,
     presolve: bool = True,
+    interior_point: bool = False,
 ) -> ModelResult:
     """Minimise a model.
 
     warm_start : (n,) values of the variables; a back end that uses none ignores it. relax : solve the LP relaxation.
     presolve : False asks a back end not to simplify the model first; one that has no such switch ignores it.
+    interior_point : asks for an LP's optimum to within tolerances, by an interior-point method without crossover to a
+    vertex, which is faster where LPs are large and degenerate; a back end that has no such switch ignores it.
     A MIP is OPTIMAL when the solver closed the gap (to 0, not to its default of 0.01 %). The bound of an LP is
     recomputed from its duals (see `certificate.lp_bound`), so that it holds whatever the solver's tolerances were.
 
@@ -152,7 +155,9 @@ def solve(
             return ModelResult(Status.NO_SOLUTION, None, None, None, 0.0, backend, chosen.version())
         if _is_contradictory(model):
             return ModelResult(Status.INFEASIBLE, None, None, None, 0.0, backend, chosen.version())
-        result = chosen.run(_with_infinite_bounds(model), Limits(time_limit_s, threads, start, presolve))
+        result = chosen.run(
+            _with_infinite_bounds(model), Limits(time_limit_s, threads, start, presolve, interior_point)
+        )
     except ImportError as error:
         raise BackendError(f"back end {backend} needs the package {chosen.package}: {error}; install it.") from error
     if not model.integral.any() and result.row_duals is not None:

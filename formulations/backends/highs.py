@@ -21,6 +21,7 @@ EXACT = {"output_flag": False, "mip_rel_gap": 0.0, "mip_abs_gap": 1e-9}
 # Between solutions HiGHS tells its bound with the lines of its log only, at most this often, and without `output_flag` it
 # writes none; they go nowhere. A call of ours takes 40 microseconds.
 TELLING = {"output_flag": True, "log_to_console": False, "mip_min_logging_interval": 0.5}
+INTERIOR_POINT = {"solver": "ipm", "run_crossover": "off"}
 # HiGHS's dual simplex gives up on an LP at costs of some 1e9, without a status.
 LARGE_COST = 2**30
 # HiGHS's tolerance on bounds.
@@ -103,6 +104,8 @@ def solve(model: LinearModel, limits: Limits) -> ModelResult:
     is_mip = bool(model.integral.any())
     if is_mip:
         options |= TELLING
+    elif limits.interior_point:
+        options |= INTERIOR_POINT
     largest = float(np.abs(model.cost).max(initial=0.0))
     if not is_mip and largest >= LARGE_COST:
         options["user_objective_scale"] = 20 - math.ceil(math.log2(largest))

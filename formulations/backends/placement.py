@@ -18,15 +18,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Missing:
+    """Capacity that a pool lacks from `start` on for `length`: (B,) int64 each; sizes : (B, D) int64, how much."""
+
+    pool: IntArray
+    start: IntArray
+    length: IntArray
+    sizes: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PlacementProblem:
     """Choose a pool and a start for each task, so that the sum of the jobs' ends is least.
 
-    Letters: T tasks, J jobs, P pools, D dimensions of size.
+    Letters: T tasks, J jobs, P pools, D dimensions of size, B times at which less than a pool's capacity is there.
 
     job : (T,) int64, of each task. twin : (T,) int64, an earlier task that is equal to it in all, or -1.
-    release, latest_end : (J,) int64; no task of the job starts or ends outside. earliest_end : (J,) int64, proven.
-    length : (T, P) int64, 0 where a task may not run. sizes : (T, D) int64. capacity : (P, D) int64.
+    release : (T,) int64, no start is earlier. earliest_end : (J,) int64, proven. latest_end : (J,) int64, no end of the
+    job's tasks is later. length : (T, P) int64, 0 where a task may not run. sizes : (T, D) int64. capacity : (P, D) int64.
     bound : of the sum of ends, proven. pool, start : (T,) int64, a feasible choice to begin from.
+    missing : of capacity, None if it is there at all times.
     """
 
     name: str
@@ -41,6 +52,7 @@ class PlacementProblem:
     bound: int
     pool: IntArray
     start: IntArray
+    missing: Missing | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +114,7 @@ def _place(model: Any, problem: PlacementProblem) -> tuple[list[Any], list[dict[
     tasks: list[list[int]] = [[] for _ in problem.capacity]
     for t in range(len(job)):
         pools = np.flatnonzero(problem.length[t]).tolist()
-        first, last = int(problem.release[job[t]]), int(problem.latest_end[job[t]])
+        first, last = int(problem.release[t]), int(problem.latest_end[job[t]])
         start.append(model.new_int_var(first, last - int(problem.length[t, pools].min()), ""))
         model.add_hint(start[t], int(problem.start[t]))
         where.append({p: model.new_bool_var("") for p in pools})
@@ -115,9 +127,20 @@ def _place(model: Any, problem: PlacementProblem) -> tuple[list[Any], list[dict[
         if problem.twin[t] >= 0:
             model.add(start[t] >= start[problem.twin[t]])
     for p, capacity in enumerate(problem.capacity.tolist()):
+        lacks, lacking = _lacks(model, problem, p)
         for d, room in enumerate(capacity):
             sizes = problem.sizes[tasks[p], d].tolist()
             # What always fits together needs no row.
-            if sum(sizes) > room:
-                model.add_cumulative(intervals[p], sizes, room)
+            if sum(sizes) + int(lacking[:, d].max(initial=0)) > room:
+                model.add_cumulative(intervals[p] + lacks, sizes + lacking[:, d].tolist(), room)
     return start, where
+
+
+def _lacks(model: Any, problem: PlacementProblem, pool: int) -> tuple[list[Any], IntArray]:
+    """Return the intervals in which a pool lacks capacity, which do not overlap, and (B, D) int64, how much."""
+    missing = problem.missing
+    if missing is None:
+        return [], np.zeros((0, problem.capacity.shape[1]), np.int64)
+    here = np.flatnonzero(missing.pool == pool)
+    times = zip(missing.start[here].tolist(), missing.length[here].tolist(), strict=True)
+    return [model.new_fixed_size_interval_var(start, length, "") for start, length in times], missing.sizes[here]

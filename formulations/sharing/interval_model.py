@@ -102,7 +102,7 @@ def _problem(
         name=instance.name,
         job=job,
         twin=_twins(instance, job),
-        release=release // step,
+        release=release[job] // step,
         earliest_end=-(-end // step),
         latest_end=(end + slack) // step,
         length=length // step,

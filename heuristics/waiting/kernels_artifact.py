@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedgap.heuristics.waiting.kernels_heap import earliest, heap_pop, heap_push
 from schedgap.heuristics.waiting.kernels_machines import change_free, find_machine
 from schedgap.instances.jit import inlined_kernel, lean_kernel
+from schedgap.instances.kernels_heap import earliest, heap_pop, heap_push
 
 RENTED = -1
 SECOND = 1_000_000

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedgap.heuristics.waiting.kernels_heap import NEVER
 from schedgap.heuristics.waiting.kernels_machines import BEST
 from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.kernels_heap import NEVER
 
 RENTED = -1
 DONE, TOO_NARROW = 0, -1

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedgap.heuristics.waiting.kernels_heap import NEVER, earliest, heap_pop, heap_push
 from schedgap.heuristics.waiting.kernels_look import look_ahead
 from schedgap.heuristics.waiting.kernels_machines import change_free, find_machine
 from schedgap.instances.jit import lean_kernel
+from schedgap.instances.kernels_heap import NEVER, earliest, heap_pop, heap_push
 
 RENTED = -1
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedgap.heuristics.waiting.kernels_heap import NEVER, heap_pop, heap_push
 from schedgap.instances.jit import inner_kernel
+from schedgap.instances.kernels_heap import NEVER, heap_pop, heap_push
 
 
 @inner_kernel

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedgap.heuristics.waiting.kernels_heap import NEVER
 from schedgap.instances.jit import lean_kernel
+from schedgap.instances.kernels_heap import NEVER
 
 RENTED = -1
 

@@ -9,7 +9,7 @@ import pytest
 
 from schedgap.bench import gap, run_suite
 from schedgap.bench.api import SuiteResult
-from schedgap.bench.discover import load_families
+from schedgap.bench.discover import load_families, load_methods
 from schedgap.bench.records.record import Record
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.source import Source
@@ -64,6 +64,7 @@ def test_every_field_is_named(page, result):
     ("family", "generator", "parameters", "name"),
     [
         ("fairness", "alice-bob", {}, "fast-machines-first"),
+        ("harvest", "quick", {}, "longest-unchanged"),
         ("sharing", "micro", {"tasks": 5}, "most-to-do-first"),
     ],
 )
@@ -74,6 +75,8 @@ def test_methods_of_the_pages_on_families(tmp_path, family, generator, parameter
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
     (tmp_path / "mine.py").write_text(code)
     load_families()
+    # What is registered within the block below is forgotten, and modules are loaded once.
+    load_methods([family])
     instance = Source(family, "generator", generator, parameters=parameters).build()
     with mock.patch.dict(REGISTRY):
         result = gap(instance, [name], family=family, plugins=[tmp_path / "mine.py"])

@@ -42,7 +42,10 @@ def test_generated_and_read_back(tmp_path):
     ("text", "message"),
     [
         ("{", r"i.json: no JSON"),
-        ("{}", r"i.json: it names no schema; known are schedgap/fairness/1, schedgap/provisioning/1"),
+        (
+            "{}",
+            r"i.json: it names no schema; known are schedgap/fairness/1, schedgap/harvest/1, schedgap/provisioning/1",
+        ),
         ('{"schema": "schedgap/knitting/1"}', r"its schema is 'schedgap/knitting/1'"),
         ("[1]", r"it names no schema"),
         ("[" * 100_000, r"no JSON"),

@@ -28,15 +28,19 @@ def test_shipped_suites_are_sound(name):
     """Their names are their files' names, their methods and makers exist, their instances differ."""
     suite, folder = read_suite(name)
     assert suite.name == name
-    small = suite.model_copy(
-        update={"instances": [b.model_copy(update={"seeds": b.seeds and 1}) for b in suite.instances if _is_small(b)]}
-    )
-    assert plan_suite(small, folder).runs
+    small = [b.model_copy(update={"seeds": b.seeds and 1}) for b in suite.instances if _is_small(b)]
+    if not small:
+        pytest.skip("all of its instances take long to make")
+    assert plan_suite(suite.model_copy(update={"instances": small}), folder).runs
 
 
 def _is_small(block):
-    tasks = block.parameters.get("tasks", 0)
-    return max(tasks if isinstance(tasks, list) else [tasks]) < 100_000
+    return all(_most(block.parameters.get(key, 0)) < most for key, most in (("tasks", 100_000), ("vms", 5_000)))
+
+
+def _most(given):
+    # Ranges such as 20-120 are of each job.
+    return max(0 if isinstance(size, str) else size for size in (given if isinstance(given, list) else [given]))
 
 
 def test_lists_and_seeds_are_multiplied(tmp_path, write_suite):
@@ -126,7 +130,7 @@ def test_malformed_files(tmp_path, write_suite, old, new, message):
         ),
         ("tasks = 6", "tasks = [6, 6]", r"instances table7-6-physical-s0 and table7-6-physical-s0 are the same"),
         ('"table7"', '"table8"', r"family provisioning has no generator 'table8'; it has: "),
-        ('"provisioning"', '"provision"', r"there is no family 'provision'; known are fairness, provisioning"),
+        ('"provisioning"', '"provision"', r"there is no family 'provision'; known are fairness, harvest, provisioning"),
     ],
 )
 def test_what_does_not_exist(tmp_path, write_suite, old, new, message):

@@ -23,6 +23,7 @@ from schedgap.bench.records.runs import Limits
 from schedgap.instances.fairness import alice_bob, random_users
 from schedgap.instances.fairness import micro as four_users
 from schedgap.instances.family import find_family
+from schedgap.instances.harvest import quick, two_kinds
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like, distinct, table3, table7
 from schedgap.instances.reconfiguration import alibaba_like as alibaba_like_jobs
@@ -31,7 +32,7 @@ from schedgap.instances.sharing import micro, random_jobs
 from schedgap.instances.waiting import bursty, mms
 
 TIME_LIMIT_S = 20.0
-load_methods(["fairness", "provisioning", "reconfiguration", "sharing", "waiting"])
+load_methods(["fairness", "harvest", "provisioning", "reconfiguration", "sharing", "waiting"])
 METHODS = {
     f"{family}/{name}": method
     for (family, name), method in sorted(REGISTRY.items())
@@ -91,6 +92,16 @@ MAKERS = {
         "pooled": lambda: few_users(6, pooled=True, notion="drf"),
         "tsf": lambda: few_users(7, notion="tsf"),
         "cmmf": lambda: few_users(8, notion="cmmf"),
+    },
+    "harvest": {
+        "one-job": lambda: quick(2, 1, "2", seed=1),
+        "coarse": lambda: quick(3, 2, "1-3", seed=2, grid_s=300.0),
+        "tasks": lambda: quick(3, 2, "1-3", seed=3, grid_s=300.0, objective="tasks"),
+        "makespan": lambda: quick(2, 2, "1-2", seed=4, grid_s=300.0, objective="makespan"),
+        "several-sizes": lambda: quick(3, 3, "1-2", seed=5, cores="1,2,4", kills="newest"),
+        "checkpoints": lambda: quick(2, 2, "2", seed=6, checkpoint_s=60.0, restore_s=30.0),
+        "interruptible": lambda: quick(2, 2, "2", seed=7, interruptible=1.0),
+        "leased": lambda: two_kinds(8, 3, seed=8, jobs=2),
     },
     "provisioning": {
         "one-task": one_task,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import schedgap.instances.fairness
+import schedgap.instances.harvest
 import schedgap.instances.provisioning
 import schedgap.instances.reconfiguration
 import schedgap.instances.sharing
@@ -30,6 +31,8 @@ def test_every_family_has_an_instance_and_a_solution():
         "schedgap/fairness-solution/1",
         "schedgap/sharing/1",
         "schedgap/sharing-solution/1",
+        "schedgap/harvest/1",
+        "schedgap/harvest-solution/1",
     ]
 
 

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.backends.certificate import lp_bound
+from schedgap.formulations.backends.certificate import excluded, lp_bound
 from schedgap.formulations.linear_model import LinearModel
 
 INF = np.inf
@@ -67,3 +69,34 @@ def test_any_duals_bound_from_below(seed, noise):
     assert bound <= result.objective + 1e-9
     if noise == 0:
         assert bound == pytest.approx(result.objective, abs=1e-6)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_what_is_excluded_is_in_no_cheaper_solution(seed):
+    """At most 4 of each of 3 things, at least some of each of 2 kinds: all 125 solutions are tried."""
+    rng = np.random.default_rng(seed)
+    matrix, needed = rng.integers(0, 4, (2, 3)), rng.integers(0, 6, 2)
+    model = LinearModel(
+        "made",
+        rng.integers(1, 9, 3),
+        csc_array(matrix.astype(float)),
+        needed,
+        np.full(2, np.inf),
+        np.zeros(3),
+        np.full(3, 4.0),
+        np.ones(3, bool),
+    )
+    cutoff = int(rng.integers(1, 60))
+    out = excluded(model, rng.random(2) * rng.integers(0, 5), cutoff)
+    every = np.array(list(itertools.product(range(5), repeat=3)))
+    fits = (every @ matrix.T >= needed).all(axis=1) & (every @ model.cost < cutoff)
+    assert not every[fits][:, out].any()
+
+
+def test_an_optimal_dual_excludes_what_is_too_dear():
+    """Two of something, for 1 or for 3 each: with one of the dear ones it is 4, which is not below 4 but below 5."""
+    model = LinearModel(
+        "made", [1, 3], csc_array([[1.0, 1.0]]), [2], [2], np.zeros(2), np.full(2, 2.0), np.ones(2, bool)
+    )
+    assert excluded(model, np.ones(1), 3.999).tolist() == [False, True]
+    assert excluded(model, np.ones(1), 5).tolist() == [False, False]

@@ -220,3 +220,12 @@ def test_importing_the_backends_imports_no_solver():
 def test_model_results_do_not_alias_the_model():
     model = covering()
     assert solve(replace(model, integral=np.zeros(4)), "highs").x is not model.lower
+
+
+def test_an_interior_point_has_a_bound_that_holds():
+    """A unit over two columns that cost the same: any share of both is optimal."""
+    matrix = csc_array([[1.0, 1.0]])
+    model = LinearModel("made", [1, 1], matrix, [1], [1], np.zeros(2), np.ones(2), np.zeros(2, bool))
+    result = solve(model, "highs", presolve=False, interior_point=True)
+    assert result.status is Status.OPTIMAL
+    assert 1 - 1e-6 < result.bound <= 1

@@ -1,6 +1,6 @@
-"""A binary heap of jobs by time, ties by job number: what ends, or leaves, next.
+"""A binary heap of jobs, or runs, by time, ties by number: what ends, or leaves, next.
 
-`times` (N,) int64 and `jobs` (N,) int32 hold it from index 0; the caller keeps the count. O(log N) a call.
+`times` (N,) int64 and `jobs` (N,) ints hold it from index 0; the caller keeps the count. O(log N) a call.
 """
 
 from __future__ import annotations

@@ -1,0 +1,110 @@
+"""The CapacityScheduler, to which the SlackSched paper compares, and what it can be made into with checkpoints or replicas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schedgap.heuristics.harvest.kernels_play import CAPACITY, REPLICATION
+from schedgap.heuristics.harvest.simulate import CHOICES, play_rule
+from schedgap.instances.errors import MethodError
+from schedgap.instances.harvest.model import FAMILY, NO_CHECKPOINTS
+from schedgap.instances.method import method
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from schedgap.instances.harvest.model import HarvestInstance
+    from schedgap.instances.method import Outcome
+
+MOST_REPLICAS = 64
+
+
+@method("capacity-scheduler", family=FAMILY, stochastic=True, choices=CHOICES)
+def capacity_scheduler(
+    instance: HarvestInstance,
+    rng: np.random.Generator,
+    acquirer: str = "keep",
+    scaling: str = "none",
+    interruptible_every_s: int = 60,
+) -> Outcome:
+    """Place each waiting task, first in first out, on a random VM of those that it fits on (SlackSched, section 4.1)."""
+    return play_rule(
+        instance,
+        CAPACITY,
+        acquirer=acquirer,
+        scaling=scaling,
+        interruptible_every_s=interruptible_every_s,
+        rng=rng,
+    )
+
+
+def _has_costly_checkpoints(instance: HarvestInstance) -> str | None:
+    if (instance.checkpoint_ms > 0).any():
+        return None
+    free = int((instance.checkpoint_ms == 0).sum())
+    return (
+        f"no job can take checkpoints that cost time ({free} of {instance.num_jobs} take them at no cost, "
+        f"{instance.num_jobs - free} take none), so that this is capacity-scheduler; give jobs a checkpoint_ms"
+    )
+
+
+@method("checkpoint-migrate", family=FAMILY, stochastic=True, choices=CHOICES, supports=_has_costly_checkpoints)
+def checkpoint_migrate(
+    instance: HarvestInstance,
+    rng: np.random.Generator,
+    checkpoint_every_s: int = 600,
+    acquirer: str = "keep",
+    scaling: str = "none",
+    interruptible_every_s: int = 60,
+) -> Outcome:
+    """Be the CapacityScheduler, and let tasks take checkpoints though they cost time (SlackSched, Appendix B.1).
+
+    Killed tasks continue from their last checkpoint, on any VM. Tasks of jobs that cannot take checkpoints run without.
+    """
+    if checkpoint_every_s < 1:
+        raise MethodError(f"checkpoint_every_s is {checkpoint_every_s}; give at least 1 second.")
+    return play_rule(
+        instance,
+        CAPACITY,
+        acquirer=acquirer,
+        scaling=scaling,
+        interruptible_every_s=interruptible_every_s,
+        checkpoint_every_s=checkpoint_every_s,
+        rng=rng,
+    )
+
+
+def _has_jobs_without_checkpoints(instance: HarvestInstance) -> str | None:
+    if (instance.checkpoint_ms != 0).any():
+        return None
+    return (
+        "tasks of every job take checkpoints at no cost, and those are not replicated; give one job checkpoint_ms "
+        f"{NO_CHECKPOINTS}"
+    )
+
+
+@method("replication", family=FAMILY, stochastic=True, choices=CHOICES, supports=_has_jobs_without_checkpoints)
+def replication(
+    instance: HarvestInstance,
+    rng: np.random.Generator,
+    replicas: int = 3,
+    acquirer: str = "keep",
+    scaling: str = "none",
+    interruptible_every_s: int = 60,
+) -> Outcome:
+    """Run each task on several random VMs at once, until one completes it (SlackSched, Appendix B.1).
+
+    A task starts on as many VMs as it fits on, up to `replicas`. Runs that are killed are replaced only once all are. Tasks
+    that take checkpoints at no cost are not replicated.
+    """
+    if not 1 <= replicas <= MOST_REPLICAS:
+        raise MethodError(f"replicas is {replicas}; give 1 to {MOST_REPLICAS}.")
+    return play_rule(
+        instance,
+        REPLICATION,
+        acquirer=acquirer,
+        scaling=scaling,
+        interruptible_every_s=interruptible_every_s,
+        copies=replicas,
+        rng=rng,
+    )

@@ -1,0 +1,59 @@
+"""Replication (SlackSched, Appendix B.1): the pass that starts several runs of each task at once, each on a VM of its own."""
+
+from __future__ import annotations
+
+from schedgap.instances.harvest.kernels_events import has_room, place
+from schedgap.instances.harvest.kernels_plain import (
+    below,
+    checkpoints_every,
+    is_refused,
+    list_fitting,
+    refuse,
+)
+from schedgap.instances.harvest.kernels_state import COPIES, NOBODY, State
+from schedgap.instances.harvest.kernels_waiting import next_waiting
+from schedgap.instances.jit import inner_kernel
+
+
+@inner_kernel
+def replication_pass(s: State, free_every: int) -> None:
+    """Place what fits: each waiting task, in order, on up to COPIES different VMs drawn from those that it fits on.
+
+    A task with checkpoints gets one run. A run that is lost is not replaced while another of its task goes on. O(V + K C
+    log64 T) for each job that is looked at, K its tasks that fit and C COPIES.
+    """
+    num_refused = 0
+    task = next_waiting(s, 0)
+    while task != NOBODY:
+        job = s.task2job[task]
+        end, cores, memory = s.first_task[job + 1], s.cores[job], s.memory[job]
+        if not is_refused(s, num_refused, cores, memory):
+            every = checkpoints_every(s, job, free_every, 0)
+            most = 1 if every > 0 else s.option[COPIES]
+            num_fitting = list_fitting(s, cores, memory)
+            while task != NOBODY and task < end and num_fitting > 0:
+                num_fitting = _place_copies(s, task, num_fitting, most, every)
+                task = next_waiting(s, task + 1)
+            if num_fitting > 0:
+                continue
+            num_refused = refuse(s, num_refused, cores, memory)
+        task = next_waiting(s, end)
+
+
+@inner_kernel
+def _place_copies(s: State, task: int, num_fitting: int, most: int, every: int) -> int:
+    """Start up to `most` runs of a task; return how many VMs are left in `State.fitting`."""
+    job = s.task2job[task]
+    drawn = min(most, num_fitting)
+    # The drawn ones are put last, from where those without room for another task leave the list.
+    for i in range(drawn):
+        last = num_fitting - 1 - i
+        chosen = below(s.random, last + 1)
+        s.fitting[chosen], s.fitting[last] = s.fitting[last], s.fitting[chosen]
+        place(s, task, s.fitting[last], every)
+    left = num_fitting - drawn
+    for i in range(num_fitting - drawn, num_fitting):
+        if has_room(s, s.fitting[i], s.cores[job], s.memory[job]):
+            s.fitting[left] = s.fitting[i]
+            left += 1
+    return left

@@ -1,0 +1,167 @@
+"""SlackSched with reservations: a task that waits for a VM holds its place there.
+
+By the letter of Algorithm 1 all waiting tasks wait for the same best VM. Here each task takes, in order of job and task, what
+it waits for out of the VM's slots, so that the next one sees the VM as it will be then. A plan stays good while nothing
+changes, since the moment of its start and the age of the VM then stay the same. So in a pass only plans are made anew
+
+- of tasks that have none;
+- for a VM that has shrunk, grown or come or gone; where runs end later than estimated, of the tasks that lose by it;
+- of tasks that a VM that has changed, or on which a run ended, serves better than what they wait for.
+
+Every `RECONSIDER_MS` all plans are made anew, since VMs that are young and idle become better with time.
+"""
+
+from __future__ import annotations
+
+from schedgap.heuristics.harvest.kernels_engine import keep_fresh
+from schedgap.heuristics.harvest.kernels_match import best_vm, expected_ms
+from schedgap.heuristics.harvest.kernels_slots import (
+    NEXT_LOOK,
+    NOWHERE,
+    PLANNED,
+    RECONSIDER_MS,
+    TOUCHED,
+    Matcher,
+    add_plan,
+    begin,
+    drop_plan,
+    drop_plans,
+    forget_touched,
+    is_large_enough,
+    open_slots,
+    see,
+    take_slots,
+    task_ms,
+    touch,
+    waits_for,
+)
+from schedgap.instances.harvest.kernels_state import LEASED, NEVER, NOBODY, NOW, RUNNING, WAITING, WAKE, State
+from schedgap.instances.harvest.kernels_waiting import next_waiting
+from schedgap.instances.jit import inner_kernel, lean_kernel
+
+# A plan is changed for an improvement by more than this.
+WORTH_MS = 1000.0
+
+
+@lean_kernel
+def pass_slacksched(s: State, m: Matcher) -> None:
+    """Start the waiting tasks whose best VM has room, and plan the others."""
+    s.clock[WAKE] = NEVER
+    if s.clock[WAITING] == 0:
+        return
+    fresh, now = keep_fresh(s, m.engine), s.clock[NOW]
+    see(s, m)
+    if fresh or now >= m.mark[NEXT_LOOK]:
+        m.mark[NEXT_LOOK] = now + m.option[RECONSIDER_MS]
+        _forget_all(s, m)
+    _settle_all(s, m)
+    _offer_all(s, m)
+    # VMs that tasks have left for better ones are not offered again in this pass: costs may go round in circles.
+    _settle_all(s, m)
+    forget_touched(m)
+    # Where nothing runs, whoever waits fits nowhere.
+    if s.clock[WAITING] > 0 and s.clock[RUNNING] > 0 and m.option[RECONSIDER_MS] > 0:
+        s.clock[WAKE] = m.mark[NEXT_LOOK]
+
+
+@inner_kernel
+def _forget_all(s: State, m: Matcher) -> None:
+    for vm in range(s.size.shape[0]):
+        if m.first_planned[vm] != NOBODY:
+            drop_plans(m, vm)
+            touch(m, vm)
+    if m.mark[PLANNED] == 0:
+        return
+    task = next_waiting(s, 0)
+    while task != NOBODY:
+        if m.plan_vm[task] == NOWHERE:
+            drop_plan(m, task)
+        task = next_waiting(s, task + 1)
+
+
+@inner_kernel
+def _settle_all(s: State, m: Matcher) -> None:
+    """Bring the touched VMs up to date, and plan what has no plan."""
+    for i in range(m.mark[TOUCHED]):
+        _settle(s, m, m.touched[i])
+    if m.mark[PLANNED] < s.clock[WAITING]:
+        _plan_all(s, m)
+
+
+@inner_kernel
+def _settle(s: State, m: Matcher, vm: int) -> None:
+    """Bring a VM's slots up to date and start what is planned for it and fits now."""
+    if s.changed[vm] != m.seen_changed[vm] or s.lease[vm] != m.seen_lease[vm]:
+        drop_plans(m, vm)
+    open_slots(s, m, vm)
+    task = m.first_planned[vm]
+    m.first_planned[vm], m.last_planned[vm] = NOBODY, NOBODY
+    while task != NOBODY:
+        following = m.next_planned[task]
+        job, end = s.task2job[task], m.plan_end[task]
+        m.plan_vm[task] = NOBODY
+        m.mark[PLANNED] -= 1
+        wait = waits_for(s, m, vm, s.cores[job], s.memory[job])
+        now_end = s.clock[NOW] + expected_ms(s, m, task, vm, wait)
+        if now_end <= end + WORTH_MS:
+            _assign(s, m, task, vm, wait, now_end)
+        task = following
+
+
+@inner_kernel
+def _assign(s: State, m: Matcher, task: int, vm: int, wait: int, end: float) -> None:
+    """Start a task that has no plan on a VM, or plan it if it has to wait."""
+    job = s.task2job[task]
+    take_slots(m, vm, s.cores[job], s.memory[job], s.clock[NOW] + wait + task_ms(s, m, task))
+    if wait > 0:
+        add_plan(m, task, vm, end)
+        return
+    begin(s, m, task, vm)
+    m.seen_used[vm] = s.used[vm]
+
+
+@inner_kernel
+def _plan_all(s: State, m: Matcher) -> None:
+    """Plan all tasks that have no plan, in order."""
+    task = next_waiting(s, 0)
+    while task != NOBODY:
+        if m.plan_vm[task] == NOBODY:
+            vm, ms = best_vm(s, m, task)
+            if vm == NOBODY:
+                add_plan(m, task, NOWHERE, float(NEVER))
+            else:
+                job = s.task2job[task]
+                _assign(s, m, task, vm, waits_for(s, m, vm, s.cores[job], s.memory[job]), s.clock[NOW] + ms)
+        task = next_waiting(s, task + 1)
+
+
+@inner_kernel
+def _offer_all(s: State, m: Matcher) -> None:
+    """Offer the touched VMs to tasks that wait for others. The VMs that these leave are the touched ones then."""
+    count = forget_touched(m)
+    for i in range(count):
+        _offer(s, m, m.offered[i])
+
+
+@inner_kernel
+def _offer(s: State, m: Matcher, vm: int) -> None:
+    if s.lease[vm] != LEASED or s.size[vm] == 0 or m.is_touched[vm]:
+        return
+    now = s.clock[NOW]
+    task = next_waiting(s, 0)
+    cores, memory, wait = -1, -1, NEVER
+    while task != NOBODY:
+        job = s.task2job[task]
+        if s.cores[job] != cores or s.memory[job] != memory:
+            cores, memory, wait = s.cores[job], s.memory[job], NEVER
+            if is_large_enough(s, vm, cores, memory):
+                wait = waits_for(s, m, vm, cores, memory)
+        if wait != NEVER and m.plan_vm[task] != vm and now + wait + task_ms(s, m, task) < m.plan_end[task] - WORTH_MS:
+            end = now + expected_ms(s, m, task, vm, wait)
+            if end < m.plan_end[task] - WORTH_MS:
+                if m.plan_vm[task] != NOWHERE:
+                    touch(m, m.plan_vm[task])
+                drop_plan(m, task)
+                _assign(s, m, task, vm, wait, end)
+                cores = -1
+        task = next_waiting(s, task + 1)

@@ -1,0 +1,252 @@
+"""When each VM has room for a task, by the estimates of its runs and what is planned for it: slots of cores and memory.
+
+A VM's slots lie in order of time: the first is what is free now, each other one what a run or a planned task leaves. A task
+takes the earliest slots that suffice, from the end of the last of them on. So what is free is not filled while a task waits for
+more, which keeps a slot a number and every step linear in the slots of one VM.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+# Numba compiles kernels whose arguments are of this type.
+from schedgap.heuristics.harvest.kernels_engine import Engine  # noqa: TC001
+from schedgap.instances.harvest.kernels_events import OVERDUE_MS, has_room, lasts_ms, place, work_left
+from schedgap.instances.harvest.kernels_plain import checkpoints_every
+from schedgap.instances.harvest.kernels_state import LEASED, LEAST_CORES, LEAST_MEMORY, NEVER, NOBODY, NOW, State
+from schedgap.instances.jit import inlined_kernel, inner_kernel
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import FloatArray, IntArray
+
+# Entries of `Matcher.option`: how often plans are made anew, after how many ms of work tasks take checkpoints that cost them
+# nothing; 0 for never.
+RECONSIDER_MS, FREE_EVERY_MS = 0, 1
+MATCHER_OPTIONS = 2
+# Entries of `Matcher.mark`: when to plan everything anew, tasks that have a plan, VMs on the list of those touched.
+NEXT_LOOK, PLANNED, TOUCHED = 0, 1, 2
+MATCHER_MARKS = 3
+# Entries of `Matcher.number`.
+THRESHOLD = 0
+MATCHER_NUMBERS = 1
+# A value of `Matcher.plan_vm`: no VM is large enough now.
+NOWHERE = -2
+
+
+class Matcher(NamedTuple):
+    """What the rules of SlackSched remember from one pass to the next.
+
+    Letters: V VMs, T tasks, Z slots of all VMs that there is room for. All int64 unless it says otherwise.
+
+    option, mark : as above. number : float64, as above.
+    first_slot : (V + 1,). slots : (V,), in use of each VM. slot_ms, slot_cores, slot_memory : (Z,).
+    seen_size, seen_used, seen_changed, seen_lease : (V,), as at the last pass. touched, is_touched : (V,), VMs that differ.
+    offered : (V,), those that did.
+    first_planned, last_planned : (V,), next_planned : (T,), the tasks planned for a VM, in order.
+    plan_vm : (T,), NOBODY without a plan. plan_end : (T,) float64, when the task is expected to be complete.
+    """
+
+    engine: Engine
+    option: IntArray
+    mark: IntArray
+    number: FloatArray
+    first_slot: IntArray
+    slots: IntArray
+    slot_ms: IntArray
+    slot_cores: IntArray
+    slot_memory: IntArray
+    seen_size: IntArray
+    seen_used: IntArray
+    seen_changed: IntArray
+    seen_lease: IntArray
+    touched: IntArray
+    is_touched: IntArray
+    offered: IntArray
+    first_planned: IntArray
+    last_planned: IntArray
+    next_planned: IntArray
+    plan_vm: IntArray
+    plan_end: FloatArray
+
+
+@inlined_kernel
+def is_large_enough(s: State, vm: int, cores: int, memory: int) -> bool:
+    """Return whether the VM takes new tasks and would have room for such a task if it were empty."""
+    return bool(s.lease[vm] == LEASED and s.size[vm] >= max(cores, 1) and s.vm_memory[vm] >= memory)
+
+
+@inlined_kernel
+def task_ms(s: State, m: Matcher, task: int) -> int:
+    """Return how long a run of a waiting task is estimated to take."""
+    return lasts_ms(s, task, work_left(s, task), checkpoints_every(s, s.task2job[task], m.option[FREE_EVERY_MS], 0))
+
+
+@inner_kernel
+def begin(s: State, m: Matcher, task: int, vm: int) -> None:
+    """Start a task on a VM that it fits on."""
+    place(s, task, vm, checkpoints_every(s, s.task2job[task], m.option[FREE_EVERY_MS], 0))
+
+
+@inner_kernel
+def see(s: State, m: Matcher) -> None:
+    """List the VMs that have changed since they were seen. O(V)."""
+    for vm in range(s.size.shape[0]):
+        if (
+            s.used[vm] != m.seen_used[vm]
+            or s.changed[vm] != m.seen_changed[vm]
+            or s.size[vm] != m.seen_size[vm]
+            or s.lease[vm] != m.seen_lease[vm]
+        ):
+            touch(m, vm)
+
+
+@inlined_kernel
+def touch(m: Matcher, vm: int) -> None:
+    """Put a VM on the list of those touched."""
+    if not m.is_touched[vm]:
+        m.is_touched[vm] = 1
+        m.touched[m.mark[TOUCHED]] = vm
+        m.mark[TOUCHED] += 1
+
+
+@inner_kernel
+def forget_touched(m: Matcher) -> int:
+    """Empty the list of touched VMs into that of the offered ones, and return how many there were."""
+    count = m.mark[TOUCHED]
+    for i in range(count):
+        m.offered[i] = m.touched[i]
+        m.is_touched[m.touched[i]] = 0
+    m.mark[TOUCHED] = 0
+    return int(count)
+
+
+@inner_kernel
+def open_touched(s: State, m: Matcher) -> bool:
+    """Bring the slots of VMs that have changed up to date; return whether any VM has room for a task of the least demand."""
+    see(s, m)
+    for i in range(forget_touched(m)):
+        open_slots(s, m, m.offered[i])
+    found = False
+    for vm in range(s.size.shape[0]):
+        found = found or has_room(s, vm, s.option[LEAST_CORES], s.option[LEAST_MEMORY])
+    return found
+
+
+@inner_kernel
+def open_slots(s: State, m: Matcher, vm: int) -> None:
+    """Set the slots of a VM to what its runs leave, and note that it has been seen. O(K^2) with K runs on it."""
+    m.seen_size[vm], m.seen_used[vm] = s.size[vm], s.used[vm]
+    m.seen_changed[vm], m.seen_lease[vm] = s.changed[vm], s.lease[vm]
+    first = m.first_slot[vm]
+    m.slots[vm] = 1
+    m.slot_ms[first] = 0
+    m.slot_cores[first] = s.size[vm] - s.used[vm]
+    m.slot_memory[first] = s.vm_memory[vm] - s.used_memory[vm]
+    run = s.oldest[vm]
+    while run != NOBODY:
+        job = s.task2job[s.run_task[run]]
+        add_slot(m, vm, max(s.run_guess[run], s.clock[NOW] + 1), s.cores[job], s.memory[job])
+        run = s.after[run]
+
+
+@inner_kernel
+def add_slot(m: Matcher, vm: int, ms: int, cores: int, memory: int) -> None:
+    """Note that a VM has so much more from a moment on."""
+    first = m.first_slot[vm]
+    at = first + m.slots[vm]
+    m.slots[vm] += 1
+    while m.slot_ms[at - 1] > ms:
+        m.slot_ms[at] = m.slot_ms[at - 1]
+        m.slot_cores[at] = m.slot_cores[at - 1]
+        m.slot_memory[at] = m.slot_memory[at - 1]
+        at -= 1
+    m.slot_ms[at], m.slot_cores[at], m.slot_memory[at] = ms, cores, memory
+
+
+@inlined_kernel
+def waits_for(s: State, m: Matcher, vm: int, cores: int, memory: int) -> int:
+    """Return in how many ms a VM that is large enough has room for a task: 0 if it has now. Runs that are late take a second."""
+    at = m.first_slot[vm]
+    if m.slot_cores[at] >= cores and m.slot_memory[at] >= memory:
+        return 0
+    stop = at + m.slots[vm]
+    free, free_memory = m.slot_cores[at], m.slot_memory[at]
+    while free < cores or free_memory < memory:
+        at += 1
+        if at == stop:
+            return NEVER
+        free += m.slot_cores[at]
+        free_memory += m.slot_memory[at]
+    return int(max(m.slot_ms[at] - s.clock[NOW], OVERDUE_MS))
+
+
+@inner_kernel
+def take_slots(m: Matcher, vm: int, cores: int, memory: int, until: int) -> None:
+    """Give a task the earliest slots that suffice, up to a moment at which it leaves them."""
+    first = m.first_slot[vm]
+    stop = first + m.slots[vm]
+    at, kept = first, first
+    missing, missing_memory, spare = cores, memory, 0
+    while at < stop:
+        taken = min(m.slot_cores[at], missing)
+        missing -= taken
+        left = m.slot_cores[at] - taken
+        left_memory = m.slot_memory[at] + spare
+        taken = min(left_memory, missing_memory)
+        missing_memory -= taken
+        left_memory -= taken
+        # Memory that is left without a core is worth nothing before the next slot.
+        spare = 0
+        if left == 0 and at > first and at + 1 < stop:
+            spare = left_memory
+        else:
+            m.slot_ms[kept], m.slot_cores[kept], m.slot_memory[kept] = m.slot_ms[at], left, left_memory
+            kept += 1
+        at += 1
+    m.slots[vm] = kept - first
+    add_slot(m, vm, until, cores, memory)
+
+
+@inner_kernel
+def add_plan(m: Matcher, task: int, vm: int, end: float) -> None:
+    """Plan a task for a VM, after all others that are; `NOWHERE` is a plan too."""
+    m.mark[PLANNED] += 1
+    m.plan_vm[task], m.plan_end[task], m.next_planned[task] = vm, end, NOBODY
+    if vm < 0:
+        return
+    if m.first_planned[vm] == NOBODY:
+        m.first_planned[vm] = task
+    else:
+        m.next_planned[m.last_planned[vm]] = task
+    m.last_planned[vm] = task
+
+
+@inner_kernel
+def drop_plan(m: Matcher, task: int) -> None:
+    """Forget the plan of a task. O(Q) with Q tasks planned for its VM."""
+    m.mark[PLANNED] -= 1
+    vm = m.plan_vm[task]
+    m.plan_vm[task] = NOBODY
+    if vm < 0:
+        return
+    before, other = NOBODY, m.first_planned[vm]
+    while other != task:
+        before, other = other, m.next_planned[other]
+    if before == NOBODY:
+        m.first_planned[vm] = m.next_planned[task]
+    else:
+        m.next_planned[before] = m.next_planned[task]
+    if m.last_planned[vm] == task:
+        m.last_planned[vm] = before
+
+
+@inner_kernel
+def drop_plans(m: Matcher, vm: int) -> None:
+    """Forget all that is planned for a VM."""
+    task = m.first_planned[vm]
+    while task != NOBODY:
+        m.plan_vm[task] = NOBODY
+        m.mark[PLANNED] -= 1
+        task = m.next_planned[task]
+    m.first_planned[vm] = NOBODY
+    m.last_planned[vm] = NOBODY

@@ -1,0 +1,111 @@
+"""The plain rule: each waiting task, in order of job and task, goes to a VM that is drawn from those that it fits on.
+
+That is YARN's CapacityScheduler as SlackSched has it (section 4.1), to which completion times are compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.harvest.kernels_events import HAPPENED, advance, has_room, place
+from schedgap.instances.harvest.kernels_pool import mixed, num_leased, request
+from schedgap.instances.harvest.kernels_state import EPOCH, LEAST_CORES, LEAST_MEMORY, NOBODY, NOW, WAITING, State
+from schedgap.instances.harvest.kernels_waiting import next_waiting
+from schedgap.instances.jit import inner_kernel, lean_kernel
+
+if TYPE_CHECKING:
+    from schedgap.instances.harvest.kernels_state import WordArray
+
+
+@lean_kernel
+def play_plain(s: State, num_vms: int, free_every: int) -> int:
+    """Play the plain rule until all tasks are complete or nothing happens; return the status of `advance`.
+
+    num_vms : so many VMs are requested again at each epoch. free_every : as `plain_pass` has it.
+    """
+    while True:
+        status = advance(s)
+        if status != HAPPENED:
+            return status
+        if s.clock[EPOCH] == s.clock[NOW]:
+            request(s, num_vms - num_leased(s))
+        plain_pass(s, free_every, 0)
+
+
+@inner_kernel
+def plain_pass(s: State, free_every: int, costly_every: int) -> None:
+    """Place what fits. Checkpoints as `checkpoints_every` has them.
+
+    O(V + K log64 T) for each job that is looked at, K its tasks that fit. Of jobs that wait only those are looked at that need
+    less than all that did not fit before them.
+    """
+    num_refused = 0
+    task = next_waiting(s, 0) if s.clock[WAITING] > 0 else NOBODY
+    while task != NOBODY:
+        job = s.task2job[task]
+        end, cores, memory = s.first_task[job + 1], s.cores[job], s.memory[job]
+        if not is_refused(s, num_refused, cores, memory):
+            every = checkpoints_every(s, job, free_every, costly_every)
+            num_fitting = list_fitting(s, cores, memory)
+            while task != NOBODY and task < end and num_fitting > 0:
+                chosen = below(s.random, num_fitting)
+                vm = s.fitting[chosen]
+                place(s, task, vm, every)
+                if not has_room(s, vm, cores, memory):
+                    num_fitting -= 1
+                    s.fitting[chosen] = s.fitting[num_fitting]
+                task = next_waiting(s, task + 1)
+            if num_fitting > 0:
+                continue
+            if cores <= s.option[LEAST_CORES] and memory <= s.option[LEAST_MEMORY]:
+                return
+            num_refused = refuse(s, num_refused, cores, memory)
+        task = next_waiting(s, end)
+
+
+@inner_kernel
+def checkpoints_every(s: State, job: int, free_every: int, costly_every: int) -> int:
+    """Return after how many ms of work tasks of a job take checkpoints, 0 for never: by whether those cost them time."""
+    if s.checkpoint[job] == 0:
+        return free_every
+    return costly_every if s.checkpoint[job] > 0 else 0
+
+
+@inner_kernel
+def is_refused(s: State, num_refused: int, cores: int, memory: int) -> bool:
+    """Return whether a task needs as much as one that did not fit in this pass."""
+    found = False
+    for i in range(min(num_refused, s.refused.shape[0])):
+        found = found or (s.refused[i, 0] <= cores and s.refused[i, 1] <= memory)
+    return found
+
+
+@inner_kernel
+def refuse(s: State, num_refused: int, cores: int, memory: int) -> int:
+    """Remember that a task did not fit in this pass, and return how many did not; only the last ones are remembered."""
+    at = num_refused % s.refused.shape[0]
+    s.refused[at, 0], s.refused[at, 1] = cores, memory
+    return num_refused + 1
+
+
+@inner_kernel
+def below(random: WordArray, bound: int) -> int:
+    """Draw a number below a bound (splitmix64; what the remainder prefers is below 2**-40 for a million VMs).
+
+    random : (1,) uint64, the state, which moves on.
+    """
+    drawn = mixed(random[0])
+    random[0] += np.uint64(0x9E3779B97F4A7C15)
+    return int(drawn % np.uint64(bound))
+
+
+@inner_kernel
+def list_fitting(s: State, cores: int, memory: int) -> int:
+    """List the VMs with room in `State.fitting` and return how many they are."""
+    count = 0
+    for vm in range(s.size.shape[0]):
+        s.fitting[count] = vm
+        count += has_room(s, vm, cores, memory)
+    return count

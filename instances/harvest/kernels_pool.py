@@ -1,0 +1,115 @@
+"""Leases of harvest VMs, and the provider that chooses which VM a request gets (SlackSched, section 4.3), compiled.
+
+The provider's random choices are hashes of the moment, of how many leases have begun at it, and of the VM. So the same request
+at the same moment gets the same VM in every experiment on the same VMs, whatever else was drawn, unless that VM is taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from schedgap.instances.harvest.kernels_state import (
+    ALLOCATION,
+    BALANCING,
+    DRAINING,
+    GREW,
+    LEASED,
+    LEASES,
+    MAX_LEASES,
+    NEVER,
+    NOBODY,
+    NOT_LEASED,
+    NOW,
+    PACKING,
+    State,
+)
+from schedgap.instances.jit import inner_kernel, lean_kernel
+
+
+@lean_kernel
+def begin_lease(s: State, vm: int) -> None:
+    """Lease a VM that is up and not leased, now. There must be room for a lease more."""
+    lease = s.clock[LEASES]
+    s.clock[LEASES] = lease + 1
+    s.lease_vm[lease], s.lease_start[lease], s.lease_end[lease] = vm, s.clock[NOW], NEVER
+    s.vm_lease[vm], s.lease[vm] = lease, LEASED
+    s.size[vm], s.changed[vm], s.direction[vm] = s.up[vm], s.clock[NOW], GREW
+
+
+@lean_kernel
+def end_lease(s: State, vm: int) -> None:
+    """End the lease of a VM on which nothing runs, now."""
+    s.lease_end[s.vm_lease[vm]] = s.clock[NOW]
+    s.vm_lease[vm], s.lease[vm], s.size[vm] = NOBODY, NOT_LEASED, 0
+
+
+@lean_kernel
+def decommission(s: State, vm: int) -> None:
+    """Let a leased VM get no new tasks; without any running it is released at once, else when the last one ends."""
+    if s.oldest[vm] == NOBODY:
+        end_lease(s, vm)
+    else:
+        s.lease[vm] = DRAINING
+
+
+@lean_kernel
+def num_leased(s: State) -> int:
+    """Return how many VMs are leased, draining ones too. O(V)."""
+    count = 0
+    for vm in range(s.vm_lease.shape[0]):
+        count += s.vm_lease[vm] != NOBODY
+    return count
+
+
+@lean_kernel
+def request(s: State, count: int) -> int:
+    """Request VMs of the provider, and return how many it gave: fewer if it has no more, or at `MAX_LEASES` leases.
+
+    Each is the VM that ALLOCATION prefers of those that are up, not leased, and not on a buffer server (only `PACKING` places
+    VMs there). The VMs differ in minimum size, and a server has one VM, so enough cores for it is being up. There must be room
+    for as many leases more as `count` and MAX_LEASES allow. O(V) a VM.
+    """
+    most = min(count, s.option[MAX_LEASES] - num_leased(s))
+    for given in range(most):
+        vm = _offer(s)
+        if vm == NOBODY:
+            return given
+        begin_lease(s, vm)
+    return int(max(most, 0))
+
+
+@inner_kernel
+def _offer(s: State) -> int:
+    """Return the VM that the next request gets, NOBODY if there is none."""
+    before = s.clock[LEASES]
+    while before > 0 and s.lease_start[before - 1] == s.clock[NOW]:
+        before -= 1
+    nth = s.clock[LEASES] - before
+    # What differs between sets of VMs, and not between experiments on the same.
+    key = mixed(np.uint64(s.event_ms.shape[0]) ^ mixed(np.uint64(s.event_ms[s.event_ms.shape[0] - 1])))
+    key = mixed(mixed(key ^ np.uint64(s.clock[NOW])) ^ np.uint64(nth))
+    best, best_rank, best_hash = NOBODY, 0, np.uint64(0)
+    for vm in range(s.up.shape[0]):
+        if s.lease[vm] != NOT_LEASED or s.up[vm] == 0 or s.up[vm] < s.min_cores[vm]:
+            continue
+        if s.buffer[vm] and s.option[ALLOCATION] != PACKING:
+            continue
+        rank = 0
+        if s.option[ALLOCATION] == BALANCING:
+            rank = s.up[vm]
+        elif s.option[ALLOCATION] == PACKING:
+            rank = -s.up[vm]
+        # Ties are broken at random too: the order of the VMs may mean something.
+        drawn = mixed(key ^ np.uint64(vm))
+        if best == NOBODY or rank > best_rank or (rank == best_rank and drawn > best_hash):
+            best, best_rank, best_hash = vm, rank, drawn
+    return best
+
+
+@inner_kernel
+def mixed(x: np.uint64) -> np.uint64:
+    """Return a hash of 64 bits (splitmix64)."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

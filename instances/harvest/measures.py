@@ -1,0 +1,103 @@
+"""Figures of a schedule beside its objective: those of SlackSched's section 4."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.harvest.accounts import accounts
+from schedgap.instances.harvest.model import HOUR_MS, NO_CHECKPOINTS, SECOND_MS
+from schedgap.instances.harvest.reference import plain_times_ms
+from schedgap.instances.harvest.sizes import last_at, leased_steps
+from schedgap.instances.harvest.stability import vm_figures
+from schedgap.instances.harvest.verify import ends_ms, job_times_ms
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray
+    from schedgap.instances.harvest.model import HarvestInstance
+    from schedgap.instances.harvest.schedule import HarvestSchedule
+
+DOLLAR = 1_000_000
+
+
+def measures(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, float]:
+    """Return the figures of a feasible schedule.
+
+    njct : normalised completion time of jobs (section 4.1): the geometric mean over jobs of the time from arrival to the end
+        of the last task, over that under the plain rule (each waiting task, in order, to a random VM that it fits on; fixed
+        seed). Left out where that rule never completes all tasks. njct_interruptible, njct_uninterruptible : the same of jobs
+        whose tasks can, and cannot, take checkpoints, where there are such.
+    mean_jct_s, median_jct_s, p90_jct_s : of jobs. makespan_s : from the first arrival to the last end.
+    waste : share of the core-time of all runs that was lost (`Accounts.lost_ms`) to kills, or in replicas that were
+        stopped. checkpointing : share that tasks stood still for checkpoints and restoring that were of use.
+    kills_per_task : runs that end incomplete when their VM shrinks, over tasks. stops_per_task : other incomplete runs.
+    waiting_share : of the time from arrival to completion, added up over tasks, that part in which no run of the task goes on.
+    Of leased VMs (of all, if the pool is fixed) between the first arrival and the last end:
+    utilisation : share of their core-time that runs held. mean_cores, mean_vms : leased, those with cores.
+    cost : dollars: base_price for the cores of the minimum size, extra_price for those beyond.
+    lease_changes_per_h : leases that begin after the first arrival.
+    vm_change_min and others : how stable all VMs are, leased or not (`stability`).
+    """
+    jct_s = job_times_ms(instance, schedule) / SECOND_MS
+    figures = {
+        "mean_jct_s": float(jct_s.mean()),
+        "median_jct_s": float(np.median(jct_s)),
+        "p90_jct_s": float(np.quantile(jct_s, 0.9)),
+    }
+    plain_ms = plain_times_ms(instance)
+    if plain_ms is not None:
+        normalised = np.log(jct_s / (plain_ms / SECOND_MS))
+        can = instance.checkpoint_ms != NO_CHECKPOINTS
+        for kind, jobs in (("", can | True), ("_interruptible", can), ("_uninterruptible", ~can)):
+            if jobs.any():
+                figures[f"njct{kind}"] = float(np.exp(normalised[jobs].mean()))
+    return figures | _of_runs(instance, schedule) | _of_vms(instance, schedule) | vm_figures(instance)
+
+
+def is_killed(instance: HarvestInstance, schedule: HarvestSchedule, is_completing: BoolArray) -> BoolArray:
+    """Return (N,) bool, whether a run ends incomplete at a moment at which its VM shrinks."""
+    event2vm = instance.event2vm()
+    event = last_at(event2vm, instance.event_ms, schedule.vm, schedule.end_ms)
+    before = np.where(event > instance.first_event[schedule.vm], instance.event_cores[event - 1], 0)
+    shrinks = (instance.event_ms[event] == schedule.end_ms) & (instance.event_cores[event] < before)
+    killed: BoolArray = (event >= 0) & shrinks & ~is_completing
+    return killed
+
+
+def _of_runs(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, float]:
+    account, task2job = accounts(instance, schedule), instance.task2job()
+    is_completing = account.is_completing
+    # Figures for people, in floats.
+    cores = instance.cores[task2job[schedule.task]].astype(np.float64)
+    done = float(cores @ (schedule.end_ms - schedule.start_ms))
+    lost = float(cores @ account.lost_ms)
+    useful = float(instance.cores[task2job].astype(np.float64) @ instance.runtime_ms)
+    killed = int(is_killed(instance, schedule, is_completing).sum())
+    times_ms = ends_ms(instance, schedule) - instance.arrival_ms[task2job]
+    return {
+        "waste": lost / done,
+        "checkpointing": max(0.0, done - lost - useful) / done,
+        "kills_per_task": killed / instance.num_tasks,
+        "stops_per_task": (schedule.num_runs - instance.num_tasks - killed) / instance.num_tasks,
+        "waiting_share": 1 - float(account.busy_ms.sum(dtype=np.float64)) / float(times_ms.sum(dtype=np.float64)),
+    }
+
+
+def _of_vms(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, float]:
+    begin, end = int(instance.arrival_ms[0]), int(schedule.end_ms.max())
+    steps = leased_steps(instance, schedule, begin, end)
+    length = (steps.end_ms - steps.start_ms).astype(np.float64)
+    base = np.minimum(steps.cores, instance.min_cores[steps.vm])
+    base_ms, extra_ms = float(length @ base), float(length @ (steps.cores - base))
+    held = instance.cores[instance.task2job()[schedule.task]].astype(np.float64)
+    held_ms = float(held @ (schedule.end_ms - schedule.start_ms))
+    price = base_ms * instance.base_price + extra_ms * instance.extra_price
+    return {
+        "utilisation": held_ms / (base_ms + extra_ms),
+        "mean_cores": (base_ms + extra_ms) / (end - begin),
+        "mean_vms": float(length @ (steps.cores > 0)) / (end - begin),
+        "cost": price / HOUR_MS / DOLLAR,
+        "makespan_s": (end - begin) / SECOND_MS,
+        "lease_changes_per_h": float((schedule.lease_start_ms > begin).sum()) * HOUR_MS / (end - begin),
+    }

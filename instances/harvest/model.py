@@ -1,0 +1,306 @@
+"""Tasks on harvest VMs (SlackSched, sections 2 to 4): machines whose cores come and go, and jobs of tasks to run on them.
+
+Letters used for shapes: V VMs, E events of all VMs together, J jobs, T tasks of all jobs together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray, IntArray
+
+FAMILY = "harvest"
+SCHEMA = "schedgap/harvest/1"
+SECOND_MS = 1000
+HOUR_MS = 3_600_000
+MAX_TOTAL_MS = 2**52
+MAX_CORES = 2**31
+# A job whose tasks have no checkpoints starts them again from nothing.
+NO_CHECKPOINTS = -1
+
+OBJECTIVES = ("jobs", "tasks", "makespan")
+KILL_ORDERS = ("oldest", "newest")
+ALLOCATIONS = ("fixed", "random", "balancing", "packing")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HarvestInstance:
+    """Jobs of tasks to run on VMs that grow, shrink and are evicted. A task needs its cores all the time that it runs.
+
+    Times are integer milliseconds since the start of the VMs' history, cores whole SMT cores, memory MiB.
+
+    objective : what is minimised: the `jobs`' completion times added up, each from its arrival to the end of its last
+        task; the `tasks`', each from its job's arrival to its end; or the `makespan`, from the first arrival to the last end.
+    kills : which of its tasks a VM kills first that has shrunk below what they use: the `oldest` run (the paper's rule,
+        section 4.1) or the `newest`.
+    allocation : `fixed` if all VMs are there whenever they have cores; else how the provider chooses where a requested VM
+        comes to be (section 4.3): on a `random` one of those with cores, on that with the most (`balancing`), or the
+        fewest (`packing`).
+    max_leases : so many VMs may be leased at one moment; 0 if the pool is fixed.
+    base_price, extra_price : micro-dollars for an hour of one core, of the VM's minimum size and beyond it.
+
+    first_event : (V + 1,) int64; VM v has the events first_event[v] to first_event[v + 1] - 1, at least one.
+    event_ms, event_cores : (E,) int64: from event_ms on the VM has event_cores, until its next event, or for ever. In
+        order of time within a VM, each a change; 0 cores before the first. Fewer cores than `min_cores` are none: eviction.
+    min_cores, memory_mib : (V,) int64, positive.
+    leased : (V,) bool, leased from moment 0 on; all of a fixed pool.
+    buffer : (V,) bool, on a buffer server, where `balancing` and `random` never place VMs.
+    arrival_ms : (J,) int64, not negative, in order. cores : (J,) int64, positive. task_memory_mib : (J,) int64, of a task.
+    checkpoint_ms : (J,) int64: how long a task stands still for a checkpoint; NO_CHECKPOINTS if it cannot take any.
+    restore_ms : (J,) int64: how long a task takes to continue from its last checkpoint.
+    first_task : (J + 1,) int64; job j has the tasks first_task[j] to first_task[j + 1] - 1, at least one.
+    runtime_ms, estimate_ms : (T,) int64, positive: how long a task runs, and how long a policy is told that it does.
+
+    Raises `InstanceError` on anything inconsistent, such as a task that fits on no VM in the end.
+    """
+
+    name: str
+    objective: str
+    kills: str
+    allocation: str
+    max_leases: int
+    base_price: int
+    extra_price: int
+    first_event: IntArray
+    event_ms: IntArray
+    event_cores: IntArray
+    min_cores: IntArray
+    memory_mib: IntArray
+    leased: BoolArray
+    buffer: BoolArray
+    arrival_ms: IntArray
+    cores: IntArray
+    task_memory_mib: IntArray
+    checkpoint_ms: IntArray
+    restore_ms: IntArray
+    first_task: IntArray
+    runtime_ms: IntArray
+    estimate_ms: IntArray
+    vm_names: tuple[str, ...] | None = None
+    job_names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        for key in (*_VM_INTS, *_EVENT_INTS, *_JOB_INTS, *_TASK_INTS, "first_event", "first_task"):
+            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        for key in ("leased", "buffer"):
+            object.__setattr__(self, key, locked_bools(getattr(self, key)))
+        self._check_shapes()
+        self._check_values()
+        self._check_events()
+        self._check_pool()
+        self._check_jobs()
+        object.__setattr__(self, "digest", self._content_hash())
+
+    @property
+    def num_vms(self) -> int:
+        """Number of VMs, leased or not."""
+        return int(self.min_cores.shape[0])
+
+    @property
+    def num_jobs(self) -> int:
+        """Number of jobs."""
+        return int(self.arrival_ms.shape[0])
+
+    @property
+    def num_tasks(self) -> int:
+        """Number of tasks of all jobs."""
+        return int(self.runtime_ms.shape[0])
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the pool of VMs is given rather than chosen."""
+        return self.allocation == "fixed"
+
+    def vm_name(self, index: int) -> str:
+        """Return the name of a VM."""
+        return self.vm_names[index] if self.vm_names is not None else f"vm-{index}"
+
+    def job_name(self, index: int) -> str:
+        """Return the name of a job."""
+        return self.job_names[index] if self.job_names is not None else f"job-{index}"
+
+    def task2job(self) -> IntArray:
+        """(T,) int64: the job of each task."""
+        jobs: IntArray = np.repeat(np.arange(self.num_jobs), np.diff(self.first_task))
+        return jobs
+
+    def event2vm(self) -> IntArray:
+        """(E,) int64: the VM of each event."""
+        vms: IntArray = np.repeat(np.arange(self.num_vms), np.diff(self.first_event))
+        return vms
+
+    def replace(self, **changes: object) -> HarvestInstance:
+        """Return a copy with some fields changed, validated anew."""
+        return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
+
+    def _check_shapes(self) -> None:
+        num_vms, num_jobs = self.min_cores.size, self.arrival_ms.size
+        wanted = {
+            **dict.fromkeys((*_VM_INTS, "leased", "buffer"), (num_vms,)),
+            **dict.fromkeys(_EVENT_INTS, (self.event_ms.size,)),
+            **dict.fromkeys(_JOB_INTS, (num_jobs,)),
+            **dict.fromkeys(_TASK_INTS, (self.runtime_ms.size,)),
+            "first_event": (num_vms + 1,),
+            "first_task": (num_jobs + 1,),
+        }
+        for key, shape in wanted.items():
+            if getattr(self, key).shape != shape:
+                raise InstanceError(f"{self.name}: {key} has shape {getattr(self, key).shape}, expected {shape}.")
+        for what, count, names in (("VM", num_vms, self.vm_names), ("job", num_jobs, self.job_names)):
+            if not count:
+                raise InstanceError(f"{self.name}: there are no {what}s; give at least one.")
+            if names is not None and len(names) != count:
+                raise InstanceError(f"{self.name}: {len(names)} names for {count} {what}s; give one each.")
+            if names is not None and len(set(names)) != count:
+                twice = next(name for name, times in Counter(names).items() if times > 1)
+                raise InstanceError(f"{self.name}: {what} '{twice}' is given twice; rename one.")
+        for key, choices in (("objective", OBJECTIVES), ("kills", KILL_ORDERS), ("allocation", ALLOCATIONS)):
+            if getattr(self, key) not in choices:
+                raise InstanceError(
+                    f"{self.name}: {key} is '{getattr(self, key)}'; choose one of {', '.join(choices)}."
+                )
+        for what, count in (("event", self.event_ms.size), ("task", self.runtime_ms.size)):
+            firsts = getattr(self, f"first_{what}")
+            if firsts[0] != 0 or firsts[-1] != count:
+                raise InstanceError(
+                    f"{self.name}: first_{what} goes from {firsts[0]} to {firsts[-1]}; let it go from 0 to {count}, the "
+                    f"number of {what}s."
+                )
+            sizes = np.diff(firsts)
+            if (sizes < 1).any():
+                owner = int(np.argmin(sizes))
+                name = f"VM {self.vm_name(owner)}" if what == "event" else f"job {self.job_name(owner)}"
+                raise InstanceError(f"{self.name}: {name} has {sizes[owner]} {what}s; give at least one.")
+
+    def _check_values(self) -> None:
+        for key, least, most in _RANGES:
+            values = np.atleast_1d(getattr(self, key))
+            bad = np.flatnonzero((values < least) | (values > most))
+            if bad.size:
+                at = int(bad[0])
+                raise InstanceError(
+                    f"{self.name}: {key}{self._owner(key, at)} is {values[at]}; give {least} to {most} (in integer units)."
+                )
+
+    def _owner(self, key: str, at: int) -> str:
+        if key in _JOB_INTS:
+            return f" of job {self.job_name(at)}"
+        if key in _VM_INTS:
+            return f" of VM {self.vm_name(at)}"
+        if key in _EVENT_INTS:
+            vm = int(np.searchsorted(self.first_event, at, side="right")) - 1
+            return f" of VM {self.vm_name(vm)}, event {at - int(self.first_event[vm])},"
+        if key in _TASK_INTS:
+            job = int(np.searchsorted(self.first_task, at, side="right")) - 1
+            return f" of job {self.job_name(job)}, task {at - int(self.first_task[job])},"
+        return ""
+
+    def _check_events(self) -> None:
+        vm = self.event2vm()
+        same = vm[1:] == vm[:-1]
+        backwards = np.flatnonzero(same & (np.diff(self.event_ms) <= 0))
+        if backwards.size:
+            e = int(backwards[0]) + 1
+            raise InstanceError(
+                f"{self.name}: VM {self.vm_name(int(vm[e]))} has an event at {self.event_ms[e]} ms after one at "
+                f"{self.event_ms[e - 1]} ms; give its events in order of time, one a moment."
+            )
+        small = np.flatnonzero((self.event_cores > 0) & (self.event_cores < self.min_cores[vm]))
+        if small.size:
+            e = int(small[0])
+            raise InstanceError(
+                f"{self.name}: VM {self.vm_name(int(vm[e]))} has {self.event_cores[e]} cores from {self.event_ms[e]} ms on, "
+                f"fewer than its minimum size of {self.min_cores[vm[e]]}; give 0, which is an eviction."
+            )
+        before = np.where(np.concatenate(([False], same)), np.concatenate(([0], self.event_cores[:-1])), 0)
+        idle = np.flatnonzero(self.event_cores == before)
+        if idle.size:
+            e = int(idle[0])
+            raise InstanceError(
+                f"{self.name}: VM {self.vm_name(int(vm[e]))} has {before[e]} cores before its event at {self.event_ms[e]} ms "
+                "and as many after it; leave out what changes nothing."
+            )
+
+    def _check_pool(self) -> None:
+        if self.is_fixed:
+            if self.max_leases or not self.leased.all() or self.buffer.any():
+                raise InstanceError(
+                    f"{self.name}: the pool is fixed, with max_leases {self.max_leases}, {int(self.leased.sum())} of "
+                    f"{self.num_vms} VMs leased and {int(self.buffer.sum())} on buffer servers; let it be 0, all and none."
+                )
+            return
+        leased = int(self.leased.sum())
+        if not 1 <= leased <= self.max_leases:
+            raise InstanceError(
+                f"{self.name}: {leased} VMs are leased at the start and max_leases is {self.max_leases}; lease at least one, "
+                "and not more than that."
+            )
+        first = self.first_event[:-1]
+        down = np.flatnonzero(self.leased & ((self.event_ms[first] > 0) | (self.event_cores[first] == 0)))
+        if down.size:
+            name = self.vm_name(int(down[0]))
+            raise InstanceError(f"{self.name}: VM {name} is leased at the start, when it has no cores; lease another.")
+
+    def _check_jobs(self) -> None:
+        backwards = np.flatnonzero(np.diff(self.arrival_ms) < 0)
+        if backwards.size:
+            job = int(backwards[0]) + 1
+            raise InstanceError(
+                f"{self.name}: job {self.job_name(job)} arrives at {self.arrival_ms[job]} ms, before job "
+                f"{self.job_name(job - 1)} at {self.arrival_ms[job - 1]} ms; give the jobs in order of arrival."
+            )
+        # Whoever fits in the end can always be run in the end.
+        last = self.event_cores[self.first_event[1:] - 1]
+        needs = np.unique(np.column_stack((self.cores, self.task_memory_mib)), axis=0)
+        for cores, memory in needs.tolist():
+            if not ((last >= cores) & (self.memory_mib >= memory)).any():
+                job = int(np.argmax((self.cores == cores) & (self.task_memory_mib == memory)))
+                raise InstanceError(
+                    f"{self.name}: tasks of job {self.job_name(job)} need {cores} cores and {memory} MiB, and no VM has "
+                    f"that after its last event (the most cores then are {last.max()}); end the trace at a moment when "
+                    "one has, or drop the job."
+                )
+        total = float(self.event_ms.max()) + float(self.arrival_ms[-1]) + float(self.runtime_ms.sum(dtype=np.float64))
+        # No run takes more checkpoints than one after each millisecond of its work.
+        longest = np.maximum.reduceat(self.runtime_ms, self.first_task[:-1]).astype(np.float64)
+        stalls = float((longest * np.maximum(self.checkpoint_ms, 0)).max())
+        if total + stalls > MAX_TOTAL_MS:
+            raise InstanceError(f"{self.name}: its times add up to more than {MAX_TOTAL_MS} milliseconds.")
+
+    def _content_hash(self) -> str:
+        arrays = (getattr(self, key) for key in (*_VM_INTS, *_EVENT_INTS, *_JOB_INTS, *_TASK_INTS))
+        firsts = (self.first_event, self.first_task, self.leased.astype(np.int64), self.buffer.astype(np.int64))
+        pool = (self.objective, self.kills, self.allocation, self.max_leases, self.base_price, self.extra_price)
+        return content_hash([SCHEMA, *pool, self.vm_names, self.job_names, *firsts, *arrays])
+
+
+_VM_INTS = ("min_cores", "memory_mib")
+_EVENT_INTS = ("event_ms", "event_cores")
+_JOB_INTS = ("arrival_ms", "cores", "task_memory_mib", "checkpoint_ms", "restore_ms")
+_TASK_INTS = ("runtime_ms", "estimate_ms")
+_RANGES = (
+    ("max_leases", 0, MAX_CORES),
+    ("base_price", 0, 10**12),
+    ("extra_price", 0, 10**12),
+    ("min_cores", 1, MAX_CORES),
+    ("memory_mib", 1, 2**40),
+    ("event_ms", 0, MAX_TOTAL_MS),
+    ("event_cores", 0, MAX_CORES),
+    ("arrival_ms", 0, MAX_TOTAL_MS),
+    ("cores", 1, MAX_CORES),
+    ("task_memory_mib", 0, 2**40),
+    ("checkpoint_ms", NO_CHECKPOINTS, MAX_TOTAL_MS),
+    ("restore_ms", 0, MAX_TOTAL_MS),
+    ("runtime_ms", 1, MAX_TOTAL_MS),
+    ("estimate_ms", 1, MAX_TOTAL_MS),
+)

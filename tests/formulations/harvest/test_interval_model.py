@@ -1,0 +1,39 @@
+"""CP-SAT's exact model against brute force, at times that are on no coarse grid."""
+
+from schedgap.formulations.harvest.interval_model import interval_model, not_for_intervals
+from schedgap.formulations.harvest.work_bound import bound_work
+from schedgap.instances.harvest.generate import quick
+from schedgap.instances.harvest.verify import verify
+from schedgap.instances.method import Status
+
+
+def test_is_the_optimum_of_brute_force(optima):
+    cases = [(each, best) for each, best in optima if not_for_intervals(each) is None]
+    assert len(cases) > 50
+    for instance, best in cases:
+        found = interval_model(instance)
+        assert (found.status, found.bound, verify(instance, found.solution)) == (Status.OPTIMAL, best, best)
+
+
+def test_milliseconds_count():
+    instance = quick(2, 2, "1-3", seed=3, objective="tasks", most_cores=4, min_sizes="2", interarrival_min=20.0)
+    found = interval_model(instance)
+    assert found.status is Status.OPTIMAL
+    assert found.details["unit_ms"] == 1
+    assert verify(instance, found.solution) == found.bound
+
+
+def test_a_limit_leaves_a_schedule_and_a_bound():
+    instance = quick(8, 5, "6-9", seed=1, most_cores=8, min_sizes="2")
+    found = interval_model(instance, time_limit_s=1.0)
+    assert found.bound >= bound_work(instance).bound
+    assert found.solution is None or verify(instance, found.solution) >= found.bound
+
+
+def test_no_time(make):
+    assert interval_model(make([[(0, 1)]], [[2]]), time_limit_s=0.0).status is Status.NO_SOLUTION
+
+
+def test_what_is_too_large_or_not_exact_is_refused(make):
+    assert "use bound-work" in not_for_intervals(quick(600, 40, "5"))
+    assert "can take checkpoints" in not_for_intervals(make([[(0, 1)]], [[2]], checkpoint_ms=[5]))

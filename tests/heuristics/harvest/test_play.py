@@ -1,0 +1,421 @@
+"""Playing policies: nothing of the future in a view, wrong answers refused, the compiled rule reproduced."""
+
+import gc
+import inspect
+import textwrap
+import types
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import schedgap.heuristics.harvest.play as player
+from schedgap.heuristics.harvest.play import play, policy
+from schedgap.heuristics.harvest.view import Decision
+from schedgap.instances.errors import MethodError
+from schedgap.instances.harvest.cluster import Cluster
+from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.verify import verify
+from schedgap.instances.method import REGISTRY, Status, find_method
+
+MINUTE_MS = 60_000
+
+
+def first_fit(view):
+    free, free_memory, starts = view.free.copy(), view.free_memory.copy(), []
+    for task, job in zip(view.task, view.task_job, strict=True):
+        fits = np.flatnonzero((free >= view.job_cores[job]) & (free_memory >= view.job_memory[job]))
+        if fits.size:
+            free[fits[0]] -= view.job_cores[job]
+            free_memory[fits[0]] -= view.job_memory[job]
+            starts.append((task, view.vm[fits[0]]))
+    return starts
+
+
+class Drawing:
+    """The plain rule in Python, with the compiled one's random numbers (splitmix64)."""
+
+    def __init__(self, seed):
+        self.random = int(np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)[0])
+
+    def below(self, bound):
+        self.random = x = (self.random + 0x9E3779B97F4A7C15) % 2**64
+        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+        return (x ^ (x >> 31)) % bound
+
+    def __call__(self, view):
+        free, free_memory, starts = view.free.copy(), view.free_memory.copy(), []
+        for job in np.unique(view.task_job).tolist():
+            cores, memory = view.job_cores[job], view.job_memory[job]
+            fitting = np.flatnonzero((free >= cores) & (free_memory >= memory)).tolist()
+            for task in view.task[view.task_job == job].tolist():
+                if fitting:
+                    k = self.below(len(fitting))
+                    i = fitting[k]
+                    free[i] -= cores
+                    free_memory[i] -= memory
+                    starts.append((task, view.vm[i]))
+                    if free[i] < cores or free_memory[i] < memory:
+                        fitting[k] = fitting[-1]
+                        fitting.pop()
+        return starts
+
+
+def test_the_plain_rule_in_python_is_the_compiled_one(busy):
+    for seed in range(40):
+        instance = busy(seed, interruptible=0.5)
+        memory = np.random.default_rng(seed).integers(0, 2000, instance.num_jobs)
+        instance = instance.replace(task_memory_mib=memory, memory_mib=np.full(instance.num_vms, 4000))
+        own = play(instance, Drawing(0))
+        cluster = Cluster(instance, seed=0)
+        assert cluster.run_plain()
+        ours = cluster.schedule()
+        for key in ours.__slots__:
+            assert getattr(own.solution, key).tolist() == getattr(ours, key).tolist()
+        assert verify(instance, ours) > 0
+
+
+def test_a_view_is_the_present(busy):
+    for seed in range(15):
+        instance = busy(seed)
+        placed = {}
+
+        def decide(view, instance=instance, placed=placed):
+            now = view.now_ms
+            events = [slice(*instance.first_event[v : v + 2].tolist()) for v in range(instance.num_vms)]
+            past = [int(np.searchsorted(instance.event_ms[e], now, side="right")) for e in events]
+            size = [int(instance.event_cores[e][k - 1]) if k else 0 for e, k in zip(events, past, strict=True)]
+            assert view.vm.tolist() == [v for v in range(instance.num_vms) if size[v]]
+            assert view.cores.tolist() == [size[v] for v in view.vm]
+            used = [sum(instance.cores[instance.task2job()[view.run_task[view.run_vm == v]]]) for v in view.vm]
+            assert (view.free + used).tolist() == view.cores.tolist()
+            assert view.changed_ms.tolist() == [int(instance.event_ms[events[v]][past[v] - 1]) for v in view.vm]
+            # All changes until now but those from 0 cores.
+            before = [
+                np.concatenate(([0], instance.event_cores[e][:-1]))[:k] for e, k in zip(events, past, strict=True)
+            ]
+            assert view.log_ms.size == sum(int((b > 0).sum()) for b in before)
+            assert view.log_ms.max(initial=0) <= now
+            jobs = int(np.searchsorted(instance.arrival_ms, now, side="right"))
+            assert view.job_arrival_ms.tolist() == instance.arrival_ms[:jobs].tolist()
+            assert view.job_tasks.tolist() == np.diff(instance.first_task)[:jobs].tolist()
+            assert set(view.task.tolist()).isdisjoint(view.run_task.tolist())
+            assert view.task.tolist() == sorted(view.task.tolist())
+            assert view.left_ms.tolist() == instance.estimate_ms[view.task].tolist()
+            assert view.true_left_ms.tolist() == instance.runtime_ms[view.task].tolist()
+            assert view.kills.tolist() == [max(placed.get(task, 0), 0) for task in view.task.tolist()]
+            answer = first_fit(view)
+            for task, _ in answer:
+                placed[int(task)] = placed.get(int(task), 0) + 1
+            return answer
+
+        verify(instance, play(instance, decide, ("runtimes",)).solution)
+
+
+class TestTheFuture:
+    SECRETS = (1_234_567, 987_654, 4_321, 777_777, 31)
+
+    def instance(self, by_hand, **changes):
+        """Two VMs, one of which grows to 31 cores late, and a job of its own kind that comes late."""
+        arrival, runtime, memory, grows, cores = self.SECRETS
+        return by_hand(
+            [[(0, 2), (3, 1), (5, 2)], [(0, 2), (1, 0), (4, 3), (20, cores)]],
+            [(0, 1, [2] * 12), (1, 1, [3] * 12), (20, 1, [1])],
+            event_ms=[0, 180_000, 300_000, 0, 60_000, 240_000, grows],
+            arrival_ms=[0, 60_000, arrival],
+            runtime_ms=[120_000] * 12 + [180_000] * 12 + [runtime],
+            estimate_ms=[120_000] * 12 + [180_000] * 12 + [runtime],
+            task_memory_mib=[1, 1, memory],
+            memory_mib=[5000, 5000],
+            job_names=("a", "b", "secret"),
+            **changes,
+        )
+
+    @pytest.mark.parametrize("knows", [(), ("runtimes",)])
+    def test_nothing_that_a_view_leads_to_has_it(self, by_hand, knows):
+        instance = self.instance(by_hand)
+        found = []
+
+        def decide(view):
+            found.append((view.now_ms, leads_to(view, self.SECRETS)))
+            return first_fit(view)
+
+        verify(instance, play(instance, decide, knows).solution)
+        arrival, _, _, grows, _ = self.SECRETS
+        before = [secrets for now, secrets in found if now < min(arrival, grows)]
+        assert len(before) > 5
+        assert not any(before)
+        # Once they are there, the same search finds them: the VM's cores and the moment of its growth, then the job.
+        after = set().union(*(secrets for _, secrets in found))
+        assert after == set(self.SECRETS)
+
+    def test_runtimes_are_given_only_to_who_declares_them(self, by_hand):
+        for knows in ((), ("runtimes",)):
+            seen = set()
+
+            def decide(view, seen=seen):
+                seen.add(view.true_left_ms is not None)
+                return first_fit(view)
+
+            play(self.instance(by_hand), decide, knows)
+            assert seen == {bool(knows)}
+
+    def test_a_view_cannot_be_written_and_who_unlocks_it_changes_nothing_but_his_view(self, by_hand):
+        def decide(view):
+            answer = first_fit(view)
+            arrays = [getattr(view, name) for name in view.__slots__]
+            arrays = [values for values in arrays if isinstance(values, np.ndarray)]
+            assert len(arrays) > 25
+            for values in arrays:
+                with pytest.raises(ValueError, match="read-only"):
+                    values[...] = 0
+                values.setflags(write=True)
+                values[...] = 1
+            return answer
+
+        instance = self.instance(by_hand)
+        digest = instance.replace().digest
+        changed, own = play(instance, decide).solution, play(instance, first_fit).solution
+        for key in own.__slots__:
+            assert getattr(changed, key).tolist() == getattr(own, key).tolist()
+        assert instance.replace().digest == digest
+
+
+def leads_to(view, secrets):
+    """Return what of the secrets can be reached from a view."""
+    queue, known, found = [view], set(), set()
+    skipped = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
+    while queue:
+        thing = queue.pop()
+        if id(thing) in known or isinstance(thing, skipped):
+            continue
+        known.add(id(thing))
+        queue.extend(gc.get_referents(thing))
+        # What slots hold is among the referents; what an array is a part of is not.
+        if isinstance(thing, np.ndarray):
+            queue.append(thing.base)
+            found |= set(secrets) & set(thing.reshape(-1).tolist())
+        elif isinstance(thing, str) and "secret" in thing:
+            found.add(thing)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (
+            "start",
+            r"^at 10 s the policy returned str; return a list of \(task, vm\) or \(task, vm, checkpoint_every_ms\), a",
+        ),
+        (7, r"the policy returned int; return a list of"),
+        ([7], r"the policy returned int; return a list of"),
+        ([(0, 0, 0, 0)], r"returned an entry of 4 numbers; return a list of"),
+        ([(0,)], r"returned an entry of 1 numbers"),
+        ([(0, 0.0)], r"the policy returned float; return a list of"),
+        ([(True, 0)], r"the policy returned bool; return a list of"),
+        ([(9, 0)], r"starts task 9, which is not there; start one of view\.task\."),
+        ([(-1, 0)], r"starts task -1, which is not there"),
+        ([(3, 0)], r"starts task 3, which is not there"),
+        ([(0, 0), (0, 1)], r"starts task 0 \(job job-0\), it has just started; start one of view\.task, once\."),
+        ([(0, 7)], r"starts task 0 \(job job-0\) on VM 7, which there is not; choose one of view\.vm\."),
+        ([(0, 2)], r"starts task 0 \(job job-0\) on VM vm-2, which is not there now; choose one of view\.vm\."),
+        (
+            [(0, 0), (2, 0)],
+            r"task 2 \(job job-1\) on VM vm-0: it needs 2 cores and 8 MiB, and 1 cores and 59 MiB are free there",
+        ),
+        (
+            [(0, 0), (1, 0)],
+            r"task 1 \(job job-0\) on VM vm-0: it needs 1 cores and 5 MiB, and 1 cores and 3 MiB are free",
+        ),
+        (
+            [(0, 0, -5)],
+            r"starts task 0 \(job job-0\) with checkpoint_every_ms -5; give 1 to \d+, or 0 for no checkpoints",
+        ),
+        ([(2, 1, 5)], r"starts task 2 \(job job-1\) with checkpoints, which tasks of that job cannot take; give 0\."),
+        (Decision(request=1), r"requested 1 VMs, and the pool of VMs is fixed; leave it as it is\."),
+        (Decision(request=-1), r"returned request -1; give 0 to"),
+        (Decision(decommission=[0]), r"gives back VM vm-0, and the pool of VMs is fixed; leave it as it is\."),
+        (Decision(decommission=[9]), r"gives back VM 9, which there is not"),
+        (Decision(ask_again_ms=0.5), r"returned float; return as Decision\.ask_again_ms a whole number\."),
+    ],
+)
+def test_a_wrong_answer_is_a_sentence(by_hand, answer, sentence):
+    # Two tasks and one, all there at 10 s, and one later; the third VM comes later too.
+    tight = answer == [(0, 0), (1, 0)]
+    instance = by_hand(
+        [[(0, 2)], [(0, 2)], [(1, 2)]],
+        [(0, 1, [1, 1]), (0, 2, [1]), (2, 1, [1])],
+        arrival_ms=[10_000, 10_000, 120_000],
+        task_memory_mib=[5, 8, 1],
+        memory_mib=[8 if tight else 64, 64, 64],
+        checkpoint_ms=[0, -1, -1],
+    )
+    with pytest.raises(MethodError, match=sentence):
+        play(instance, lambda view: answer)
+
+
+def test_a_task_that_runs_or_is_complete_is_refused(by_hand):
+    instance = by_hand([[(0, 2)]], [(0, 1, [2]), (1, 1, [2]), (5, 1, [1])])
+
+    def decide(view):
+        return [(0, 0)] if view.now_ms < 5 * MINUTE_MS else [(0, 0), (1, 0)]
+
+    with pytest.raises(
+        MethodError, match=r"^at 60 s the policy starts task 0 \(job job-0\), which runs already; start one"
+    ):
+        play(instance, decide)
+    with pytest.raises(
+        MethodError, match=r"^at 300 s the policy starts task 0 \(job job-0\), which is complete; start one"
+    ):
+        play(instance, lambda view: first_fit(view) if view.now_ms < 5 * MINUTE_MS else [(0, 0)])
+
+
+class TestWaiting:
+    def test_who_waits_is_asked_again_when_something_happens(self, by_hand):
+        asked = []
+
+        def decide(view):
+            asked.append(view.now_ms // MINUTE_MS)
+            return first_fit(view) if view.now_ms >= 5 * MINUTE_MS else None
+
+        outcome = play(by_hand([[(0, 2), (3, 1), (5, 2)]], [(1, 1, [2])]), decide)
+        assert asked == [1, 3, 5]
+        assert outcome.solution.start_ms.tolist() == [5 * MINUTE_MS]
+        assert outcome.details == {"asked": 3, "kills": 0}
+
+    def test_who_wants_to_is_asked_again_though_nothing_happens(self, by_hand):
+        asked = []
+
+        def decide(view):
+            asked.append(view.now_ms // MINUTE_MS)
+            return Decision(first_fit(view)) if view.now_ms >= 10 * MINUTE_MS else Decision(ask_again_ms=4 * MINUTE_MS)
+
+        assert play(by_hand([[(0, 2)]], [(1, 1, [2])]), decide).solution.end_ms.tolist() == [15 * MINUTE_MS]
+        assert asked == [1, 5, 9, 13]
+
+    def test_who_waits_for_ever_is_told(self, by_hand):
+        instance = by_hand([[(0, 2), (7, 1)]], [(1, 1, [2])])
+        with pytest.raises(
+            MethodError,
+            match=r"^task 0 \(job job-0\) waits for ever: the policy was asked for the last time at 420 s; have it start",
+        ):
+            play(instance, lambda view: None)
+        with pytest.raises(
+            MethodError, match=r"^task 0 \(job job-0\) waits for ever: the policy was asked for the last time"
+        ):
+            play(instance, lambda view: Decision(ask_again_ms=10 * MINUTE_MS))
+
+
+class TestPools:
+    def pool(self, by_hand):
+        """Three servers with two cores, of which the first is leased and evicted at 30."""
+        return by_hand(
+            [[(0, 2), (30, 0)], [(0, 2)], [(0, 3)]],
+            [(0, 2, [20]), (10, 2, [60])],
+            allocation="balancing",
+            max_leases=2,
+            leased=[True, False, False],
+        )
+
+    def test_an_acquirer_keeps_it(self, by_hand):
+        instance = self.pool(by_hand)
+        schedule = play(instance, first_fit).solution
+        # The second job starts at 20, is killed at 30, and starts again at the hour on the largest server.
+        assert schedule.vm.tolist() == [0, 0, 2]
+        assert (schedule.end_ms // MINUTE_MS).tolist() == [20, 30, 120]
+        verify(instance, schedule)
+
+    def test_a_policy_looks_after_it_itself(self, by_hand):
+        instance = self.pool(by_hand)
+        seen = []
+
+        def decide(view):
+            seen.append((view.now_ms // MINUTE_MS, view.is_epoch, view.vm.tolist(), view.drains.tolist()))
+            if view.now_ms == 0:
+                return Decision(first_fit(view), decommission=[0], request=2)
+            return Decision(first_fit(view))
+
+        schedule = play(instance, decide, acquirer=None).solution
+        # At most two leases: one VM comes, the largest. The first drains until 20.
+        assert seen[0] == (0, False, [0], [False])
+        assert seen[1:] == [(10, False, [0, 2], [True, False]), (60, True, [2], [False])]
+        leases = (schedule.lease_vm, schedule.lease_start_ms // MINUTE_MS, schedule.lease_end_ms // MINUTE_MS)
+        assert [values.tolist() for values in leases] == [[0, 2], [0, 0], [20, 70]]
+        verify(instance, schedule)
+
+    @pytest.mark.parametrize(
+        ("second", "sentence"),
+        [
+            (Decision(decommission=[0]), r"gives back VM vm-0, which was given back already; choose one of view\.vm"),
+            (Decision(decommission=[1]), r"gives back VM vm-1, which is not leased; choose one of view\.vm"),
+            (
+                Decision([(1, 0)]),
+                r"on VM vm-0, which was given back and gets no new tasks; choose one that does not drain",
+            ),
+        ],
+    )
+    def test_a_wrong_answer_is_a_sentence(self, by_hand, second, sentence):
+        def decide(view):
+            return Decision(first_fit(view), decommission=[0], request=1) if view.now_ms == 0 else second
+
+        with pytest.raises(MethodError, match=sentence):
+            play(self.pool(by_hand), decide, acquirer=None)
+
+    def test_a_vm_that_has_just_come_is_kept_for_a_moment(self, by_hand):
+        instance = self.pool(by_hand).replace(arrival_ms=[0, 0])
+
+        def decide(view):
+            return Decision(first_fit(view), request=1) if view.vm.size == 1 else Decision(decommission=[2])
+
+        with pytest.raises(
+            MethodError, match=r"gives back VM vm-2, which came at this very moment; keep it for a while"
+        ):
+            play(instance, decide, acquirer=None)
+
+    def test_who_has_an_acquirer_leaves_the_pool_to_it(self, by_hand):
+        with pytest.raises(
+            MethodError, match=r"requested 1 VMs, and its acquirer looks after the pool; register the policy"
+        ):
+            play(self.pool(by_hand), lambda view: Decision(request=1))
+
+
+class TestOwnPolicies:
+    def test_the_lines_of_the_documentation_work(self, busy):
+        lines = inspect.getdoc(player).split("\n")
+        start = next(i for i, line in enumerate(lines) if "@policy" in line)
+        stop = next(i for i in range(start, len(lines)) if not lines[i].strip())
+        assert stop - start <= 10
+        instance = busy(2)
+        with mock.patch.dict(REGISTRY):
+            exec(textwrap.dedent("\n".join(lines[start:stop])), {"policy": policy, "np": np})
+            assert verify(instance, find_method(FAMILY, "longest-unchanged").run(instance).solution) > 0
+
+    def test_parameters_random_numbers_and_memory_reach_it(self, busy):
+        drawn = []
+        with mock.patch.dict(REGISTRY):
+
+            @policy("test-own", stochastic=True)
+            def own(view, rng, number: int = 3):
+                """Draw numbers."""
+                calls = view.memory_of_policy.setdefault("calls", [])
+                calls.append(view.now_ms)
+                drawn.append((number, len(calls), int(rng.integers(1 << 40))))
+                return first_fit(view)
+
+            found = find_method(FAMILY, "test-own")
+            assert (dict(found.parameters), found.stochastic, found.summary) == ({"number": 3}, True, "Draw numbers.")
+            for seed in (1, 1, 2):
+                found.run(busy(3), seed=seed, parameters={"number": "5"})
+        third = len(drawn) // 3
+        assert third > 1
+        assert drawn[:third] == drawn[third : 2 * third] != drawn[2 * third :]
+        assert [calls for _, calls, _ in drawn] == [*range(1, third + 1)] * 3
+        assert {number for number, *_ in drawn} == {5}
+
+    def test_what_cannot_be(self, busy):
+        with pytest.raises(MethodError, match="policy a knows 'future'; a policy may know runtimes"):
+            policy("a", knows=("future",))
+        with pytest.raises(MethodError, match="policy a: 'time_limit_s' is not offered to policies"):
+            policy("a")(lambda view, time_limit_s: None)
+        assert play(busy(1), first_fit, acquirer="recent").claimed_status is Status.UNSUPPORTED

@@ -1,0 +1,441 @@
+"""The compiled pool of VMs against a slow one in plain Python, moment by moment, and its schedules against `verify`."""
+
+import numpy as np
+import pytest
+
+from schedgap.instances.harvest import kernels_events, kernels_pool, kernels_waiting
+from schedgap.instances.harvest import kernels_state as ks
+from schedgap.instances.harvest.cluster import Cluster
+from schedgap.instances.harvest.model import NO_CHECKPOINTS, HarvestInstance
+from schedgap.instances.harvest.verify import verify
+
+EPOCH_MS = 7
+FOREVER = 10**9
+
+
+def tiny(seed, **changes):
+    """Draw an instance in which much happens at one moment: VMs of 0 to 6 cores, times of 0 to 40 ms."""
+    rng = np.random.default_rng(seed)
+    vms, jobs = int(rng.integers(1, 5)), int(rng.integers(1, 5))
+    cores = rng.integers(1, 5, jobs)
+    memory = rng.integers(0, 5, jobs)
+    first, moments, amounts = [0], [], []
+    for v in range(vms):
+        times = np.unique(
+            np.append(rng.integers(0, 40, int(rng.integers(1, 9))), 0 if rng.integers(2) else 40)
+        ).tolist()
+        sizes = rng.choice([0, 0, 1, 2, 3, 4, 5, 6], len(times)).tolist()
+        if v == 0:
+            # Where every task fits in the end.
+            times, sizes = [*times, 50], [*sizes, 6]
+        kept = [k for k in range(len(sizes)) if sizes[k] != ([0, *sizes])[k]]
+        moments += [times[k] for k in kept] or [40]
+        amounts += [sizes[k] for k in kept] or [1]
+        first.append(len(moments))
+    count = rng.integers(1, 5, jobs)
+    up = [v for v in range(vms) if moments[first[v]] == 0 and amounts[first[v]] > 0]
+    dynamic = bool(rng.integers(2)) and bool(up)
+    leased = np.isin(np.arange(vms), up[: int(rng.integers(1, 4))]) if dynamic else np.ones(vms, bool)
+    runtime = rng.integers(1, 12, int(count.sum()))
+    given = {
+        "name": f"tiny-{seed}",
+        "objective": str(rng.choice(["jobs", "tasks", "makespan"])),
+        "kills": str(rng.choice(["oldest", "newest"])),
+        "allocation": str(rng.choice(["random", "balancing", "packing"])) if dynamic else "fixed",
+        "max_leases": int(leased.sum() + rng.integers(0, 3)) if dynamic else 0,
+        "base_price": 1,
+        "extra_price": 1,
+        "first_event": first,
+        "event_ms": moments,
+        "event_cores": amounts,
+        "min_cores": np.ones(vms, int),
+        "memory_mib": np.concatenate(([10], rng.integers(1, 10, vms - 1))),
+        "leased": leased,
+        "buffer": np.zeros(vms, bool),
+        "arrival_ms": np.sort(rng.integers(0, 30, jobs)),
+        "cores": cores,
+        "task_memory_mib": memory,
+        "checkpoint_ms": rng.choice([NO_CHECKPOINTS, 0, 1, 2], jobs),
+        "restore_ms": rng.integers(0, 3, jobs),
+        "first_task": np.concatenate(([0], np.cumsum(count))),
+        "runtime_ms": runtime,
+        "estimate_ms": np.maximum(runtime + rng.integers(-4, 5, runtime.size), 1),
+    }
+    return HarvestInstance(**given | changes)
+
+
+class Slow:
+    """A pool of VMs, told as the documentation tells it."""
+
+    def __init__(self, instance):
+        self.instance = instance
+        self.now = 0
+        self.up = [0] * instance.num_vms
+        self.size = [0] * instance.num_vms
+        self.changed = [0] * instance.num_vms
+        self.grew = [True] * instance.num_vms
+        self.fixed = instance.is_fixed
+        self.leases = [] if self.fixed else [[v, 0, None] for v in np.flatnonzero(instance.leased).tolist()]
+        self.draining = set()
+        self.runs = []
+        self.going = []
+        self.saved = [0] * instance.num_tasks
+        self.done = set()
+        self.kills = [0] * instance.num_tasks
+        self.log = []
+        self.epoch = FOREVER if self.fixed else EPOCH_MS
+        self.stirred = 0
+        self.arrived = -1
+
+    def is_leased(self, vm):
+        return self.fixed or any(lease[0] == vm and lease[2] is None for lease in self.leases)
+
+    def job(self, task):
+        return int(np.searchsorted(self.instance.first_task, task, side="right")) - 1
+
+    def advance(self):
+        if len(self.done) == self.instance.num_tasks:
+            return False
+        if self.epoch <= self.now:
+            self.epoch += EPOCH_MS
+        instance = self.instance
+        passed = self.arrived
+        times = [run["end"] for run in self.going]
+        times += [t for t in instance.event_ms.tolist() if t > passed]
+        times += [t for t in instance.arrival_ms.tolist() if t > passed]
+        if not times and self.epoch > self.stirred + 2 * 86_400_000:
+            return False
+        self.now = min([*times, self.epoch])
+        if times and self.now == min(times):
+            self.stirred = self.now
+        for run in sorted(self.going, key=lambda run: run["number"]):
+            if run["end"] == self.now and run in self.going:
+                self.done.add(run["task"])
+                self.leave(run)
+                for other in [r for r in self.going if r["task"] == run["task"]]:
+                    self.leave(other)
+        for vm in range(instance.num_vms):
+            for e in range(instance.first_event[vm], instance.first_event[vm + 1]):
+                if instance.event_ms[e] == self.now:
+                    self.up[vm] = int(instance.event_cores[e])
+                    if self.is_leased(vm):
+                        self.resize(vm, self.up[vm])
+        self.arrived = self.now
+        return True
+
+    def resize(self, vm, cores):
+        old, grows = self.size[vm], cores > self.size[vm]
+        if old:
+            self.log.append((self.now, vm, self.now - self.changed[vm], self.grew[vm], grows, abs(cores - old)))
+        self.size[vm], self.changed[vm], self.grew[vm] = cores, self.now, grows
+        here = [run for run in self.going if run["vm"] == vm]
+        here.sort(key=lambda run: run["number"], reverse=self.instance.kills == "newest")
+        for run in here:
+            if self.used(vm) > cores:
+                self.kills[run["task"]] += 1
+                self.leave(run)
+        if cores == 0 and not self.fixed and self.is_leased(vm):
+            self.release(vm)
+
+    def used(self, vm):
+        return sum(int(self.instance.cores[self.job(r["task"])]) for r in self.going if r["vm"] == vm)
+
+    def used_memory(self, vm):
+        return sum(int(self.instance.task_memory_mib[self.job(r["task"])]) for r in self.going if r["vm"] == vm)
+
+    def leave(self, run):
+        """End a run and see what it saved, millisecond by millisecond."""
+        task, job = run["task"], self.job(run["task"])
+        if run["every"] and task not in self.done:
+            clock = run["start"] + (int(self.instance.restore_ms[job]) if self.saved[task] else 0)
+            while clock + run["every"] + self.instance.checkpoint_ms[job] <= self.now:
+                clock += run["every"] + int(self.instance.checkpoint_ms[job])
+                self.saved[task] += run["every"]
+        run["end"] = self.now
+        self.going.remove(run)
+        if run["vm"] in self.draining and not any(r["vm"] == run["vm"] for r in self.going):
+            self.release(run["vm"])
+
+    def release(self, vm):
+        next(lease for lease in self.leases if lease[0] == vm and lease[2] is None)[2] = self.now
+        self.size[vm] = 0
+        self.draining.discard(vm)
+
+    def decommission(self, vm):
+        if any(run["vm"] == vm for run in self.going):
+            self.draining.add(vm)
+        else:
+            self.release(vm)
+
+    def begin_lease(self, vm):
+        self.leases.append([vm, self.now, None])
+        self.size[vm], self.changed[vm], self.grew[vm] = self.up[vm], self.now, True
+
+    def waiting(self):
+        going = {run["task"] for run in self.going}
+        arrived = [int(self.instance.arrival_ms[self.job(task)]) <= self.arrived for task in range(len(self.saved))]
+        return [task for task in range(len(self.saved)) if arrived[task] and task not in going | self.done]
+
+    def fits(self, task, vm):
+        job = self.job(task)
+        if not self.is_leased(vm) or vm in self.draining or not self.size[vm]:
+            return False
+        memory = int(self.instance.memory_mib[vm]) - self.used_memory(vm)
+        return (
+            self.instance.cores[job] <= self.size[vm] - self.used(vm) and self.instance.task_memory_mib[job] <= memory
+        )
+
+    def lasts(self, task, work, every):
+        job, stands = self.job(task), int(self.instance.checkpoint_ms[self.job(task)])
+        clock, left = (int(self.instance.restore_ms[job]) if self.saved[task] else 0), work
+        while every and left > every:
+            clock, left = clock + every + stands, left - every
+        return clock + left
+
+    def place(self, task, vm, every):
+        work = int(self.instance.runtime_ms[task]) - self.saved[task]
+        guess = max(int(self.instance.estimate_ms[task]) - self.saved[task], 1)
+        run = {
+            "number": len(self.runs),
+            "task": task,
+            "vm": vm,
+            "every": every,
+            "start": self.now,
+            "end": self.now + self.lasts(task, work, every),
+            "guess": self.now + self.lasts(task, guess, every),
+        }
+        self.runs.append(run)
+        self.going.append(run)
+
+    def available(self, vm, cores, memory):
+        if not self.is_leased(vm) or vm in self.draining or self.size[vm] < max(cores, 1):
+            return ks.NEVER
+        if self.instance.memory_mib[vm] < memory:
+            return ks.NEVER
+        here = [run for run in self.going if run["vm"] == vm]
+        left = sorted(run["guess"] - self.now if run["guess"] > self.now else 1000 for run in here)
+        for ms in [0, *left]:
+            stay = [r for r in here if (r["guess"] - self.now if r["guess"] > self.now else 1000) > ms]
+            # Of runs that end at one moment the one placed first counts first; by the moment itself all have ended.
+            used = sum(int(self.instance.cores[self.job(r["task"])]) for r in stay)
+            used_memory = sum(int(self.instance.task_memory_mib[self.job(r["task"])]) for r in stay)
+            if self.size[vm] - used >= cores and self.instance.memory_mib[vm] - used_memory >= memory:
+                return ms
+        raise AssertionError("a VM without runs has room for what is no larger than it")
+
+
+def assert_same(slow, cluster):
+    s, clock = cluster.state, cluster.state.clock
+    assert cluster.now_ms == slow.now
+    assert s.up.tolist() == slow.up
+    assert s.size.tolist() == slow.size
+    assert s.used.tolist() == [slow.used(vm) for vm in range(len(slow.up))]
+    assert s.used_memory.tolist() == [slow.used_memory(vm) for vm in range(len(slow.up))]
+    leased = [vm for vm in range(len(slow.up)) if slow.is_leased(vm)]
+    assert s.changed[leased].tolist() == [slow.changed[vm] for vm in leased]
+    assert (s.direction[leased] == ks.GREW).tolist() == [slow.grew[vm] for vm in leased]
+    lease = [ks.DRAINING if vm in slow.draining else ks.LEASED for vm in leased]
+    assert s.lease[leased].tolist() == lease
+    assert s.saved.tolist() == slow.saved
+    assert s.kills.tolist() == slow.kills
+    assert np.flatnonzero(s.stage == ks.IS_DONE).tolist() == sorted(slow.done)
+    assert s.live.tolist() == [sum(r["task"] == task for r in slow.going) for task in range(len(slow.saved))]
+    assert waiting(cluster) == slow.waiting()
+    assert clock[ks.WAITING] == len(slow.waiting())
+    assert clock[ks.RUNNING] == len(slow.going)
+    assert clock[ks.DONE] == len(slow.done)
+    log = zip(s.log_ms, s.log_vm, s.log_gap, s.log_before == ks.GREW, s.log_after == ks.GREW, s.log_cores, strict=True)
+    assert list(log)[: clock[ks.CHANGES]] == slow.log
+    runs = slice(0, clock[ks.RUNS])
+    assert s.run_end[runs].tolist() == [run["end"] for run in slow.runs]
+    assert s.run_guess[runs].tolist() == [run["guess"] for run in slow.runs]
+    for vm in leased:
+        for cores, memory in ((1, 0), (2, 3), (4, 1)):
+            assert kernels_events.available_ms(s, vm, cores, memory) == slow.available(vm, cores, memory)
+
+
+def waiting(cluster):
+    """All waiting tasks, one after the other."""
+    tasks, task = [], kernels_waiting.next_waiting(cluster.state, 0)
+    while task != ks.NOBODY:
+        tasks.append(task)
+        task = kernels_waiting.next_waiting(cluster.state, task + 1)
+    return tasks
+
+
+def step(slow, cluster, rng, copies):
+    """Let both do the same, at random, and compare what they say of each place."""
+    instance, s = slow.instance, cluster.state
+    assert (s.clock[ks.EPOCH] == s.clock[ks.NOW]) == (slow.epoch == slow.now)
+    if slow.epoch == slow.now:
+        for vm in range(instance.num_vms):
+            open_now = sum(lease[2] is None for lease in slow.leases)
+            if slow.is_leased(vm) and vm not in slow.draining and rng.random() < 0.2:
+                slow.decommission(vm)
+                kernels_pool.decommission(s, vm)
+            elif not slow.is_leased(vm) and slow.up[vm] and open_now < instance.max_leases and rng.random() < 0.6:
+                slow.begin_lease(vm)
+                kernels_pool.begin_lease(s, vm)
+    for task in slow.waiting():
+        job = slow.job(task)
+        takes = instance.checkpoint_ms[job] != NO_CHECKPOINTS
+        every = int(rng.integers(0, 4)) if takes else 0
+        for _ in range(1 if takes else copies):
+            fitting = [vm for vm in range(instance.num_vms) if slow.fits(task, vm)]
+            assert fitting == [vm for vm in range(instance.num_vms) if kernels_events.fits(s, task, vm)]
+            if fitting and rng.random() < 0.8:
+                vm = int(rng.choice(fitting))
+                slow.place(task, vm, every)
+                cluster.place(task, vm, every)
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_a_slow_pool_does_the_same(copies):
+    kinds = set()
+    for seed in range(150):
+        instance = tiny(seed)
+        rng = np.random.default_rng(seed)
+        slow, cluster = Slow(instance), Cluster(instance, copies=copies, epoch_ms=EPOCH_MS)
+        moments = 0
+        while slow.advance() and moments < 400:
+            moments += 1
+            assert cluster.advance()
+            assert_same(slow, cluster)
+            step(slow, cluster, rng, copies)
+            assert_same(slow, cluster)
+        if len(slow.done) < instance.num_tasks:
+            continue
+        assert not cluster.advance()
+        assert cluster.is_complete
+        schedule = cluster.schedule()
+        assert schedule.task.tolist() == [run["task"] for run in slow.runs]
+        assert schedule.end_ms.tolist() == [run["end"] for run in slow.runs]
+        assert verify(instance, schedule) > 0
+        kinds.add((instance.is_fixed, instance.kills, any(slow.kills), any(slow.saved)))
+    # Both kinds of pools, both orders of kills, with kills and without, with work saved and without.
+    assert len(kinds) >= 10
+
+
+class TestThePlainRule:
+    def test_schedules_verify_and_depend_on_nothing_but_the_seed(self):
+        pools, differ = set(), 0
+        for seed in range(100):
+            instance = tiny(seed)
+            digest = instance.digest
+            schedules = []
+            for random in (seed, seed, seed + 1):
+                cluster = Cluster(instance, seed=random)
+                complete = cluster.run_plain(every_ms=2)
+                # A pool that is not fixed may be left with VMs that are too small.
+                assert complete or not instance.is_fixed
+                schedules.append(cluster.schedule())
+                if complete:
+                    assert verify(instance, schedules[-1]) > 0
+                    pools.add(instance.allocation)
+                    assert not cluster.advance()
+                else:
+                    assert cluster.first_waiting() in waiting(cluster)
+            for key in schedules[0].__slots__:
+                assert getattr(schedules[0], key).tolist() == getattr(schedules[1], key).tolist()
+            differ += schedules[0].vm.tolist() != schedules[2].vm.tolist()
+            assert instance.replace().digest == digest
+        assert pools == {"fixed", "random", "balancing", "packing"}
+        assert differ > 20
+
+    def test_every_vm_is_as_likely(self):
+        counts = np.zeros(4, int)
+        instance = alike([[(0, 2)]] * 4, runtimes=[10])
+        for seed in range(4000):
+            cluster = Cluster(instance, seed=seed)
+            assert cluster.run_plain()
+            counts[cluster.schedule().vm[0]] += 1
+        # Four standard deviations of a binomial count of mean 1000 are 110.
+        assert abs(counts - 1000).max() < 110
+
+
+def alike(vms, runtimes):
+    """Make an instance of VMs given by their events, and one job of tasks of one core that arrives at 0."""
+    return HarvestInstance(
+        name="alike",
+        objective="jobs",
+        kills="oldest",
+        allocation="fixed",
+        max_leases=0,
+        base_price=1,
+        extra_price=1,
+        first_event=np.cumsum([0, *(len(events) for events in vms)]),
+        event_ms=[ms for events in vms for ms, _ in events],
+        event_cores=[cores for events in vms for _, cores in events],
+        min_cores=[1] * len(vms),
+        memory_mib=[1] * len(vms),
+        leased=[True] * len(vms),
+        buffer=[False] * len(vms),
+        arrival_ms=[0],
+        cores=[1],
+        task_memory_mib=[0],
+        checkpoint_ms=[NO_CHECKPOINTS],
+        restore_ms=[0],
+        first_task=[0, len(runtimes)],
+        runtime_ms=runtimes,
+        estimate_ms=runtimes,
+    )
+
+
+def test_arrays_grow_with_the_runs():
+    # Up for 10 ms and down for 10 ms, 500 times: a task of 15 ms is killed each time, and completes in the end.
+    events = [(20 * k, 1) for k in range(501)] + [(20 * k + 10, 0) for k in range(500)]
+    cluster = Cluster(alike([sorted(events)], runtimes=[15]))
+    room = cluster.state.run_task.shape[0]
+    assert cluster.run_plain()
+    assert room < 501 <= cluster.state.run_task.shape[0]
+    schedule = cluster.schedule()
+    assert schedule.start_ms.tolist() == [20 * k for k in range(501)]
+    assert schedule.end_ms.tolist() == [*(20 * k + 10 for k in range(500)), 10_015]
+    assert cluster.state.kills.tolist() == [500]
+
+
+def test_a_schedule_until_now_ends_what_goes_on():
+    cluster = Cluster(alike([[(0, 1), (5, 2)]], runtimes=[15, 1]))
+    assert cluster.advance()
+    cluster.place(0, 0)
+    assert cluster.advance()
+    assert cluster.now_ms == 5
+    assert not cluster.is_complete
+    assert (cluster.schedule().start_ms.tolist(), cluster.schedule().end_ms.tolist()) == ([0], [5])
+
+
+def test_nothing_happens_after_two_idle_days():
+    # Asked to be woken every hour, the pool stops when there is nothing but that to come.
+    cluster = Cluster(alike([[(7, 1)]], runtimes=[15]))
+    moments = 0
+    while cluster.advance():
+        moments += 1
+        cluster.state.clock[ks.WAKE] = cluster.now_ms + 3_600_000
+    # At 0 the arrival, at 7 the VM, and 48 hours.
+    assert moments == 50
+    assert not cluster.is_complete
+    assert cluster.first_waiting() == 0
+
+
+@pytest.mark.parametrize("num_tasks", [1, 63, 64, 65, 4096, 4097, 300_000])
+def test_the_tree_of_waiting_tasks_is_a_sorted_set(num_tasks):
+    # All wait at 0; some are placed, which takes them out, and some of these are stopped, which puts them back.
+    cluster = Cluster(alike([[(0, num_tasks)], [(1, 1)]], runtimes=np.full(num_tasks, 9)))
+    assert cluster.advance()
+    rng = np.random.default_rng(num_tasks)
+    out = np.unique(rng.integers(0, num_tasks, min(num_tasks, 300)))
+    if num_tasks <= 4097:
+        out = np.flatnonzero(rng.random(num_tasks) < 0.95)
+    placed = {task: cluster.place(task, 0) for task in out.tolist()}
+    assert cluster.advance()
+    back = [task for task in placed if rng.random() < 0.1]
+    for task in back:
+        kernels_events.stop(cluster.state, placed[task])
+    expected = np.setdiff1d(np.arange(num_tasks), np.setdiff1d(out, back)).tolist()
+    assert cluster.state.clock[ks.WAITING] == len(expected)
+    if num_tasks > 4097:
+        starts = rng.integers(0, num_tasks, 500).tolist()
+        following = np.append(expected, ks.NOBODY)[np.searchsorted(expected, starts)].tolist()
+        assert [kernels_waiting.next_waiting(cluster.state, task) for task in starts] == following
+    else:
+        assert waiting(cluster) == expected
