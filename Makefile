@@ -20,7 +20,7 @@ test: $(VENV)/installed
 benchmarks: $(VENV)/installed
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable
 
-GATES := ci ci-fairness ci-reconfiguration ci-sharing ci-waiting
+GATES := ci ci-fairness ci-harvest ci-reconfiguration ci-sharing ci-waiting
 
 # Is any method worse than in results/? See docs/compare.md.
 gate: $(VENV)/installed

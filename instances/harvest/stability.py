@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 MOST_VM_HOURS = 5_000_000
 NAMES = {
     "vm_change_min": "mean_min",
-    "vm_within_1_min": "within_1_min",
-    "vm_within_10_min": "within_10_min",
-    "vm_within_1_h": "within_1_h",
+    "vm_within_minute": "within_1_min",
+    "vm_within_10_minutes": "within_10_min",
+    "vm_within_hour": "within_1_h",
     "vm_change_p95_h": "p95_h",
     "vm_change_cores": "mean_change",
     "vm_cores": "mean_cores",

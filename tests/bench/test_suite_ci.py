@@ -18,7 +18,10 @@ RESULTS = Path(__file__).parents[2] / "results"
 MODELS = "model-"
 
 
-@pytest.fixture(scope="module", params=["ci", "ci-fairness", "ci-reconfiguration", "ci-sharing", "ci-waiting"])
+GATES = ("ci", "ci-fairness", "ci-harvest", "ci-reconfiguration", "ci-sharing", "ci-waiting")
+
+
+@pytest.fixture(scope="module", params=GATES)
 def name(request):
     return request.param
 

@@ -13,7 +13,7 @@ def test_the_figures_of_the_trio_by_the_hour(trio):
     assert set(figures) == set(NAMES)
     # Gaps of 1 h each, by 4 cores, then 4 to none; no gap is within 10 min.
     assert (figures["vm_change_min"], figures["vm_change_p95_h"], figures["vm_change_cores"]) == (60, 1, 4)
-    assert (figures["vm_within_1_min"], figures["vm_within_10_min"], figures["vm_within_1_h"]) == (0, 0, 1)
+    assert (figures["vm_within_minute"], figures["vm_within_10_minutes"], figures["vm_within_hour"]) == (0, 0, 1)
     # Hours with cores: of a one with 8 and one with 4, of b four with 4.
     # Both last for more than half an hour, however long they have.
     assert figures["vm_stable_for"] == 0
