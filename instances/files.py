@@ -184,9 +184,11 @@ def to_units(values: Any, scale: int | IntArray, what: str, error: type[Schedgap
         of the class `error` if a number is not a whole number of units.
     """
     numbers = np.asarray(values, dtype=np.float64)
-    scaled = numbers * scale
-    units = np.rint(scaled)
-    off = np.abs(scaled - units) > 4 * np.spacing(np.maximum(np.abs(scaled), 1))
+    # What is too large is refused below.
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = numbers * scale
+        units = np.rint(scaled)
+        off = np.abs(scaled - units) > 4 * np.spacing(np.maximum(np.abs(scaled), 1))
     if off.any():
         index = tuple(np.argwhere(off)[0])
         per = np.broadcast_to(np.asarray(scale), numbers.shape)[index]

@@ -18,6 +18,7 @@ import numpy as np
 
 from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
 from schedgap.formulations.harvest.future import Future
+from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY
 from schedgap.instances.method import Incumbent, Outcome, Status, method
 
@@ -97,10 +98,12 @@ def clairvoyant_list(instance: HarvestInstance, *, time_limit_s: float | None = 
     rounds : lists that are tried from each first due dates, each with due dates from the one before. Proven optimal where
         it meets `bound-alone`.
     """
+    if rounds < 1:
+        raise MethodError(f"rounds is {rounds}; give at least 1.")
     begun = time.perf_counter()
     deadline = math.inf if time_limit_s is None else begun + time_limit_s
     lists = Lists(instance, begun, alone_ends(instance))
-    tried, _ = _follow(lists, max(1, rounds), deadline)
+    tried, _ = _follow(lists, rounds, deadline)
     return lists.outcome(tried)
 
 
@@ -112,21 +115,25 @@ def clairvoyant_search(
 
     lists : at most so many are tried; a time limit only ends the search earlier.
     """
+    if lists < 1:
+        raise MethodError(f"lists is {lists}; give at least 1.")
     begun = time.perf_counter()
     deadline = math.inf if time_limit_s is None else begun + time_limit_s
     all_lists = Lists(instance, begun, alone_ends(instance))
-    tried, start = _follow(all_lists, ROUNDS, deadline)
+    tried, start = _follow(all_lists, ROUNDS, deadline, lists)
     if start is not None:
         tried += _search(all_lists, start, lists - tried, deadline, rng)
     return all_lists.outcome(tried)
 
 
-def _follow(lists: Lists, rounds: int, deadline: float) -> tuple[int, tuple[int, FloatArray, IntArray] | None]:
+def _follow(
+    lists: Lists, rounds: int, deadline: float, most: float = math.inf
+) -> tuple[int, tuple[int, FloatArray, IntArray] | None]:
     """Try lists whose due dates follow the ends; return how many, and of the best objective, due dates and ends."""
     tried, best = 0, None
     for due in lists.first_dues():
         for some in range(rounds):
-            if time.perf_counter() >= deadline or _is_done(lists):
+            if tried >= most or time.perf_counter() >= deadline or _is_done(lists):
                 return tried, best
             objective, ends = lists.evaluate(due)
             tried += 1

@@ -9,6 +9,9 @@ changes, since the moment of its start and the age of the VM then stay the same.
 - of tasks that a VM that has changed, or on which a run ended, serves better than what they wait for.
 
 Every `RECONSIDER_MS` all plans are made anew, since VMs that are young and idle become better with time.
+
+Only the first `MOST_PLANNED` tasks that VMs are large enough for have plans. Those behind wait for their turn, even where one of
+them would fit at once: a plan costs O(V), and is made anew many times before a task so far behind can start.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 from schedgap.heuristics.harvest.kernels_engine import keep_fresh
 from schedgap.heuristics.harvest.kernels_match import best_vm, expected_ms
 from schedgap.heuristics.harvest.kernels_slots import (
+    MOST_PLANNED,
     NEXT_LOOK,
     NOWHERE,
     PLANNED,
@@ -85,7 +89,7 @@ def _settle_all(s: State, m: Matcher) -> None:
     for i in range(m.mark[TOUCHED]):
         _settle(s, m, m.touched[i])
     if m.mark[PLANNED] < s.clock[WAITING]:
-        _plan_all(s, m)
+        _plan_first(s, m)
 
 
 @inner_kernel
@@ -121,10 +125,10 @@ def _assign(s: State, m: Matcher, task: int, vm: int, wait: int, end: float) -> 
 
 
 @inner_kernel
-def _plan_all(s: State, m: Matcher) -> None:
-    """Plan all tasks that have no plan, in order."""
-    task = next_waiting(s, 0)
-    while task != NOBODY:
+def _plan_first(s: State, m: Matcher) -> None:
+    """Plan those of the first `MOST_PLANNED` waiting tasks that have no plan, in order."""
+    task, left = next_waiting(s, 0), m.option[MOST_PLANNED]
+    while task != NOBODY and left > 0:
         if m.plan_vm[task] == NOBODY:
             vm, ms = best_vm(s, m, task)
             if vm == NOBODY:
@@ -132,6 +136,8 @@ def _plan_all(s: State, m: Matcher) -> None:
             else:
                 job = s.task2job[task]
                 _assign(s, m, task, vm, waits_for(s, m, vm, s.cores[job], s.memory[job]), s.clock[NOW] + ms)
+        # Those that have started just now, or fit nowhere, keep nobody behind them waiting.
+        left -= m.plan_vm[task] >= 0
         task = next_waiting(s, task + 1)
 
 
@@ -148,9 +154,13 @@ def _offer(s: State, m: Matcher, vm: int) -> None:
     if s.lease[vm] != LEASED or s.size[vm] == 0 or m.is_touched[vm]:
         return
     now = s.clock[NOW]
-    task = next_waiting(s, 0)
+    task, left = next_waiting(s, 0), m.mark[PLANNED]
     cores, memory, wait = -1, -1, NEVER
-    while task != NOBODY:
+    while task != NOBODY and left > 0:
+        if m.plan_vm[task] == NOBODY:
+            task = next_waiting(s, task + 1)
+            continue
+        left -= 1
         job = s.task2job[task]
         if s.cores[job] != cores or s.memory[job] != memory:
             cores, memory, wait = s.cores[job], s.memory[job], NEVER

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
 
 # Entries of `Matcher.option`: how often plans are made anew, after how many ms of work tasks take checkpoints that cost them
-# nothing; 0 for never.
-RECONSIDER_MS, FREE_EVERY_MS = 0, 1
-MATCHER_OPTIONS = 2
-# Entries of `Matcher.mark`: when to plan everything anew, tasks that have a plan, VMs on the list of those touched.
-NEXT_LOOK, PLANNED, TOUCHED = 0, 1, 2
-MATCHER_MARKS = 3
+# nothing; 0 for never; and how many waiting tasks have plans.
+RECONSIDER_MS, FREE_EVERY_MS, MOST_PLANNED = 0, 1, 2
+MATCHER_OPTIONS = 3
+# Entries of `Matcher.mark`: when to plan everything anew, tasks that have a plan, VMs on the list of those touched, the best VM
+# of the task matched last, and when the engine looks at the log again that the bounds are of.
+NEXT_LOOK, PLANNED, TOUCHED, LAST_BEST, BOUNDS_OF = 0, 1, 2, 3, 4
+MATCHER_MARKS = 5
 # Entries of `Matcher.number`.
 THRESHOLD = 0
 MATCHER_NUMBERS = 1
@@ -44,6 +45,7 @@ class Matcher(NamedTuple):
     offered : (V,), those that did.
     first_planned, last_planned : (V,), next_planned : (T,), the tasks planned for a VM, in order.
     plan_vm : (T,), NOBODY without a plan. plan_end : (T,) float64, when the task is expected to be complete.
+    bound : (B, C) float64, negative where it is not known, as `kernels_match` has it; (0, 0) for none.
     """
 
     engine: Engine
@@ -67,6 +69,7 @@ class Matcher(NamedTuple):
     next_planned: IntArray
     plan_vm: IntArray
     plan_end: FloatArray
+    bound: FloatArray
 
 
 @inlined_kernel

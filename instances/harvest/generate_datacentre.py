@@ -100,6 +100,7 @@ def datacentre(
     )
     sizes = vm_sizes(min_sizes, SERVER_CORES, chosen.core_sizes())
     check_ranges(
+        ("servers", servers, 1, 1_000_000),
         ("vms", vms, 1, servers),
         ("days", days, 0, MAX_DAYS),
         ("load", load, 0, 1000),

@@ -64,11 +64,13 @@ def draw_pool(
     Raises
     ------
     InstanceError
-        if there are not enough servers, or for an unknown kind or allocation.
+        if there are not enough servers, for an unknown kind or allocation, or a limit to the leases of a fixed pool.
     """
     for name, value, choices in (("pool", kind, POOLS), ("allocation", allocation, ALLOCATIONS)):
         if value not in choices:
             raise InstanceError(f"{name} is '{value:.60}'; choose one of {', '.join(choices)}.")
+    if allocation == "fixed" and max_leases:
+        raise InstanceError(f"max_leases is {max_leases} and the pool is fixed; give 0, or another allocation.")
     rng = np.random.Generator(np.random.PCG64(derived_seed("harvest", "pool", seed)))
     sizes = np.array(min_sizes)[(rng.random(free.num_servers) * len(min_sizes)).astype(np.int64)]
     order = shuffled(rng, np.arange(free.num_servers))

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from schedgap.instances.errors import InstanceError, SolutionError
-from schedgap.instances.files import named_beside, naming_file, refuse_other_instance
+from schedgap.instances.files import named_beside, naming_file, refuse_other_instance, to_units
 
 PATH = Path("folder/s.json")
 
@@ -33,3 +33,9 @@ def test_a_named_file_lies_beside():
     for name in ("", "../jobs.npz", "/x/jobs.npz", "x/jobs.npz"):
         with pytest.raises(InstanceError, match=rf"^jobs_file is '{name}'; give the name of a file beside this one"):
             named_beside(PATH, "jobs_file", name, InstanceError)
+
+
+def test_numbers_beyond_floats_are_refused_in_one_sentence():
+    """Warnings are errors here: none comes before the sentence."""
+    with pytest.raises(InstanceError, match=r"at_s: 1e\+308 is too large to be exact"):
+        to_units([1e308], 1000, "at_s", InstanceError)

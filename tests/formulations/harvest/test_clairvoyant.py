@@ -1,9 +1,11 @@
 """Lists and searches that know the future."""
 
 import numpy as np
+import pytest
 
 from schedgap.formulations.harvest.clairvoyant import clairvoyant_list, clairvoyant_search
 from schedgap.formulations.harvest.future import Future
+from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.generate import quick
 from schedgap.instances.harvest.verify import verify
 from schedgap.instances.method import Status, find_method
@@ -88,3 +90,16 @@ def test_dynamic_pools_are_not_supported(make):
     outcome = find_method("harvest", "clairvoyant-list").run(instance)
     assert outcome.status is Status.UNSUPPORTED
     assert outcome.details["reason"] == "chooses no leases; give an instance whose pool is fixed"
+
+
+def test_no_more_lists_than_allowed():
+    instance = quick(vms=4, jobs=12, tasks="6-12", interarrival_min=4, seed=3)
+    assert [clairvoyant_search(instance, rng=rng(), lists=most).details["lists"] for most in (1, 5, 30)] == [1, 5, 30]
+
+
+def test_parameters_out_of_range_are_refused(make):
+    instance = make([[(0, 1)]], [[3], [3]])
+    with pytest.raises(MethodError, match="rounds is 0; give at least 1"):
+        clairvoyant_list(instance, rounds=0)
+    with pytest.raises(MethodError, match="lists is -5; give at least 1"):
+        clairvoyant_search(instance, rng=rng(), lists=-5)

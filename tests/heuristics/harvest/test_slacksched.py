@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from schedgap.heuristics.harvest import matcher
 from schedgap.heuristics.harvest.slacksched import (
     slacksched,
     slacksched_heartbeat,
@@ -139,6 +140,35 @@ def test_memory_binds():
     # Each VM has memory for one task.
     instance = pool([[(-1440, 8)], [(-1440, 8)]], [(0, 2, [10, 10, 10])], task_memory_mib=[600])
     assert starts(instance, slacksched) == [(0, 0, 0), (1, 1, 0), (2, 0, 10)]
+
+
+def test_only_the_first_have_plans(monkeypatch):
+    # The calm VM is busy for an hour, and two tasks wait for it, since ten minutes are hardly ever done on the wild one. The
+    # last task would be done there at once.
+    instance = pool([WILD, CALM], [(0, 2, [60, 10, 10, 0.5])])
+    assert (3, 0, 0) in starts(instance, slacksched)
+    # As many tasks have plans as there are VMs: its turn comes when one of them has started.
+    monkeypatch.setattr(matcher, "LEAST_PLANNED", 0)
+    assert (3, 0, 60) in starts(instance, slacksched)
+
+
+def test_tasks_that_fit_nowhere_keep_nobody_waiting():
+    # The VM is large enough for the first hundred tasks after a day only.
+    instance = pool([[(-1440, 2), (1440, 8)]], [(0, 8, [1] * 100), (0, 2, [1])])
+    assert starts(instance, slacksched)[0] == (100, 0, 0)
+
+
+@pytest.mark.parametrize("method", [slacksched, slacksched_literal, slacksched_shrinks])
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_change_nothing(monkeypatch, method, seed):
+    instance = quick(
+        24, 6, "20-40", seed=seed, cores="1,2,4", load=(0.3, 0.5, 0.9)[seed], stability=(1.0, 8.0, 0.3)[seed]
+    )
+    plain = method(instance).solution
+    monkeypatch.setattr(matcher, "BOUNDED_VMS", 1)
+    bounded = method(instance).solution
+    for field in ("task", "vm", "start_ms", "end_ms"):
+        assert np.array_equal(getattr(bounded, field), getattr(plain, field))
 
 
 def test_bad_parameters_say_what_to_give():

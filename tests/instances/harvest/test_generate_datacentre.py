@@ -114,3 +114,8 @@ def test_parameters_out_of_range(parameters, message):
 def test_two_kinds_out_of_range():
     with pytest.raises(InstanceError, match=r"ratio is 0; give 0.001 to 1000"):
         two_kinds(ratio=0.0)
+
+
+def test_servers_are_looked_at_before_vms():
+    with pytest.raises(InstanceError, match="servers is 0; give 1 to"):
+        datacentre(servers=0)

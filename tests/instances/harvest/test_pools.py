@@ -105,6 +105,7 @@ def test_without_power_at_the_start(free):
     [
         ({"kind": "burstable"}, "pool is 'burstable'; choose one of harvest, spot, regular"),
         ({"allocation": "best"}, "allocation is 'best'; choose one of fixed, random, balancing, packing"),
+        ({"max_leases": 3}, "max_leases is 3 and the pool is fixed; give 0, or another allocation"),
     ],
 )
 def test_unknown_choices(free, changes, message):
