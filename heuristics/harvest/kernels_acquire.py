@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.heuristics.harvest.kernels_reservation import Search, chance, learn, remember, reservation
-from schedgap.instances.harvest.kernels_pool import decommission, mixed, request
+from schedgap.instances.harvest.kernels_pool import decommission, request
 from schedgap.instances.harvest.kernels_state import CHANGES, JOB, LEASED, NOBODY, NOW, WAITS, State
 from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.kernels_random import mixed
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from schedgap.instances.harvest.kernels_events import has_room, place
 from schedgap.instances.harvest.kernels_plain import (
-    below,
     checkpoints_every,
     is_refused,
     list_fitting,
@@ -13,6 +12,7 @@ from schedgap.instances.harvest.kernels_plain import (
 from schedgap.instances.harvest.kernels_state import COPIES, NOBODY, State
 from schedgap.instances.harvest.kernels_waiting import next_waiting
 from schedgap.instances.jit import inner_kernel
+from schedgap.instances.kernels_random import below
 
 
 @inner_kernel

@@ -14,7 +14,7 @@ from schedgap.instances.harvest.model import SECOND_MS
 from schedgap.instances.method import Outcome, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from schedgap.heuristics.harvest.kernels_acquire import Acquire
     from schedgap.instances.arrays import FloatArray
@@ -72,13 +72,12 @@ def play_kernel(
     acquirer: str,
     scaling: str,
     every_s: tuple[int, int],
-    own: Sequence[float] = (),
     copies: int = 1,
     rng: np.random.Generator | None = None,
 ) -> Outcome:
     """Play a kernel of a state, an acquisition and parameters as `kernels_play` has them, to the end.
 
-    every_s : `interruptible_every_s` and `checkpoint_every_s`. own : the rule's own parameters. copies, rng : as above.
+    every_s : `interruptible_every_s` and `checkpoint_every_s`. copies, rng : as above.
 
     Raises
     ------
@@ -91,7 +90,7 @@ def play_kernel(
     for name, value in zip(("interruptible_every_s", "checkpoint_every_s"), every_s, strict=True):
         if not 0 <= value <= LONGEST_S:
             raise MethodError(f"{name} is {value}; give 1 to {LONGEST_S} seconds, or 0 for no checkpoints.")
-    parameter = np.array([*(float(value * SECOND_MS) for value in every_s), *own])
+    parameter = np.array([float(value * SECOND_MS) for value in every_s])
     seed = 0 if rng is None else int(rng.integers(2**63))
     cluster = Cluster(instance, seed=seed, copies=copies)
     acquire = acquisition(instance, acquirer, scaling)

@@ -34,8 +34,6 @@ PAPER: dict[str, dict[str, float]] = {
     "C7": {"mean_min": 480, "within_1_h": 0.61},
     "C8": {"mean_min": 600, "within_1_h": 0.55},
 }  # fmt: skip
-# The means of `mean_change` over the clusters go from the one to the other; Figure 1, which says whose is which, is not text.
-LEAST_CHANGE, MOST_CHANGE = 5, 13
 # What C3, C4 and C5 are fitted to: the text sorts the clusters by mean time between changes. C2's mean is assumed, theirs lie
 # evenly between it and C6's in its logarithm, and the shares within an hour with them.
 ASSUMED: dict[str, dict[str, float]] = {

@@ -104,36 +104,6 @@ def has_room(s: State, vm: int, cores: int, memory: int) -> bool:
     return bool(s.size[vm] > 0 and s.vm_memory[vm] - s.used_memory[vm] >= memory)
 
 
-@lean_kernel
-def available_ms(s: State, vm: int, cores: int, memory: int) -> int:
-    """Return in how many ms a VM has that many cores and MiB free by the estimates of its runs; NEVER if it is too small.
-
-    Runs end in order of their estimated ends, those that are late after OVERDUE_MS (SlackSched, section 3.2). O(K L) with K
-    runs on the VM, L of which have to end.
-    """
-    if s.lease[vm] != LEASED or s.size[vm] < max(cores, 1) or s.vm_memory[vm] < memory:
-        return NEVER
-    free, free_memory = s.size[vm] - s.used[vm], s.vm_memory[vm] - s.used_memory[vm]
-    last, last_run = -1, NOBODY
-    while free < cores or free_memory < memory:
-        soonest, chosen = NEVER, NOBODY
-        run = s.oldest[vm]
-        while run != NOBODY:
-            left = s.run_guess[run] - s.clock[NOW]
-            left = left if left > 0 else OVERDUE_MS
-            # Each is counted once: they come in order of time, then of number.
-            if (left > last or (left == last and run > last_run)) and (
-                left < soonest or (left == soonest and run < chosen)
-            ):
-                soonest, chosen = left, run
-            run = s.after[run]
-        job = s.task2job[s.run_task[chosen]]
-        free += s.cores[job]
-        free_memory += s.memory[job]
-        last, last_run = soonest, chosen
-    return max(last, 0)
-
-
 @inner_kernel
 def work_left(s: State, task: int) -> int:
     """Return the ms of work that are left of a task by its estimate, at least 1."""

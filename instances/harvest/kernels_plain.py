@@ -5,18 +5,12 @@ That is YARN's CapacityScheduler as SlackSched has it (section 4.1), to which co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
 from schedgap.instances.harvest.kernels_events import HAPPENED, advance, has_room, place
-from schedgap.instances.harvest.kernels_pool import mixed, num_leased, request
+from schedgap.instances.harvest.kernels_pool import num_leased, request
 from schedgap.instances.harvest.kernels_state import EPOCH, LEAST_CORES, LEAST_MEMORY, NOBODY, NOW, WAITING, State
 from schedgap.instances.harvest.kernels_waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
-
-if TYPE_CHECKING:
-    from schedgap.instances.harvest.kernels_state import WordArray
+from schedgap.instances.kernels_random import below
 
 
 @lean_kernel
@@ -88,17 +82,6 @@ def refuse(s: State, num_refused: int, cores: int, memory: int) -> int:
     at = num_refused % s.refused.shape[0]
     s.refused[at, 0], s.refused[at, 1] = cores, memory
     return num_refused + 1
-
-
-@inner_kernel
-def below(random: WordArray, bound: int) -> int:
-    """Draw a number below a bound (splitmix64; what the remainder prefers is below 2**-40 for a million VMs).
-
-    random : (1,) uint64, the state, which moves on.
-    """
-    drawn = mixed(random[0])
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    return int(drawn % np.uint64(bound))
 
 
 @inner_kernel

@@ -24,6 +24,7 @@ from schedgap.instances.harvest.kernels_state import (
     State,
 )
 from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.kernels_random import mixed
 
 
 @lean_kernel
@@ -104,12 +105,3 @@ def _offer(s: State) -> int:
         if best == NOBODY or rank > best_rank or (rank == best_rank and drawn > best_hash):
             best, best_rank, best_hash = vm, rank, drawn
     return best
-
-
-@inner_kernel
-def mixed(x: np.uint64) -> np.uint64:
-    """Return a hash of 64 bits (splitmix64)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

@@ -10,9 +10,8 @@ A task costs O(log T) for its end and O(V + P log W) for its machine (see `kerne
 
 from __future__ import annotations
 
-import numpy as np
-
 from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.kernels_random import below
 from schedgap.instances.sharing.kernels_ends import pop, push
 from schedgap.instances.sharing.kernels_state import (
     BATCHES,
@@ -126,7 +125,7 @@ def _start(s: State, m: int, job: int) -> None:
     if s.option[NODES] == FASTEST_FIRST:
         tie = s.speed_rank[job, k] * s.machine2class.shape[0] + m
     elif s.option[NODES] == SHUFFLED:
-        tie = _below(s, NEVER)
+        tie = below(s.random, NEVER)
     push(s, now + (s.work[task] * 1000 + s.speed[job, k] - 1) // s.speed[job, k], tie, task)
     if task + 1 == s.first_task[job + 1]:
         wait_no_more(s, job)
@@ -229,7 +228,7 @@ def _line_up(s: State, job: int) -> None:
         s.order[m] = m
     if s.option[NODES] == SHUFFLED:
         for i in range(num_machines - 1, 0, -1):
-            j = _below(s, i + 1)
+            j = below(s.random, i + 1)
             s.order[i], s.order[j] = s.order[j], s.order[i]
 
 
@@ -250,13 +249,3 @@ def _is_worth_offering(s: State, m: int) -> bool:
             if fits:
                 return True
     return False
-
-
-@inner_kernel
-def _below(s: State, bound: int) -> int:
-    """Draw a number below a bound (splitmix64; what the remainder prefers is below 2**-40 for a million machines)."""
-    s.random[0] += np.uint64(0x9E3779B97F4A7C15)
-    x = s.random[0]
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return int((x ^ (x >> np.uint64(31))) % np.uint64(bound))

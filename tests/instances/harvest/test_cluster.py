@@ -207,22 +207,6 @@ class Slow:
         self.runs.append(run)
         self.going.append(run)
 
-    def available(self, vm, cores, memory):
-        if not self.is_leased(vm) or vm in self.draining or self.size[vm] < max(cores, 1):
-            return ks.NEVER
-        if self.instance.memory_mib[vm] < memory:
-            return ks.NEVER
-        here = [run for run in self.going if run["vm"] == vm]
-        left = sorted(run["guess"] - self.now if run["guess"] > self.now else 1000 for run in here)
-        for ms in [0, *left]:
-            stay = [r for r in here if (r["guess"] - self.now if r["guess"] > self.now else 1000) > ms]
-            # Of runs that end at one moment the one placed first counts first; by the moment itself all have ended.
-            used = sum(int(self.instance.cores[self.job(r["task"])]) for r in stay)
-            used_memory = sum(int(self.instance.task_memory_mib[self.job(r["task"])]) for r in stay)
-            if self.size[vm] - used >= cores and self.instance.memory_mib[vm] - used_memory >= memory:
-                return ms
-        raise AssertionError("a VM without runs has room for what is no larger than it")
-
 
 def assert_same(slow, cluster):
     s, clock = cluster.state, cluster.state.clock
@@ -249,9 +233,6 @@ def assert_same(slow, cluster):
     runs = slice(0, clock[ks.RUNS])
     assert s.run_end[runs].tolist() == [run["end"] for run in slow.runs]
     assert s.run_guess[runs].tolist() == [run["guess"] for run in slow.runs]
-    for vm in leased:
-        for cores, memory in ((1, 0), (2, 3), (4, 1)):
-            assert kernels_events.available_ms(s, vm, cores, memory) == slow.available(vm, cores, memory)
 
 
 def waiting(cluster):
