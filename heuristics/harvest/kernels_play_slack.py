@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from schedgap.heuristics.harvest.kernels_matcher import FREE_EVERY_MS
 from schedgap.heuristics.harvest.kernels_play import FREE_EVERY, next_moment
 from schedgap.heuristics.harvest.kernels_slack_variants import pass_heartbeat, pass_literal, pass_no_delay
 from schedgap.heuristics.harvest.kernels_slacksched import pass_slacksched
-from schedgap.heuristics.harvest.kernels_slots import FREE_EVERY_MS
 from schedgap.instances.harvest.kernels_events import HAPPENED
 from schedgap.instances.jit import lean_kernel
 
 if TYPE_CHECKING:
     from schedgap.heuristics.harvest.kernels_acquire import Acquire
-    from schedgap.heuristics.harvest.kernels_slots import Matcher
+    from schedgap.heuristics.harvest.kernels_matcher import Matcher
     from schedgap.instances.arrays import FloatArray
     from schedgap.instances.harvest.kernels_state import State
 

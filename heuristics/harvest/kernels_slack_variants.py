@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from schedgap.heuristics.harvest.kernels_engine import completes_by, keep_fresh
+from schedgap.heuristics.harvest.kernels_losses import learn
 from schedgap.heuristics.harvest.kernels_match import best_vm
-from schedgap.heuristics.harvest.kernels_slots import (
-    RECONSIDER_MS,
-    THRESHOLD,
-    Matcher,
-    begin,
-    open_slots,
-    open_touched,
-    task_ms,
-)
+from schedgap.heuristics.harvest.kernels_matcher import RECONSIDER_MS, THRESHOLD, Matcher
+from schedgap.heuristics.harvest.kernels_slots import begin, open_slots, open_touched, task_ms
 from schedgap.instances.harvest.kernels_events import fits, has_room
 from schedgap.instances.harvest.kernels_state import (
     LEAST_CORES,
@@ -35,7 +29,7 @@ def pass_literal(s: State, m: Matcher) -> None:
     s.clock[WAKE] = NEVER
     if s.clock[WAITING] == 0:
         return
-    keep_fresh(s, m.engine)
+    learn(s, m)
     task = next_waiting(s, 0) if open_touched(s, m) else NOBODY
     while task != NOBODY:
         vm, _ = best_vm(s, m, task)
@@ -78,7 +72,7 @@ def pass_heartbeat(s: State, m: Matcher) -> None:
     s.clock[WAKE] = NEVER
     if s.clock[WAITING] == 0:
         return
-    keep_fresh(s, m.engine)
+    learn(s, m)
     open_touched(s, m)
     # The best VM of the shortest task stays the same until a task starts.
     shortest, matched = _shortest(s, m, NEVER, NEVER), False

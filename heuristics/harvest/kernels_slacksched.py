@@ -16,9 +16,9 @@ them would fit at once: a plan costs O(V), and is made anew many times before a 
 
 from __future__ import annotations
 
-from schedgap.heuristics.harvest.kernels_engine import keep_fresh
+from schedgap.heuristics.harvest.kernels_losses import learn, lost_at_least
 from schedgap.heuristics.harvest.kernels_match import best_vm, expected_ms
-from schedgap.heuristics.harvest.kernels_slots import (
+from schedgap.heuristics.harvest.kernels_matcher import (
     MOST_PLANNED,
     NEXT_LOOK,
     NOWHERE,
@@ -26,18 +26,19 @@ from schedgap.heuristics.harvest.kernels_slots import (
     RECONSIDER_MS,
     TOUCHED,
     Matcher,
+)
+from schedgap.heuristics.harvest.kernels_ready import column_of, waits_for
+from schedgap.heuristics.harvest.kernels_slots import (
     add_plan,
     begin,
     drop_plan,
     drop_plans,
     forget_touched,
-    is_large_enough,
     open_slots,
     see,
     take_slots,
     task_ms,
     touch,
-    waits_for,
 )
 from schedgap.instances.harvest.kernels_state import LEASED, NEVER, NOBODY, NOW, RUNNING, WAITING, WAKE, State
 from schedgap.instances.harvest.kernels_waiting import next_waiting
@@ -53,15 +54,18 @@ def pass_slacksched(s: State, m: Matcher) -> None:
     s.clock[WAKE] = NEVER
     if s.clock[WAITING] == 0:
         return
-    fresh, now = keep_fresh(s, m.engine), s.clock[NOW]
+    fresh, now = learn(s, m), s.clock[NOW]
     see(s, m)
-    if fresh or now >= m.mark[NEXT_LOOK]:
+    anew = fresh or now >= m.mark[NEXT_LOOK]
+    if anew:
         m.mark[NEXT_LOOK] = now + m.option[RECONSIDER_MS]
         _forget_all(s, m)
     _settle_all(s, m)
-    _offer_all(s, m)
-    # VMs that tasks have left for better ones are not offered again in this pass: costs may go round in circles.
-    _settle_all(s, m)
+    # Who has just chosen has nothing to gain: those who chose later have left less of every VM.
+    if not anew:
+        _offer_all(s, m)
+        # VMs that tasks have left for better ones are not offered again in this pass: costs may go round in circles.
+        _settle_all(s, m)
     forget_touched(m)
     # Where nothing runs, whoever waits fits nowhere.
     if s.clock[WAITING] > 0 and s.clock[RUNNING] > 0 and m.option[RECONSIDER_MS] > 0:
@@ -102,10 +106,10 @@ def _settle(s: State, m: Matcher, vm: int) -> None:
     m.first_planned[vm], m.last_planned[vm] = NOBODY, NOBODY
     while task != NOBODY:
         following = m.next_planned[task]
-        job, end = s.task2job[task], m.plan_end[task]
+        end = m.plan_end[task]
         m.plan_vm[task] = NOBODY
         m.mark[PLANNED] -= 1
-        wait = waits_for(s, m, vm, s.cores[job], s.memory[job])
+        wait = waits_for(s, m, vm, column_of(s, m, task))
         now_end = s.clock[NOW] + expected_ms(s, m, task, vm, wait)
         if now_end <= end + WORTH_MS:
             _assign(s, m, task, vm, wait, now_end)
@@ -116,9 +120,9 @@ def _settle(s: State, m: Matcher, vm: int) -> None:
 def _assign(s: State, m: Matcher, task: int, vm: int, wait: int, end: float) -> None:
     """Start a task that has no plan on a VM, or plan it if it has to wait."""
     job = s.task2job[task]
-    take_slots(m, vm, s.cores[job], s.memory[job], s.clock[NOW] + wait + task_ms(s, m, task))
+    take_slots(s, m, vm, s.cores[job], s.memory[job], s.clock[NOW] + wait + task_ms(s, m, task))
     if wait > 0:
-        add_plan(m, task, vm, end)
+        add_plan(s, m, task, vm, end)
         return
     begin(s, m, task, vm)
     m.seen_used[vm] = s.used[vm]
@@ -132,10 +136,9 @@ def _plan_first(s: State, m: Matcher) -> None:
         if m.plan_vm[task] == NOBODY:
             vm, ms = best_vm(s, m, task)
             if vm == NOBODY:
-                add_plan(m, task, NOWHERE, float(NEVER))
+                add_plan(s, m, task, NOWHERE, float(NEVER))
             else:
-                job = s.task2job[task]
-                _assign(s, m, task, vm, waits_for(s, m, vm, s.cores[job], s.memory[job]), s.clock[NOW] + ms)
+                _assign(s, m, task, vm, waits_for(s, m, vm, column_of(s, m, task)), s.clock[NOW] + ms)
         # Those that have started just now, or fit nowhere, keep nobody behind them waiting.
         left -= m.plan_vm[task] >= 0
         task = next_waiting(s, task + 1)
@@ -153,25 +156,24 @@ def _offer_all(s: State, m: Matcher) -> None:
 def _offer(s: State, m: Matcher, vm: int) -> None:
     if s.lease[vm] != LEASED or s.size[vm] == 0 or m.is_touched[vm]:
         return
-    now = s.clock[NOW]
+    now, x, age = s.clock[NOW], s.direction[vm], s.clock[NOW] - s.changed[vm]
     task, left = next_waiting(s, 0), m.mark[PLANNED]
-    cores, memory, wait = -1, -1, NEVER
+    job, wait = NOBODY, NEVER
     while task != NOBODY and left > 0:
         if m.plan_vm[task] == NOBODY:
             task = next_waiting(s, task + 1)
             continue
         left -= 1
-        job = s.task2job[task]
-        if s.cores[job] != cores or s.memory[job] != memory:
-            cores, memory, wait = s.cores[job], s.memory[job], NEVER
-            if is_large_enough(s, vm, cores, memory):
-                wait = waits_for(s, m, vm, cores, memory)
-        if wait != NEVER and m.plan_vm[task] != vm and now + wait + task_ms(s, m, task) < m.plan_end[task] - WORTH_MS:
+        if s.task2job[task] != job:
+            job, wait = s.task2job[task], waits_for(s, m, vm, column_of(s, m, task))
+        # What a task may lose there to be better off.
+        least = m.plan_end[task] - WORTH_MS - (now + wait + m.plan_ms[task])
+        if least > 0 and m.plan_vm[task] != vm and lost_at_least(m, m.plan_row[task], x, float(age + wait)) < least:
             end = now + expected_ms(s, m, task, vm, wait)
             if end < m.plan_end[task] - WORTH_MS:
                 if m.plan_vm[task] != NOWHERE:
                     touch(m, m.plan_vm[task])
                 drop_plan(m, task)
                 _assign(s, m, task, vm, wait, end)
-                cores = -1
+                job = NOBODY
         task = next_waiting(s, task + 1)

@@ -7,75 +7,13 @@ more, which keeps a slot a number and every step linear in the slots of one VM.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-# Numba compiles kernels whose arguments are of this type.
-from schedgap.heuristics.harvest.kernels_engine import Engine  # noqa: TC001
-from schedgap.instances.harvest.kernels_events import OVERDUE_MS, has_room, lasts_ms, place, work_left
+from schedgap.heuristics.harvest.kernels_losses import row_of
+from schedgap.heuristics.harvest.kernels_matcher import BLOCK, FREE_EVERY_MS, PLANNED, TOUCHED, Matcher
+from schedgap.heuristics.harvest.kernels_ready import keep_ready
+from schedgap.instances.harvest.kernels_events import has_room, lasts_ms, place, work_left
 from schedgap.instances.harvest.kernels_plain import checkpoints_every
-from schedgap.instances.harvest.kernels_state import LEASED, LEAST_CORES, LEAST_MEMORY, NEVER, NOBODY, NOW, State
+from schedgap.instances.harvest.kernels_state import LEAST_CORES, LEAST_MEMORY, NOBODY, NOW, State
 from schedgap.instances.jit import inlined_kernel, inner_kernel
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
-
-# Entries of `Matcher.option`: how often plans are made anew, after how many ms of work tasks take checkpoints that cost them
-# nothing; 0 for never; and how many waiting tasks have plans.
-RECONSIDER_MS, FREE_EVERY_MS, MOST_PLANNED = 0, 1, 2
-MATCHER_OPTIONS = 3
-# Entries of `Matcher.mark`: when to plan everything anew, tasks that have a plan, VMs on the list of those touched, the best VM
-# of the task matched last, and when the engine looks at the log again that the bounds are of.
-NEXT_LOOK, PLANNED, TOUCHED, LAST_BEST, BOUNDS_OF = 0, 1, 2, 3, 4
-MATCHER_MARKS = 5
-# Entries of `Matcher.number`.
-THRESHOLD = 0
-MATCHER_NUMBERS = 1
-# A value of `Matcher.plan_vm`: no VM is large enough now.
-NOWHERE = -2
-
-
-class Matcher(NamedTuple):
-    """What the rules of SlackSched remember from one pass to the next.
-
-    Letters: V VMs, T tasks, Z slots of all VMs that there is room for. All int64 unless it says otherwise.
-
-    option, mark : as above. number : float64, as above.
-    first_slot : (V + 1,). slots : (V,), in use of each VM. slot_ms, slot_cores, slot_memory : (Z,).
-    seen_size, seen_used, seen_changed, seen_lease : (V,), as at the last pass. touched, is_touched : (V,), VMs that differ.
-    offered : (V,), those that did.
-    first_planned, last_planned : (V,), next_planned : (T,), the tasks planned for a VM, in order.
-    plan_vm : (T,), NOBODY without a plan. plan_end : (T,) float64, when the task is expected to be complete.
-    bound : (B, C) float64, negative where it is not known, as `kernels_match` has it; (0, 0) for none.
-    """
-
-    engine: Engine
-    option: IntArray
-    mark: IntArray
-    number: FloatArray
-    first_slot: IntArray
-    slots: IntArray
-    slot_ms: IntArray
-    slot_cores: IntArray
-    slot_memory: IntArray
-    seen_size: IntArray
-    seen_used: IntArray
-    seen_changed: IntArray
-    seen_lease: IntArray
-    touched: IntArray
-    is_touched: IntArray
-    offered: IntArray
-    first_planned: IntArray
-    last_planned: IntArray
-    next_planned: IntArray
-    plan_vm: IntArray
-    plan_end: FloatArray
-    bound: FloatArray
-
-
-@inlined_kernel
-def is_large_enough(s: State, vm: int, cores: int, memory: int) -> bool:
-    """Return whether the VM takes new tasks and would have room for such a task if it were empty."""
-    return bool(s.lease[vm] == LEASED and s.size[vm] >= max(cores, 1) and s.vm_memory[vm] >= memory)
 
 
 @inlined_kernel
@@ -92,15 +30,26 @@ def begin(s: State, m: Matcher, task: int, vm: int) -> None:
 
 @inner_kernel
 def see(s: State, m: Matcher) -> None:
-    """List the VMs that have changed since they were seen. O(V)."""
-    for vm in range(s.size.shape[0]):
-        if (
-            s.used[vm] != m.seen_used[vm]
-            or s.changed[vm] != m.seen_changed[vm]
-            or s.size[vm] != m.seen_size[vm]
-            or s.lease[vm] != m.seen_lease[vm]
-        ):
-            touch(m, vm)
+    """List the VMs that have changed since they were seen. O(V), mostly many VMs at a time."""
+    for start in range(0, s.size.shape[0], BLOCK):
+        stop = min(start + BLOCK, s.size.shape[0])
+        differing = 0
+        for vm in range(start, stop):
+            differing += _differs(s, m, vm)
+        for vm in range(start, stop if differing else start):
+            if _differs(s, m, vm):
+                touch(m, vm)
+
+
+@inlined_kernel
+def _differs(s: State, m: Matcher, vm: int) -> bool:
+    """Return whether a VM has changed since it was seen; without a branch."""
+    return bool(
+        (s.used[vm] != m.seen_used[vm])
+        | (s.changed[vm] != m.seen_changed[vm])
+        | (s.size[vm] != m.seen_size[vm])
+        | (s.lease[vm] != m.seen_lease[vm])
+    )
 
 
 @inlined_kernel
@@ -148,12 +97,13 @@ def open_slots(s: State, m: Matcher, vm: int) -> None:
     run = s.oldest[vm]
     while run != NOBODY:
         job = s.task2job[s.run_task[run]]
-        add_slot(m, vm, max(s.run_guess[run], s.clock[NOW] + 1), s.cores[job], s.memory[job])
+        _add_slot(m, vm, max(s.run_guess[run], s.clock[NOW] + 1), s.cores[job], s.memory[job])
         run = s.after[run]
+    keep_ready(s, m, vm)
 
 
 @inner_kernel
-def add_slot(m: Matcher, vm: int, ms: int, cores: int, memory: int) -> None:
+def _add_slot(m: Matcher, vm: int, ms: int, cores: int, memory: int) -> None:
     """Note that a VM has so much more from a moment on."""
     first = m.first_slot[vm]
     at = first + m.slots[vm]
@@ -166,25 +116,8 @@ def add_slot(m: Matcher, vm: int, ms: int, cores: int, memory: int) -> None:
     m.slot_ms[at], m.slot_cores[at], m.slot_memory[at] = ms, cores, memory
 
 
-@inlined_kernel
-def waits_for(s: State, m: Matcher, vm: int, cores: int, memory: int) -> int:
-    """Return in how many ms a VM that is large enough has room for a task: 0 if it has now. Runs that are late take a second."""
-    at = m.first_slot[vm]
-    if m.slot_cores[at] >= cores and m.slot_memory[at] >= memory:
-        return 0
-    stop = at + m.slots[vm]
-    free, free_memory = m.slot_cores[at], m.slot_memory[at]
-    while free < cores or free_memory < memory:
-        at += 1
-        if at == stop:
-            return NEVER
-        free += m.slot_cores[at]
-        free_memory += m.slot_memory[at]
-    return int(max(m.slot_ms[at] - s.clock[NOW], OVERDUE_MS))
-
-
 @inner_kernel
-def take_slots(m: Matcher, vm: int, cores: int, memory: int, until: int) -> None:
+def take_slots(s: State, m: Matcher, vm: int, cores: int, memory: int, until: int) -> None:
     """Give a task the earliest slots that suffice, up to a moment at which it leaves them."""
     first = m.first_slot[vm]
     stop = first + m.slots[vm]
@@ -207,14 +140,17 @@ def take_slots(m: Matcher, vm: int, cores: int, memory: int, until: int) -> None
             kept += 1
         at += 1
     m.slots[vm] = kept - first
-    add_slot(m, vm, until, cores, memory)
+    _add_slot(m, vm, until, cores, memory)
+    keep_ready(s, m, vm)
 
 
 @inner_kernel
-def add_plan(m: Matcher, task: int, vm: int, end: float) -> None:
+def add_plan(s: State, m: Matcher, task: int, vm: int, end: float) -> None:
     """Plan a task for a VM, after all others that are; `NOWHERE` is a plan too."""
     m.mark[PLANNED] += 1
     m.plan_vm[task], m.plan_end[task], m.next_planned[task] = vm, end, NOBODY
+    m.plan_ms[task] = task_ms(s, m, task)
+    m.plan_row[task] = row_of(m, m.plan_ms[task])
     if vm < 0:
         return
     if m.first_planned[vm] == NOBODY:

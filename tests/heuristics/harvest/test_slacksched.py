@@ -171,6 +171,17 @@ def test_bounds_change_nothing(monkeypatch, method, seed):
         assert np.array_equal(getattr(bounded, field), getattr(plain, field))
 
 
+@pytest.mark.parametrize("method", [slacksched, slacksched_literal, slacksched_heartbeat])
+def test_demands_that_are_forgotten_change_nothing(monkeypatch, method):
+    instance = quick(24, 8, "20-40", seed=4, cores="1,2,4", load=0.9)
+    assert len(set(instance.cores)) == 3
+    plain = method(instance).solution
+    monkeypatch.setattr(matcher, "MOST_DEMANDS", 1)
+    forgetful = method(instance).solution
+    for field in ("task", "vm", "start_ms", "end_ms"):
+        assert np.array_equal(getattr(forgetful, field), getattr(plain, field))
+
+
 def test_bad_parameters_say_what_to_give():
     instance = pool([CALM], [(0, 2, [1])])
     with pytest.raises(MethodError, match="reconsider_s is -1; give seconds"):
