@@ -22,6 +22,7 @@ from schedgap.bench.records.results import write_plan
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.statistics.check_bounds import contradictions, judged
 from schedgap.bench.statistics.headlines import headline_rows
+from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.summary import Best, best_of, summarise
 from schedgap.bench.suite import read_suite
 from schedgap.instances.errors import SolutionError
@@ -74,6 +75,7 @@ class SuiteResult:
             "failed": self.failed,
             "methods": [asdict(summary) for summary in summarise(self.records)],
             "table": headline_rows(self.suite, self.records),
+            "maps": [shown.to_json() for shown in build_maps(self.suite.map, self.records)],
             "measured_now": self.measured_now,
             "directory": str(self.directory),
             "audit": None if self.audit is None else self.audit.to_json(),

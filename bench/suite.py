@@ -128,6 +128,20 @@ class Sweep(_Strict):
     worth: str = ""
 
 
+class Map(_Strict):
+    """A table of which method is the best where: by the lowest mean of a measure, for each pair of two parameters' values.
+
+    x, y : parameters of the instances; those of each group have a map of their own. methods : labels of those to compare,
+    empty for all.
+    """
+
+    title: str
+    x: str
+    y: str
+    measure: str
+    methods: list[str] = []
+
+
 class Suite(_Strict):
     """A whole suite.
 
@@ -149,6 +163,7 @@ class Suite(_Strict):
     reference: list[Reference] = []
     measures: list[str] = []
     sweep: list[Sweep] = []
+    map: list[Map] = []
 
     @model_validator(mode="after")
     def _has_measures(self) -> Suite:

@@ -19,6 +19,7 @@ from schedgap.bench.report.provenance import build_provenance
 from schedgap.bench.report.sweep_data import build_sweeps
 from schedgap.bench.report.tables import build_table
 from schedgap.bench.statistics.headlines import headline_rows
+from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.measure_rows import is_prediction
 from schedgap.bench.statistics.summary import best_of, summarise
 from schedgap.instances.family import find_family
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from schedgap.bench.report.provenance import Provenance
     from schedgap.bench.report.sweep_data import SweepView
     from schedgap.bench.report.tables import Table
+    from schedgap.bench.statistics.maps import MethodMap
     from schedgap.bench.statistics.summary import Best
 
 
@@ -53,7 +55,8 @@ class Content:
     """The page.
 
     source : of the paper's figures, empty without any. headline : the suite's own table. has_measures : whether that
-    is of measures instead of gaps. sweeps : measures over parameters. methods : each method over all instances; None
+    is of measures instead of gaps. sweeps : measures over parameters. maps : which method
+    is the best where. methods : each method over all instances; None
     where that is the headline. without_gap : runs that no figure of gaps can show, because they failed, and for lack of
     a solution or a bound. curves : of the solutions of an instance. curve_figures : the same for papers, of one instance
     of each group. Runs of models, which have no solution, are in none of methods, figures, without_gap.
@@ -67,6 +70,7 @@ class Content:
     headline: Table
     has_measures: bool
     sweeps: tuple[SweepView, ...]
+    maps: tuple[MethodMap, ...]
     methods: Table | None
     figures: FigureData
     without_gap: tuple[int, int]
@@ -111,6 +115,7 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
         build_table(headline_columns(kind, rows, unit), rows, budget),
         kind == "measures",
         build_sweeps(suite, records, budget),
+        () if suite is None else build_maps(suite.map, records)[: budget.sweeps],
         overall,
         figures,
         without_gap(played, best),

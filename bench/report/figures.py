@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from schedgap.bench.report.curve_plots import draw_curves
 from schedgap.bench.report.files import refuse_existing, write_whole
+from schedgap.bench.report.map_plots import draw_map
 from schedgap.bench.report.plots import PLOTS
 from schedgap.bench.report.sweep_plots import draw_sweep
 
@@ -77,7 +78,11 @@ def _drawings(content: Content) -> dict[str, Callable[[Figure], None]]:
         for i, shown in enumerate(content.curve_figures, start=1)
     }
     data = content.figures
-    return sweeps | {name: _drawing(plot, data) for name, plot in PLOTS.items() if plot.is_there(data)} | curves
+    maps: dict[str, Callable[[Figure], None]] = {
+        f"map-{i}": partial(draw_map, shown=shown, methods=data.methods)
+        for i, shown in enumerate(content.maps, start=1)
+    }
+    return sweeps | maps | {name: _drawing(plot, data) for name, plot in PLOTS.items() if plot.is_there(data)} | curves
 
 
 def _drawing(plot: Plot, data: FigureData) -> Callable[[Figure], None]:

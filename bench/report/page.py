@@ -15,6 +15,7 @@ from schedgap.bench.report.budget import Budget
 from schedgap.bench.report.content import build_content
 from schedgap.bench.report.embed import embedded, mark_symbols, page_data
 from schedgap.bench.report.files import refuse_existing, write_whole
+from schedgap.bench.statistics.tables import measured, readable
 from schedgap.instances.errors import ReportError
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def render_page(content: Content) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"measured": measured, "readable": readable}
     script = "(() => {\n'use strict';\n" + _joined(SCRIPTS) + "})();\n"
     return environment.get_template("report.html.j2").render(
         content=content,

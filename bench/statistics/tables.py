@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.summary import by_ending, reason_of
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from schedgap.bench.api import GapResult, SuiteResult
     from schedgap.bench.records.record import Record
+    from schedgap.bench.statistics.maps import Cell, MethodMap
 
 PLAIN_WIDTH = 320
 NOTHING = "-"
@@ -175,6 +177,7 @@ def show_suite(result: SuiteResult) -> None:
     """Print a suite's table and notes on stdout."""
     screen = console()
     screen.print(suite_table(result))
+    show_maps(screen, build_maps(result.suite.map, result.records))
     screen.print(Text(suite_notes(result)))
 
 
@@ -202,6 +205,22 @@ def headline_table(title: str, headline: str, rows: Iterable[dict[str, Any]]) ->
         previous = row.get("group")
         table.add_row(*(Text(show(row)) for _, show in columns))
     return table
+
+
+def show_maps(screen: Console, maps: Iterable[MethodMap]) -> None:
+    """Print which method is the best where, with its mean and on how many of the instances it is."""
+    for shown in maps:
+        table = _table(shown.name, [f"{readable(shown.y)} \\ {readable(shown.x)}", *map(str, shown.xs)])
+        for y, cells in zip(shown.ys, shown.cells, strict=True):
+            table.add_row(str(y), *(Text(NOTHING if cell is None else _best(cell)) for cell in cells))
+        screen.print(table)
+        screen.print(
+            Text(f"The lowest mean {readable(shown.measure)}, and on how many of the instances it is the best.")
+        )
+
+
+def _best(cell: Cell) -> str:
+    return f"{cell.method}\n{measured(cell.mean)} ({cell.won} of {cell.instances})"
 
 
 def suite_notes(result: SuiteResult) -> str:

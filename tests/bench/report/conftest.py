@@ -13,7 +13,7 @@ from schedgap.bench.discover import load_families
 from schedgap.bench.records.pictures import append_picture
 from schedgap.bench.records.results import Results
 from schedgap.bench.report import write_page
-from schedgap.bench.suite import Suite
+from schedgap.bench.suite import Map, Suite
 from schedgap.instances.method import Status, method_label
 from schedgap.instances.picture import Bar, Curve, Part, Picture
 
@@ -154,6 +154,20 @@ def measured(make_run, tmp_path_factory) -> Results:
         records.append(make_run("model-a", {"s": s, "limit": 60.0, "rate": 0.2}, "m", wall_s=0.1, details=told))
     suite = Suite.model_validate(tomllib.loads(MEASURES))
     return Results(tmp_path_factory.mktemp("measured"), suite, (), tuple(records), len(records), {})
+
+
+@pytest.fixture(scope="session")
+def mapped(measured, make_record) -> Results:
+    """The best of `a` and `b` at two prices of two makes; `b` is the best at one of them only, and nobody knows another."""
+    records = tuple(
+        make_record(method, f"{make}-{price}", source={"make": make, "price": price}, objective=1, wall_s=0.5,
+                    measures={"mean_wait_s": wait, "price": 1.0})
+        for make, price, waits in (("x", 2, (1.5, 3.0)), ("x", 10, (2.0, 4.0)), (HOSTILE, 2, (5.0, 2.25)))
+        for method, wait in zip("ab", waits, strict=True)
+    )  # fmt: skip
+    chosen = {"title": "Who is best", "x": "price", "y": "make", "measure": "mean_wait_s"}
+    suite = measured.suite.model_copy(update={"sweep": [], "reference": [], "map": [Map.model_validate(chosen)]})
+    return Results(measured.directory, suite, (), records, len(records), {})
 
 
 FLAGS = (

@@ -52,6 +52,15 @@ def test_sweeps(measured, tmp_path):
     assert not any(f">{text}</text>" in price for text in ("model", "the paper"))
 
 
+def test_maps(mapped, tmp_path):
+    first = write_figures(build_content(mapped), tmp_path / "first")
+    second = write_figures(build_content(mapped), tmp_path / "second")
+    assert [path.stem for path in first] == ["map-1", "gaps", "time-profile", "scatter"]
+    assert first[0].read_bytes() == second[0].read_bytes()
+    for text in ("Who is best", "a", "b", "1.5", "2.25", "1 of 1"):
+        assert f">{text}</" in first[0].read_text(), text
+
+
 def test_many_long_names_leave_room_for_the_axes(measured, make_run, tmp_path):
     """Matplotlib warns, which is an error here, if the legend takes all."""
     records = tuple(

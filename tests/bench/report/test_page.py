@@ -67,8 +67,20 @@ def test_sweeps_stand_before_the_other_figures(measured):
         assert f">{text}<" in page, text
 
 
+def test_maps_say_who_is_best_where(mapped):
+    page = render_page(build_content(mapped))
+    assert page.index('<section id="table"') < page.index('<section id="maps"') < page.index('<section id="figures"')
+    assert "Who is best, by mean wait (s)" in page
+    for text in ("make \\ price", "1.5, 1 of 1", "2.25, 1 of 1"):
+        assert f">{text}<" in page, text
+    (table,) = re.findall(r'<table class="map">.*?</table>', page, re.DOTALL)
+    assert table.count("<td>–</td>") == 1
+    assert "<script>document" not in table
+
+
 def test_a_suite_without_sweeps_has_no_place_for_them(page):
     assert 'id="sweeps"' not in page
+    assert 'id="maps"' not in page
     assert "How far from proven" in page
 
 
