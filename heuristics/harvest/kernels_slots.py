@@ -22,6 +22,13 @@ def task_ms(s: State, m: Matcher, task: int) -> int:
     return lasts_ms(s, task, work_left(s, task), checkpoints_every(s, s.task2job[task], m.option[FREE_EVERY_MS], 0))
 
 
+@inlined_kernel
+def risk_ms(s: State, m: Matcher, task: int) -> int:
+    """Return how much of a run of a waiting task a shrink can destroy: what is worked between two free checkpoints, else all."""
+    ms, every = task_ms(s, m, task), checkpoints_every(s, s.task2job[task], m.option[FREE_EVERY_MS], 0)
+    return min(ms, every) if every > 0 else ms
+
+
 @inner_kernel
 def begin(s: State, m: Matcher, task: int, vm: int) -> None:
     """Start a task on a VM that it fits on."""
@@ -150,7 +157,7 @@ def add_plan(s: State, m: Matcher, task: int, vm: int, end: float) -> None:
     m.mark[PLANNED] += 1
     m.plan_vm[task], m.plan_end[task], m.next_planned[task] = vm, end, NOBODY
     m.plan_ms[task] = task_ms(s, m, task)
-    m.plan_row[task] = row_of(m, m.plan_ms[task])
+    m.plan_row[task] = row_of(m, risk_ms(s, m, task))
     if vm < 0:
         return
     if m.first_planned[vm] == NOBODY:

@@ -87,6 +87,15 @@ def test_short_tasks_do_not_wait():
     assert starts(instance, slacksched) == [(0, 1, 1), (1, 0, 1)]
 
 
+def test_tasks_with_free_checkpoints_wait_for_nothing():
+    # A minute of work is the most that they lose.
+    instance = pool([WILD, CALM], [(0, 2, [10, 10, 10])], checkpoint_ms=[0])
+    assert {start for _, _, start in starts(instance, slacksched)[:3]} == {0}
+    # An hour of work is as much as all.
+    rare = starts(instance, slacksched, interruptible_every_s=3600)
+    assert rare == [(0, 1, 0), (1, 1, 10), (2, 1, 20)]
+
+
 def test_waiting_tasks_hold_their_place():
     # Both calm VMs are busy, for 10 and 12 minutes. The third task waits for the first VM, the fourth sees it taken until 15
     # and waits for the second one; the fifth, which is the shortest, for the first again.
