@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.heuristics.harvest.kernels_engine import P_SHRINK, keep_fresh, look, restart_loss
-from schedgap.instances.harvest.kernels_events import OVERDUE_MS
+from schedgap.heuristics.harvest.kernels_ready import left_ms
 from schedgap.instances.harvest.kernels_state import NOBODY, NOW, State
 from schedgap.instances.jit import inlined_kernel, inner_kernel
 
@@ -103,8 +103,7 @@ def set_lower(s: State, m: Matcher, row: int, ready: int) -> None:
     """
     now, ready_ms = s.clock[NOW], m.ready[ready]
     for vm in range(s.size.shape[0]):
-        # As `waits_for` does.
-        m.lower[vm] = 0.0 if ready_ms[vm] == 0 else float(max(ready_ms[vm] - now, OVERDUE_MS))
+        m.lower[vm] = 0.0 if ready_ms[vm] == 0 else float(left_ms(ready_ms[vm], now))
     if row == NOBODY:
         return
     for vm in range(s.size.shape[0]):

@@ -10,6 +10,10 @@ from schedgap.instances.harvest.kernels_events import OVERDUE_MS
 from schedgap.instances.harvest.kernels_state import LEASED, NEVER, NOBODY, NOW, State
 from schedgap.instances.jit import inlined_kernel, inner_kernel
 
+# Late runs are taken to need so many times as long as they are late. With estimates up to a quarter too short it hardly matters
+# how many; with worse ones, tasks that take late runs to end soon wait for them again and again.
+LATE = 8
+
 
 @inner_kernel
 def column_of(s: State, m: Matcher, task: int) -> int:
@@ -60,8 +64,12 @@ def _ready_ms(s: State, m: Matcher, vm: int, cores: int, memory: int) -> int:
 
 @inlined_kernel
 def waits_for(s: State, m: Matcher, vm: int, column: int) -> int:
-    """Return in how many ms a VM has room for a task: 0 if it has now, NEVER if never. Runs that are late take a second."""
+    """Return in how many ms a VM has room for a task: 0 if it has now, NEVER if never."""
     ms = m.ready[column, vm]
-    if ms == 0 or ms == NEVER:
-        return int(ms)
-    return int(max(ms - s.clock[NOW], OVERDUE_MS))
+    return int(ms) if ms == 0 or ms == NEVER else int(left_ms(ms, s.clock[NOW]))
+
+
+@inlined_kernel
+def left_ms(ms: int, now: int) -> int:
+    """Return in how many ms a run ends that was estimated to at `ms`; late ones take the longer the later they are."""
+    return max(ms - now, LATE * max(now - ms, 0), OVERDUE_MS)

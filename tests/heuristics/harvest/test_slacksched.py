@@ -103,6 +103,13 @@ def test_waiting_tasks_hold_their_place():
     assert starts(instance, slacksched) == [(0, 0, 0), (1, 1, 0), (2, 0, 10), (3, 1, 12), (4, 0, 15)]
 
 
+def test_nobody_waits_long_for_late_runs():
+    # The third task waits for the first, which is estimated at ten minutes and takes an hour. At 13 it is late by three minutes
+    # and taken to need 24 more: the third one had better take the second VM from the fourth, from minute 30 on.
+    instance = pool([CALM, CALM], [(0, 2, [60, 30, 10, 10])], estimate_ms=[m * MINUTE for m in (10, 30, 10, 10)])
+    assert starts(instance, slacksched) == [(0, 0, 0), (1, 1, 0), (2, 1, 30), (3, 1, 40)]
+
+
 def test_reservation_keeps_smaller_tasks_out():
     # The task of four cores waits for the ten minutes' task and holds what is free until then.
     instance = pool([[(-1440, 4)]], [(0, 2, [10]), (1, 4, [10]), (2, 2, [5])])
