@@ -96,7 +96,7 @@ def run(
     if as_json:
         typer.echo(json.dumps(result.to_json(), allow_nan=False))
     else:
-        from schedgap.bench.statistics.tables import show_suite
+        from schedgap.bench.statistics.suite_tables import show_suite
 
         show_suite(result)
         _show_audit(result.audit)

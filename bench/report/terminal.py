@@ -10,8 +10,9 @@ from rich.text import Text
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.headlines import headline_rows
 from schedgap.bench.statistics.maps import build_maps
+from schedgap.bench.statistics.suite_tables import show_figures
 from schedgap.bench.statistics.summary import summarise
-from schedgap.bench.statistics.tables import console, failures, headline_table, show_maps, verified_note
+from schedgap.bench.statistics.tables import console, failures, headline_table, verified_note
 
 if TYPE_CHECKING:
     from schedgap.bench.records.results import Results
@@ -39,7 +40,8 @@ def show(results: Results) -> None:
     screen = console()
     title, headline = (f"Runs in {results.directory}", "gap") if suite is None else (suite.title, suite.headline)
     screen.print(headline_table(title, headline, content["table"]))
-    show_maps(screen, () if suite is None else build_maps(suite.map, results.records))
+    if suite is not None:
+        show_figures(screen, suite, results.records)
     lines = [] if suite is None else [suite.question]
     lines.append(verified_note(results.records))
     if suite is not None and suite.source:

@@ -10,15 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from schedgap.bench.records.measurement import FAILED
-from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.summary import by_ending, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from schedgap.bench.api import GapResult, SuiteResult
+    from schedgap.bench.api import GapResult
     from schedgap.bench.records.record import Record
-    from schedgap.bench.statistics.maps import Cell, MethodMap
 
 PLAIN_WIDTH = 320
 NOTHING = "-"
@@ -173,14 +171,6 @@ def columns_of(headline: str, rows: Sequence[dict[str, Any]]) -> Columns:
     return (*columns, ("mean time", lambda row: seconds(row["time_mean_s"])))
 
 
-def show_suite(result: SuiteResult) -> None:
-    """Print a suite's table and notes on stdout."""
-    screen = console()
-    screen.print(suite_table(result))
-    show_maps(screen, build_maps(result.suite.map, result.records))
-    screen.print(Text(suite_notes(result)))
-
-
 def show_gap(result: GapResult, unit: str) -> None:
     """Print the table and notes of one instance on stdout."""
     screen = console()
@@ -188,16 +178,11 @@ def show_gap(result: GapResult, unit: str) -> None:
     screen.print(Text(gap_notes(result, unit)))
 
 
-def suite_table(result: SuiteResult) -> Table:
-    """Return the suite's headline table."""
-    return headline_table(result.suite.title, result.suite.headline, result.to_json()["table"])
-
-
 def headline_table(title: str, headline: str, rows: Iterable[dict[str, Any]]) -> Table:
     """Return rows of `headlines` as a table; those of `summarise` are rows of the headline `gap`."""
     rows = list(rows)
     columns = columns_of(headline, rows)
-    table = _table(title, [name for name, _ in columns])
+    table = ruled_table(title, [name for name, _ in columns])
     previous = None
     for row in rows:
         if previous is not None and row.get("group") != previous:
@@ -205,32 +190,6 @@ def headline_table(title: str, headline: str, rows: Iterable[dict[str, Any]]) ->
         previous = row.get("group")
         table.add_row(*(Text(show(row)) for _, show in columns))
     return table
-
-
-def show_maps(screen: Console, maps: Iterable[MethodMap]) -> None:
-    """Print which method is the best where, with its mean and on how many of the instances it is."""
-    for shown in maps:
-        table = _table(shown.name, [f"{readable(shown.y)} \\ {readable(shown.x)}", *map(str, shown.xs)])
-        for y, cells in zip(shown.ys, shown.cells, strict=True):
-            table.add_row(str(y), *(Text(NOTHING if cell is None else _best(cell)) for cell in cells))
-        screen.print(table)
-        screen.print(
-            Text(f"The lowest mean {readable(shown.measure)}, and on how many of the instances it is the best.")
-        )
-
-
-def _best(cell: Cell) -> str:
-    return f"{cell.method}\n{measured(cell.mean)} ({cell.won} of {cell.instances})"
-
-
-def suite_notes(result: SuiteResult) -> str:
-    """Return what to read below the table."""
-    source = f"The paper's figures: {result.suite.source}.\n" if result.suite.source else ""
-    return (
-        f"{result.suite.question}\n{verified_note(result.records)}\n{source}"
-        f"{len(result.records)} runs, {result.measured_now} of them now, {result.failed} failed; "
-        f"recorded in {result.directory}."
-    )
 
 
 def verified_note(records: Iterable[Record]) -> str:
@@ -251,7 +210,7 @@ def gap_table(result: GapResult, unit: str) -> Table:
     """Return one row a method for one instance."""
     content = result.to_json()
     titles = ["method", "status", f"objective ({unit})", "own bound", "gap", "time"]
-    table = _table(result.instance, titles)
+    table = ruled_table(result.instance, titles)
     for row in content["results"]:
         cells = (
             row["method"],
@@ -292,7 +251,8 @@ def plain_table(title: str, titles: Sequence[str], rows: Iterable[Sequence[str]]
     return table
 
 
-def _table(title: str, titles: Sequence[str]) -> Table:
+def ruled_table(title: str, titles: Sequence[str]) -> Table:
+    """Return a table without rows; numbers are on the right."""
     table = Table(title=Text(title), title_justify="left", title_style="bold")
     for name in titles:
         is_text = name in ("method", "instances", "status")
