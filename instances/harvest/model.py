@@ -13,6 +13,7 @@ import numpy as np
 
 from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.harvest.vm_checks import check_events, check_pool
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
@@ -96,8 +97,8 @@ class HarvestInstance:
             object.__setattr__(self, key, locked_bools(getattr(self, key)))
         self._check_shapes()
         self._check_values()
-        self._check_events()
-        self._check_pool()
+        check_events(self)
+        check_pool(self)
         self._check_jobs()
         object.__setattr__(self, "digest", self._content_hash())
 
@@ -204,52 +205,6 @@ class HarvestInstance:
             job = int(np.searchsorted(self.first_task, at, side="right")) - 1
             return f" of job {self.job_name(job)}, task {at - int(self.first_task[job])},"
         return ""
-
-    def _check_events(self) -> None:
-        vm = self.event2vm()
-        same = vm[1:] == vm[:-1]
-        backwards = np.flatnonzero(same & (np.diff(self.event_ms) <= 0))
-        if backwards.size:
-            e = int(backwards[0]) + 1
-            raise InstanceError(
-                f"{self.name}: VM {self.vm_name(int(vm[e]))} has an event at {self.event_ms[e]} ms after one at "
-                f"{self.event_ms[e - 1]} ms; give its events in order of time, one a moment."
-            )
-        small = np.flatnonzero((self.event_cores > 0) & (self.event_cores < self.min_cores[vm]))
-        if small.size:
-            e = int(small[0])
-            raise InstanceError(
-                f"{self.name}: VM {self.vm_name(int(vm[e]))} has {self.event_cores[e]} cores from {self.event_ms[e]} ms on, "
-                f"fewer than its minimum size of {self.min_cores[vm[e]]}; give 0, which is an eviction."
-            )
-        before = np.where(np.concatenate(([False], same)), np.concatenate(([0], self.event_cores[:-1])), 0)
-        idle = np.flatnonzero(self.event_cores == before)
-        if idle.size:
-            e = int(idle[0])
-            raise InstanceError(
-                f"{self.name}: VM {self.vm_name(int(vm[e]))} has {before[e]} cores before its event at {self.event_ms[e]} ms "
-                "and as many after it; leave out what changes nothing."
-            )
-
-    def _check_pool(self) -> None:
-        if self.is_fixed:
-            if self.max_leases or not self.leased.all() or self.buffer.any():
-                raise InstanceError(
-                    f"{self.name}: the pool is fixed, with max_leases {self.max_leases}, {int(self.leased.sum())} of "
-                    f"{self.num_vms} VMs leased and {int(self.buffer.sum())} on buffer servers; let it be 0, all and none."
-                )
-            return
-        leased = int(self.leased.sum())
-        if not 1 <= leased <= self.max_leases:
-            raise InstanceError(
-                f"{self.name}: {leased} VMs are leased at the start and max_leases is {self.max_leases}; lease at least one, "
-                "and not more than that."
-            )
-        first = self.first_event[:-1]
-        down = np.flatnonzero(self.leased & ((self.event_ms[first] > 0) | (self.event_cores[first] == 0)))
-        if down.size:
-            name = self.vm_name(int(down[0]))
-            raise InstanceError(f"{self.name}: VM {name} is leased at the start, when it has no cores; lease another.")
 
     def _check_jobs(self) -> None:
         backwards = np.flatnonzero(np.diff(self.arrival_ms) < 0)

@@ -62,3 +62,20 @@ def by_hand():
         return HarvestInstance(**given | changes)
 
     return by_hand
+
+
+@pytest.fixture
+def first_fit():
+    """A policy in Python."""
+
+    def first_fit(view):
+        free, free_memory, starts = view.free.copy(), view.free_memory.copy(), []
+        for task, job in zip(view.task, view.task_job, strict=True):
+            fits = np.flatnonzero((free >= view.job_cores[job]) & (free_memory >= view.job_memory[job]))
+            if fits.size:
+                free[fits[0]] -= view.job_cores[job]
+                free_memory[fits[0]] -= view.job_memory[job]
+                starts.append((task, view.vm[fits[0]]))
+        return starts
+
+    return first_fit

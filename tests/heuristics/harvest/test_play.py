@@ -1,9 +1,7 @@
 """Playing policies: nothing of the future in a view, wrong answers refused, the compiled rule reproduced."""
 
-import gc
 import inspect
 import textwrap
-import types
 from unittest import mock
 
 import numpy as np
@@ -19,17 +17,6 @@ from schedgap.instances.harvest.verify import verify
 from schedgap.instances.method import REGISTRY, Status, find_method
 
 MINUTE_MS = 60_000
-
-
-def first_fit(view):
-    free, free_memory, starts = view.free.copy(), view.free_memory.copy(), []
-    for task, job in zip(view.task, view.task_job, strict=True):
-        fits = np.flatnonzero((free >= view.job_cores[job]) & (free_memory >= view.job_memory[job]))
-        if fits.size:
-            free[fits[0]] -= view.job_cores[job]
-            free_memory[fits[0]] -= view.job_memory[job]
-            starts.append((task, view.vm[fits[0]]))
-    return starts
 
 
 class Drawing:
@@ -76,7 +63,7 @@ def test_the_plain_rule_in_python_is_the_compiled_one(busy):
         assert verify(instance, ours) > 0
 
 
-def test_a_view_is_the_present(busy):
+def test_a_view_is_the_present(busy, first_fit):
     for seed in range(15):
         instance = busy(seed)
         placed = {}
@@ -111,94 +98,6 @@ def test_a_view_is_the_present(busy):
             return answer
 
         verify(instance, play(instance, decide, ("runtimes",)).solution)
-
-
-class TestTheFuture:
-    SECRETS = (1_234_567, 987_654, 4_321, 777_777, 31)
-
-    def instance(self, by_hand, **changes):
-        """Two VMs, one of which grows to 31 cores late, and a job of its own kind that comes late."""
-        arrival, runtime, memory, grows, cores = self.SECRETS
-        return by_hand(
-            [[(0, 2), (3, 1), (5, 2)], [(0, 2), (1, 0), (4, 3), (20, cores)]],
-            [(0, 1, [2] * 12), (1, 1, [3] * 12), (20, 1, [1])],
-            event_ms=[0, 180_000, 300_000, 0, 60_000, 240_000, grows],
-            arrival_ms=[0, 60_000, arrival],
-            runtime_ms=[120_000] * 12 + [180_000] * 12 + [runtime],
-            estimate_ms=[120_000] * 12 + [180_000] * 12 + [runtime],
-            task_memory_mib=[1, 1, memory],
-            memory_mib=[5000, 5000],
-            job_names=("a", "b", "secret"),
-            **changes,
-        )
-
-    @pytest.mark.parametrize("knows", [(), ("runtimes",)])
-    def test_nothing_that_a_view_leads_to_has_it(self, by_hand, knows):
-        instance = self.instance(by_hand)
-        found = []
-
-        def decide(view):
-            found.append((view.now_ms, leads_to(view, self.SECRETS)))
-            return first_fit(view)
-
-        verify(instance, play(instance, decide, knows).solution)
-        arrival, _, _, grows, _ = self.SECRETS
-        before = [secrets for now, secrets in found if now < min(arrival, grows)]
-        assert len(before) > 5
-        assert not any(before)
-        # Once they are there, the same search finds them: the VM's cores and the moment of its growth, then the job.
-        after = set().union(*(secrets for _, secrets in found))
-        assert after == set(self.SECRETS)
-
-    def test_runtimes_are_given_only_to_who_declares_them(self, by_hand):
-        for knows in ((), ("runtimes",)):
-            seen = set()
-
-            def decide(view, seen=seen):
-                seen.add(view.true_left_ms is not None)
-                return first_fit(view)
-
-            play(self.instance(by_hand), decide, knows)
-            assert seen == {bool(knows)}
-
-    def test_a_view_cannot_be_written_and_who_unlocks_it_changes_nothing_but_his_view(self, by_hand):
-        def decide(view):
-            answer = first_fit(view)
-            arrays = [getattr(view, name) for name in view.__slots__]
-            arrays = [values for values in arrays if isinstance(values, np.ndarray)]
-            assert len(arrays) > 25
-            for values in arrays:
-                with pytest.raises(ValueError, match="read-only"):
-                    values[...] = 0
-                values.setflags(write=True)
-                values[...] = 1
-            return answer
-
-        instance = self.instance(by_hand)
-        digest = instance.replace().digest
-        changed, own = play(instance, decide).solution, play(instance, first_fit).solution
-        for key in own.__slots__:
-            assert getattr(changed, key).tolist() == getattr(own, key).tolist()
-        assert instance.replace().digest == digest
-
-
-def leads_to(view, secrets):
-    """Return what of the secrets can be reached from a view."""
-    queue, known, found = [view], set(), set()
-    skipped = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
-    while queue:
-        thing = queue.pop()
-        if id(thing) in known or isinstance(thing, skipped):
-            continue
-        known.add(id(thing))
-        queue.extend(gc.get_referents(thing))
-        # What slots hold is among the referents; what an array is a part of is not.
-        if isinstance(thing, np.ndarray):
-            queue.append(thing.base)
-            found |= set(secrets) & set(thing.reshape(-1).tolist())
-        elif isinstance(thing, str) and "secret" in thing:
-            found.add(thing)
-    return found
 
 
 @pytest.mark.parametrize(
@@ -255,7 +154,7 @@ def test_a_wrong_answer_is_a_sentence(by_hand, answer, sentence):
         play(instance, lambda view: answer)
 
 
-def test_a_task_that_runs_or_is_complete_is_refused(by_hand):
+def test_a_task_that_runs_or_is_complete_is_refused(by_hand, first_fit):
     instance = by_hand([[(0, 2)]], [(0, 1, [2]), (1, 1, [2]), (5, 1, [1])])
 
     def decide(view):
@@ -272,7 +171,7 @@ def test_a_task_that_runs_or_is_complete_is_refused(by_hand):
 
 
 class TestWaiting:
-    def test_who_waits_is_asked_again_when_something_happens(self, by_hand):
+    def test_who_waits_is_asked_again_when_something_happens(self, by_hand, first_fit):
         asked = []
 
         def decide(view):
@@ -284,7 +183,7 @@ class TestWaiting:
         assert outcome.solution.start_ms.tolist() == [5 * MINUTE_MS]
         assert outcome.details == {"asked": 3, "kills": 0}
 
-    def test_who_wants_to_is_asked_again_though_nothing_happens(self, by_hand):
+    def test_who_wants_to_is_asked_again_though_nothing_happens(self, by_hand, first_fit):
         asked = []
 
         def decide(view):
@@ -318,7 +217,7 @@ class TestPools:
             leased=[True, False, False],
         )
 
-    def test_an_acquirer_keeps_it(self, by_hand):
+    def test_an_acquirer_keeps_it(self, by_hand, first_fit):
         instance = self.pool(by_hand)
         schedule = play(instance, first_fit).solution
         # The second job starts at 20, is killed at 30, and starts again at the hour on the largest server.
@@ -326,7 +225,7 @@ class TestPools:
         assert (schedule.end_ms // MINUTE_MS).tolist() == [20, 30, 120]
         verify(instance, schedule)
 
-    def test_a_policy_looks_after_it_itself(self, by_hand):
+    def test_a_policy_looks_after_it_itself(self, by_hand, first_fit):
         instance = self.pool(by_hand)
         seen = []
 
@@ -355,14 +254,14 @@ class TestPools:
             ),
         ],
     )
-    def test_a_wrong_answer_is_a_sentence(self, by_hand, second, sentence):
+    def test_a_wrong_answer_is_a_sentence(self, by_hand, second, sentence, first_fit):
         def decide(view):
             return Decision(first_fit(view), decommission=[0], request=1) if view.now_ms == 0 else second
 
         with pytest.raises(MethodError, match=sentence):
             play(self.pool(by_hand), decide, acquirer=None)
 
-    def test_a_vm_that_has_just_come_is_kept_for_a_moment(self, by_hand):
+    def test_a_vm_that_has_just_come_is_kept_for_a_moment(self, by_hand, first_fit):
         instance = self.pool(by_hand).replace(arrival_ms=[0, 0])
 
         def decide(view):
@@ -391,7 +290,7 @@ class TestOwnPolicies:
             exec(textwrap.dedent("\n".join(lines[start:stop])), {"policy": policy, "np": np})
             assert verify(instance, find_method(FAMILY, "longest-unchanged").run(instance).solution) > 0
 
-    def test_parameters_random_numbers_and_memory_reach_it(self, busy):
+    def test_parameters_random_numbers_and_memory_reach_it(self, busy, first_fit):
         drawn = []
         with mock.patch.dict(REGISTRY):
 
@@ -413,7 +312,7 @@ class TestOwnPolicies:
         assert [calls for _, calls, _ in drawn] == [*range(1, third + 1)] * 3
         assert {number for number, *_ in drawn} == {5}
 
-    def test_what_cannot_be(self, busy):
+    def test_what_cannot_be(self, busy, first_fit):
         with pytest.raises(MethodError, match="policy a knows 'future'; a policy may know runtimes"):
             policy("a", knows=("future",))
         with pytest.raises(MethodError, match="policy a: 'time_limit_s' is not offered to policies"):

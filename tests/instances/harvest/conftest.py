@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.harvest import HarvestInstance, HarvestSchedule
+from schedgap.instances.harvest.generate import quick
 
 
 @pytest.fixture
@@ -65,3 +66,21 @@ def runs():
 def pool(trio):
     """The trio as a pool of one VM at a time, a leased at the start."""
     return trio.replace(allocation="random", max_leases=1, leased=np.array([True, False]))
+
+
+@pytest.fixture
+def drawn_pool():
+    """Draw a pool that is chosen from: `drawn_pool(seed, allocation)`."""
+
+    def drawn_pool(seed, allocation, *, vms=20, leased=5, most=12, buffers=3):
+        """A pool of a few VMs, the last ones on buffer servers."""
+        instance = quick(vms, jobs=4, seed=seed, history_h=6.0, stability=0.3)
+        up = np.flatnonzero(instance.event_cores[instance.first_event[:-1]] > 0)
+        return instance.replace(
+            allocation=allocation,
+            max_leases=most,
+            leased=np.isin(np.arange(vms), up[:leased]),
+            buffer=np.arange(vms) >= vms - buffers,
+        )
+
+    return drawn_pool
