@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.harvest.kernels_list import place_in_order
+from schedgap.formulations.harvest.kernels_list import place_in_order, soonest_starts
 from schedgap.instances.harvest.schedule import HarvestSchedule
 
 if TYPE_CHECKING:
@@ -15,6 +16,31 @@ if TYPE_CHECKING:
 
 # Pieces of time that a VM has room for, beyond its own events, before the arrays grow.
 FIRST_ROOM = 64
+# Lengths of tasks for which it is known when they could start on each VM at the soonest. 8 save a quarter of a list's time
+# on 64 VMs and 2,400 tasks; 16 and 32 take more to keep than they save.
+LENGTHS = 8
+
+# An order is divided into up to so many parts, of so many tasks at least; of an order that is kept it is known how the VMs
+# are after each, in up to so many pieces altogether.
+MARKS, LEAST_PART, MOST_PIECES = 16, 128, 10_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Mark:
+    """VMs when the first `placed` tasks of an order are placed: moment, free, room, count and soonest (`kernels_list`)."""
+
+    placed: int
+    profile: tuple[IntArray, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Placed:
+    """An order, (T,) int64 tasks, with (T,) int64 VMs and starts and what the VMs were on the way."""
+
+    order: IntArray
+    vm: IntArray
+    start: IntArray
+    marks: tuple[_Mark, ...]
 
 
 class Future:
@@ -30,27 +56,49 @@ class Future:
         # Nothing before the first arrival matters, save the cores that a VM has then.
         kept = np.diff(first) - past
         width = int(kept.max()) + 1 + FIRST_ROOM
-        self._count = kept + 1
-        self._moment, self._free = np.zeros((num_vms, width), np.int64), np.zeros((num_vms, width), np.int64)
+        moment, free = np.zeros((num_vms, width), np.int64), np.zeros((num_vms, width), np.int64)
         last = first[:-1] + past - 1
-        self._free[:, 0] = np.where(past > 0, instance.event_cores[np.maximum(last, 0)], 0)
+        free[:, 0] = np.where(past > 0, instance.event_cores[np.maximum(last, 0)], 0)
         event = np.repeat(last + 1, kept) + (np.arange(int(kept.sum())) - np.repeat(np.cumsum(kept) - kept, kept))
         vm = np.repeat(np.arange(num_vms), kept)
         place = event - last[vm]
-        self._moment[vm, place], self._free[vm, place] = instance.event_ms[event], instance.event_cores[event]
+        moment[vm, place], free[vm, place] = instance.event_ms[event], instance.event_cores[event]
+        room = np.broadcast_to(instance.memory_mib[:, None], free.shape).copy()
+        self._edge = np.sort(self.length)[np.arange(LENGTHS) * self.length.shape[0] // LENGTHS]
+        soonest = np.empty((LENGTHS, num_vms), np.int64)
+        least = int(self.cores.min()), int(self.memory.min())
+        soonest_starts(moment, free, room, kept + 1, int(self.ready[0]), self._edge, *least, soonest)
+        begin = _Mark(0, (moment, free, room, kept + 1, soonest))
+        nowhere = np.zeros_like(self.length)
+        self._kept = self._last = _Placed(np.full_like(self.length, -1), nowhere, nowhere, (begin,))
 
     def place(self, order: IntArray) -> tuple[IntArray, IntArray]:
         """Return (T,) int64 VMs and starts of all tasks, placed one after the other. order : (T,) int64, tasks."""
-        vm, start = np.empty_like(self.length), np.empty_like(self.length)
-        moment, free, count = self._moment.copy(), self._free.copy(), self._count.copy()
-        room = np.broadcast_to(self.instance.memory_mib[:, None], free.shape).copy()
+        number = order.shape[0]
+        differs = np.flatnonzero(order != self._kept.order)
+        same = int(differs[0]) if differs.size else number
+        marks = [mark for mark in self._kept.marks if mark.placed <= same]
+        vm, start = self._kept.vm.copy(), self._kept.start.copy()
         needs = (self.ready, self.length, self.cores, self.memory, self.instance.memory_mib)
-        placed = 0
-        while True:
-            placed += place_in_order(order[placed:], *needs, moment, free, room, count, vm, start)
-            if placed == order.shape[0]:
-                return vm, start
-            moment, free, room = (np.hstack((each, np.zeros_like(each))) for each in (moment, free, room))
+        placed, profile = marks[-1].placed, marks[-1].profile
+        step = -(-number // max(1, min(MARKS, number // LEAST_PART, MOST_PIECES // profile[0].size)))
+        while placed < number:
+            moment, free, room, count, soonest = (each.copy() for each in profile)
+            until = min(number, placed + step)
+            while True:
+                some = order[placed:until]
+                placed += place_in_order(some, *needs, moment, free, room, count, self._edge, soonest, vm, start)
+                if placed == until:
+                    break
+                moment, free, room = (np.hstack((each, np.zeros_like(each))) for each in (moment, free, room))
+            profile = moment, free, room, count, soonest
+            marks.append(_Mark(placed, profile))
+        self._last = _Placed(order, vm, start, tuple(marks))
+        return vm, start
+
+    def keep(self) -> None:
+        """Let orders to come take over what they begin with alike with the last one placed."""
+        self._kept = self._last
 
     def schedule(self, vm: IntArray, start: IntArray) -> HarvestSchedule:
         """Return the schedule in which each task runs once. vm, start : (T,) int64."""

@@ -18,12 +18,12 @@ FULL = -1
 
 
 @kernel
-def piece_at(moment: np.ndarray, count: int, time: int) -> int:
-    """Return the last piece of a VM that begins no later; 0 if none does. moment : (W,) int64. O(log W)."""
-    low, high = 0, count - 1
+def piece_at(moment: np.ndarray, count: np.ndarray, vm: int, time: int) -> int:
+    """Return the last piece of a VM that begins no later; 0 if none does. O(log W)."""
+    low, high = 0, count[vm] - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if moment[middle] <= time:
+        if moment[vm, middle] <= time:
             low = middle
         else:
             high = middle - 1
@@ -35,33 +35,55 @@ def first_fit(
     moment: np.ndarray,
     free: np.ndarray,
     room: np.ndarray,
-    count: int,
+    count: np.ndarray,
+    vm: int,
     ready: int,
     length: int,
     cores: int,
     memory: int,
     latest: int,
-) -> tuple[int, int]:
-    """Return the first start on a VM from which a task fits until its end, and until when it would fit.
+) -> int:
+    """Return the first start on a VM from which a task fits until its end.
 
-    moment, free, room : (W,) int64, of the VM. latest : later starts are not looked for; NEVER twice if there is none
-    until then. O(log W + pieces until the task would no longer fit).
+    latest : later starts are not looked for; NEVER if there is none until then.
+    O(log W + pieces until the task's end).
     """
-    k = piece_at(moment, count, ready)
+    k = piece_at(moment, count, vm, ready)
     start = -1
-    while k < count:
-        if free[k] < cores or room[k] < memory:
-            if start >= 0 and moment[k] - start >= length:
-                return start, moment[k]
+    while k < count[vm]:
+        if start >= 0 and moment[vm, k] - start >= length:
+            return start
+        if free[vm, k] < cores or room[vm, k] < memory:
             start = -1
-            if moment[k] > latest:
-                return NEVER, NEVER
+            if moment[vm, k] > latest:
+                return NEVER
         elif start < 0:
-            start = max(ready, moment[k])
+            start = max(ready, moment[vm, k])
             if start > latest:
-                return NEVER, NEVER
+                return NEVER
         k += 1
-    return (start, NEVER) if start >= 0 else (NEVER, NEVER)
+    return start if start >= 0 else NEVER
+
+
+@kernel
+def fits_until(
+    moment: np.ndarray,
+    free: np.ndarray,
+    room: np.ndarray,
+    count: np.ndarray,
+    vm: int,
+    since: int,
+    cores: int,
+    memory: int,
+) -> int:
+    """Return when a VM has too little for a task for the first time; NEVER if it always has enough. O(log W + pieces)."""
+    k = piece_at(moment, count, vm, since)
+    while k < count[vm]:
+        if free[vm, k] < cores or room[vm, k] < memory:
+            until: int = moment[vm, k]
+            return until
+        k += 1
+    return NEVER
 
 
 @kernel
@@ -92,7 +114,7 @@ def occupy(
 @kernel
 def _split(moment: np.ndarray, free: np.ndarray, room: np.ndarray, count: np.ndarray, vm: int, time: int) -> int:
     """Return the piece that begins at a moment, made if there was none."""
-    k = piece_at(moment[vm], count[vm], time)
+    k = piece_at(moment, count, vm, time)
     if moment[vm, k] == time:
         return k
     for i in range(count[vm], k + 1, -1):
