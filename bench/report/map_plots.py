@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from matplotlib.colors import to_rgba
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # Inches of a field, and around all of them.
 FIELD, MARGIN = (1.05, 0.55), (2.6, 1.0)
+# Of a letter of the title, and its least letters a line.
+LETTER, MIN_TITLE = 0.085, 24
 # A field is paler where its method is the best on fewer of the instances.
 PALEST, STRONGEST = 0.1, 0.55
 
@@ -51,11 +54,12 @@ def draw_map(figure: Figure, shown: MethodMap, methods: Sequence[str]) -> None:
     axes.set(
         xlabel=readable(shown.x),
         ylabel=readable(shown.y),
-        title=shown.name,
         xlim=(-0.5, len(shown.xs) - 0.5),
         ylim=(-0.5, len(shown.ys) - 0.5),
     )
     axes.tick_params(length=0)
+    width = max(MIN_TITLE, int(FIELD[0] * len(shown.xs) / LETTER))
+    axes.set_title("\n".join(line for part in (shown.title, shown.group) for line in wrap(part, width)), loc="left")
     add_legend(
         figure,
         [

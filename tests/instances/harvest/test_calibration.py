@@ -1,6 +1,8 @@
 """Statistics of harvest VMs, by hand; and what the clusters' presets make of the paper's figures."""
 
+import importlib.resources
 import math
+import tomllib
 from itertools import pairwise
 
 import numpy as np
@@ -86,3 +88,13 @@ def test_what_is_assumed_lies_between_what_the_paper_gives():
     """45 min of C2 and 224 min of C6 are four steps of a factor 1.494 apart."""
     means = [ASSUMED[f"C{k}"]["mean_min"] for k in range(2, 6)] + [PAPER["C6"]["mean_min"]]
     assert all(later / mean == pytest.approx((224 / 45) ** 0.25, rel=1e-3) for mean, later in pairwise(means))
+
+
+def test_the_suite_shows_the_papers_figures():
+    text = importlib.resources.files("schedgap.bench").joinpath("suites", "slacksched-fig1.toml").read_text()
+    shown = {}
+    for reference in tomllib.loads(text)["reference"]:
+        shown.setdefault(reference["group"].partition(",")[0], []).extend(reference["measures"].values())
+    assert {name: sorted(values) for name, values in shown.items()} == {
+        name: sorted(values.values()) for name, values in PAPER.items()
+    }
