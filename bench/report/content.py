@@ -27,6 +27,7 @@ from schedgap.instances.family import find_family
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from schedgap.bench.records.record import Record
     from schedgap.bench.records.results import Results
     from schedgap.bench.report.curve_data import CurveFigure
     from schedgap.bench.report.drilldown import Drilldown
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from schedgap.bench.report.tables import Table
     from schedgap.bench.statistics.maps import MethodMap
     from schedgap.bench.statistics.summary import Best
+    from schedgap.bench.suite import Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
         build_table(headline_columns(kind, rows, unit), rows, budget),
         kind == "measures",
         build_sweeps(suite, records, budget),
-        () if suite is None else build_maps(suite.map, records)[: budget.sweeps],
+        () if suite is None else _maps(suite, records, budget),
         overall,
         figures,
         without_gap(played, best),
@@ -127,6 +129,12 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
         build_failures(records, budget),
         build_provenance(results, budget),
     )
+
+
+def _maps(suite: Suite, records: Sequence[Record], budget: Budget) -> tuple[MethodMap, ...]:
+    """Return the maps that there is room for."""
+    found = [shown for shown in build_maps(suite.map, records) if len(shown.xs) * len(shown.ys) <= budget.rows]
+    return tuple(found[: budget.sweeps])
 
 
 def _facts(results: Results, best: Mapping[str, Best]) -> list[Fact]:

@@ -9,6 +9,7 @@ from hashlib import sha256
 import pytest
 
 from schedgap.bench.report import PAGE_LIMIT, build_content, render_page, write_page
+from schedgap.bench.report.budget import Budget
 from schedgap.bench.report.embed import embedded
 from schedgap.instances.errors import ReportError
 
@@ -76,6 +77,12 @@ def test_maps_say_who_is_best_where(mapped):
     (table,) = re.findall(r'<table class="map">.*?</table>', page, re.DOTALL)
     assert table.count("<td>–</td>") == 1
     assert "<script>document" not in table
+
+
+def test_a_map_without_room_is_left_out(mapped):
+    content = build_content(mapped, Budget(rows=3))
+    assert content.maps == ()
+    assert 'id="maps"' not in render_page(content)
 
 
 def test_a_suite_without_sweeps_has_no_place_for_them(page):
