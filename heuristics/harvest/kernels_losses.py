@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 SHORTEST_MS, RATIO = 60_000.0, 1.03
 # Ages of columns are this far apart up to the middle of the table, and 16 times as far from there on.
 FINE_MS, COARSE_MS = 10_000.0, 160_000.0
-# A bound is lowered by more than it may be off by rounding.
-ROUNDING = 1.0 - 1e-9
+# A bound is lowered by more than it, and sums of it and times, may be off by rounding, so that it excludes no equal.
+ROUNDING, ROUNDING_MS = 1.0 - 1e-9, 1e-3
 # What is known is more than what is not.
 UNKNOWN, LEAST = 0.0, 1e-300
 
@@ -73,7 +73,7 @@ def lost_at_least(m: Matcher, row: int, x: int, age: float) -> float:
         return 0.0
     column = _column(m, x, age)
     if m.bound[row, column] == UNKNOWN:
-        m.bound[row, column] = max(_bound(m, row, x, column - x * (m.bound.shape[1] >> 1)), LEAST)
+        m.bound[row, column] = max(_bound(m, row, x, column - x * (m.bound.shape[1] >> 1)) - ROUNDING_MS, LEAST)
     return float(m.bound[row, column])
 
 

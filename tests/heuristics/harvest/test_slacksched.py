@@ -187,6 +187,16 @@ def test_bounds_change_nothing(monkeypatch, method, seed):
         assert np.array_equal(getattr(bounded, field), getattr(plain, field))
 
 
+def test_bounds_exclude_no_equal(monkeypatch):
+    # On VMs that are as old as others, bounds are off by less than the sum of what they bound is.
+    memory = np.random.default_rng(54).integers(1, 200, 5)
+    instance = quick(24, 5, "3-30", seed=54, cores="1,2,4", load=0.9).replace(task_memory_mib=memory)
+    monkeypatch.setattr(matcher, "LEAST_PLANNED", 2)
+    plain = slacksched(instance).solution
+    monkeypatch.setattr(matcher, "BOUNDED_VMS", 1)
+    assert np.array_equal(slacksched(instance).solution.vm, plain.vm)
+
+
 @pytest.mark.parametrize("method", [slacksched, slacksched_literal, slacksched_heartbeat])
 def test_demands_that_are_forgotten_change_nothing(monkeypatch, method):
     instance = quick(24, 8, "20-40", seed=4, cores="1,2,4", load=0.9)
