@@ -193,8 +193,9 @@ def _paper(reference: Reference | None, *keys: str) -> Row:
 
 
 def _tasks(record: Record) -> int:
-    """Return the parameter `tasks` of the run's instance, 0 without one; a suite may write it as text."""
-    return int(record.run.source.get("tasks", 0))
+    """Return the parameter `tasks` of the run's instance, 0 without one or for a range; a suite may write it as text."""
+    text = str(record.run.source.get("tasks", 0))
+    return int(text) if text.isdecimal() else 0
 
 
 def _times(records: Iterable[Record]) -> list[float]:

@@ -112,7 +112,7 @@ COLUMNS: dict[str, Columns] = {
     "runtime": (
         _GROUP,
         _METHOD,
-        ("tasks", lambda row: f"{row['tasks']:,}"),
+        ("tasks", lambda row: f"{row['tasks']:,}" if row["tasks"] else NOTHING),
         ("runs", _runs),
         ("median time", lambda row: seconds(row["time_median_s"])),
         ("paper's time", lambda row: seconds(row["paper_time_s"])),

@@ -79,6 +79,7 @@ def test_objective_counts_verified_runs_only(make_record):
     assert row["gap_mean"] == 1 / 3
 
 
-def test_runtime_of_tasks_written_as_text(make_record):
-    (row,) = headline_rows(make_suite("runtime"), [make_record("a", source={"tasks": "6"}, wall_s=1.0, objective=1)])
-    assert (row["tasks"], row["runs"], row["time_median_s"]) == (6, 1, 1.0)
+@pytest.mark.parametrize(("text", "tasks"), [("6", 6), ("50-150", 0)])
+def test_runtime_of_tasks_written_as_text(make_record, text, tasks):
+    (row,) = headline_rows(make_suite("runtime"), [make_record("a", source={"tasks": text}, wall_s=1.0, objective=1)])
+    assert (row["tasks"], row["runs"], row["time_median_s"]) == (tasks, 1, 1.0)
