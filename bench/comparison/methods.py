@@ -7,9 +7,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.bench.comparison.bootstrap import mean_interval
 from schedgap.bench.comparison.pairs import Pair, measure
 from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.bootstrap import mean_interval
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:

@@ -57,11 +57,10 @@ class Content:
     """The page.
 
     source : of the paper's figures, empty without any. headline : the suite's own table. has_measures : whether that
-    is of measures instead of gaps. sweeps : measures over parameters. maps : which method
-    is the best where. methods : each method over all instances; None
-    where that is the headline. without_gap : runs that no figure of gaps can show, because they failed, and for lack of
-    a solution or a bound. curves : of the solutions of an instance. curve_figures : the same for papers, of one instance
-    of each group. Runs of models, which have no solution, are in none of methods, figures, without_gap.
+    is of measures instead of gaps. sweeps : measures over parameters. maps : which method is the best where. methods : each
+    method over all instances; None where that is the headline. without_gap : runs that no figure of gaps can show, because
+    they failed, and for lack of a solution or a bound. curves : of the solutions of an instance. curve_figures : the same for
+    papers, of one instance of each group. Runs of models, which have no solution, are in none of methods, figures, without_gap.
     """
 
     title: str

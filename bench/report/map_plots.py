@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 
 from schedgap.bench.report.palette import LIGHT, SHAPES, mark
 from schedgap.bench.report.plots import add_legend
+from schedgap.bench.report.sweep_plots import NEUTRAL
 from schedgap.bench.statistics.tables import measured, readable
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def draw_map(figure: Figure, shown: MethodMap, methods: Sequence[str]) -> None:
             if cell is None:
                 continue
             chosen = marks.get(cell.method)
-            colour = "#5a6069" if chosen is None else LIGHT[chosen.colour]
+            colour = NEUTRAL if chosen is None else LIGHT[chosen.colour]
             strength = PALEST + (STRONGEST - PALEST) * cell.won / cell.instances
             axes.fill_between(
                 [column - 0.5, column + 0.5], row - 0.5, row + 0.5, color=to_rgba(colour, strength), linewidth=0

@@ -10,7 +10,7 @@ from rich.text import Text
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.headlines import headline_rows
 from schedgap.bench.statistics.maps import build_maps
-from schedgap.bench.statistics.suite_tables import show_figures
+from schedgap.bench.statistics.suite_tables import interval_note, show_figures
 from schedgap.bench.statistics.summary import summarise
 from schedgap.bench.statistics.tables import console, failures, headline_table, verified_note
 
@@ -44,6 +44,7 @@ def show(results: Results) -> None:
         show_figures(screen, suite, results.records)
     lines = [] if suite is None else [suite.question]
     lines.append(verified_note(results.records))
+    lines += [] if suite is None else interval_note(suite).splitlines()
     if suite is not None and suite.source:
         lines.append(f"The paper's figures: {suite.source}.")
     missing = content["planned"] - content["runs"]

@@ -7,6 +7,7 @@ from math import fsum, isfinite
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.bootstrap import mean_interval
 from schedgap.bench.statistics.summary import mean
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def measured_row(
 ) -> dict[str, Any]:
     """Return, for each name, its mean, least and most over the runs, what models predict, and the paper's figure.
 
-    What nobody has is None. predictions : runs of models of these runs' method.
+    What nobody has is None. NAME_low, NAME_high : the 95% interval of the mean over the instances. predictions : runs of models
+    of these runs' method.
     """
     row: dict[str, Any] = {}
     for name in names:
@@ -52,9 +54,21 @@ def measured_row(
         predicted = [value for record in predictions if (value := figure(record, name)) is not None]
         row[name] = mean(values)
         row[f"{name}_min"], row[f"{name}_max"] = min(values, default=None), max(values, default=None)
+        row[f"{name}_low"], row[f"{name}_high"] = _interval(records, name)
         row[f"model_{name}"] = mean(predicted)
         row[f"paper_{name}"] = paper.get(name)
     return row
+
+
+def _interval(records: Iterable[Record], name: str) -> tuple[float | None, float | None]:
+    """Return the 95% interval of a figure's mean; the runs of an instance count as one."""
+    own: dict[str, list[float]] = {}
+    for record in records:
+        value = figure(record, name)
+        if value is not None:
+            own.setdefault(record.run.digest, []).append(value)
+    values = [fsum(found) / len(found) for found in own.values()]
+    return mean_interval(values)[1:] if values and all(map(isfinite, values)) else (None, None)
 
 
 def predictions_of(records: Iterable[Record]) -> dict[str, list[Record]]:

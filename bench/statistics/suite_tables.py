@@ -92,11 +92,16 @@ def _sweep_table(sweep: Sweep, records: Iterable[Record]) -> Table | None:
     return table
 
 
+def interval_note(suite: Suite) -> str:
+    """Return what the second number of a measure is, where the table has some."""
+    return "After ±: the 95% interval of the mean over instances.\n" if suite.headline == "measures" else ""
+
+
 def suite_notes(result: SuiteResult) -> str:
     """Return what to read below the table."""
     source = f"The paper's figures: {result.suite.source}.\n" if result.suite.source else ""
     return (
-        f"{result.suite.question}\n{verified_note(result.records)}\n{source}"
+        f"{result.suite.question}\n{verified_note(result.records)}\n{interval_note(result.suite)}{source}"
         f"{len(result.records)} runs, {result.measured_now} of them now, {result.failed} failed; "
         f"recorded in {result.directory}."
     )

@@ -156,13 +156,26 @@ def _measure(key: str) -> Callable[[dict[str, Any]], str]:
     return lambda row: measured(row[key])
 
 
+def _sure_measure(name: str) -> Callable[[dict[str, Any]], str]:
+    """Return what shows a mean and how far the ends of its interval are from it."""
+
+    def show(row: dict[str, Any]) -> str:
+        value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
+        if value is None or low is None or low == high:
+            return measured(value)
+        half = float(f"{max(value - low, high - value):.2g}")
+        return f"{measured(value)} ± {half:,.10g}"
+
+    return show
+
+
 def columns_of(headline: str, rows: Sequence[dict[str, Any]]) -> Columns:
     """Return the columns of a headline; a model's and the paper's figures only where there are some."""
     if headline != "measures":
         return COLUMNS[headline]
     columns: list[tuple[str, Callable[[dict[str, Any]], str]]] = [_GROUP, _METHOD, ("runs", _runs)]
     for name in measured_names(rows[0]) if rows else ():
-        columns.append((readable(name), _measure(name)))
+        columns.append((readable(name), _sure_measure(name)))
         for whose in ("model", "paper"):
             if any(row[f"{whose}_{name}"] is not None for row in rows):
                 columns.append((whose, _measure(f"{whose}_{name}")))

@@ -166,9 +166,9 @@ def _offer(s: State, m: Matcher, vm: int) -> None:
         left -= 1
         if s.task2job[task] != job:
             job, wait = s.task2job[task], waits_for(s, m, vm, column_of(s, m, task))
-        # What a task may lose there to be better off.
-        least = m.plan_end[task] - WORTH_MS - (now + wait + m.plan_ms[task])
-        if least > 0 and m.plan_vm[task] != vm and lost_at_least(m, m.plan_row[task], x, float(age + wait)) < least:
+        # A task is better off there if it loses less than this.
+        most = m.plan_end[task] - WORTH_MS - (now + wait + m.plan_ms[task])
+        if most > 0 and m.plan_vm[task] != vm and lost_at_least(m, m.plan_row[task], x, float(age + wait)) < most:
             end = now + expected_ms(s, m, task, vm, wait)
             if end < m.plan_end[task] - WORTH_MS:
                 if m.plan_vm[task] != NOWHERE:

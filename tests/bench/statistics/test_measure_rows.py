@@ -13,7 +13,18 @@ def test_a_row_has_mean_least_most_and_the_papers_figure(make_record):
     ]
     row = measured_row(records, ["wait", "price"], {"price": 0.5})
     assert (row["wait"], row["wait_min"], row["wait_max"], row["paper_wait"]) == (2.5, 1.0, 4.0, None)
-    assert (row["price"], row["price_min"], row["paper_price"]) == (None, None, 0.5)
+    assert (row["price"], row["price_min"], row["paper_price"], row["price_low"]) == (None, None, 0.5, None)
+
+
+def test_the_interval_is_over_instances(make_record):
+    def interval(*waits):
+        records = [make_record("a", name, objective=5, measures={"wait": wait}) for name, wait in waits]
+        row = measured_row(records, ["wait"], {})
+        return row["wait_low"], row["wait_high"]
+
+    # Two of four resamples have both.
+    assert interval(("i", 1.0), ("j", 4.0)) == (1.0, 4.0)
+    assert interval(("i", 1.0), ("i", 4.0)) == (2.5, 2.5)
 
 
 def test_a_model_counts_with_its_own_word(make_record):

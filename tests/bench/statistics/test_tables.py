@@ -2,8 +2,18 @@
 
 import pytest
 
-from schedgap.bench.statistics.tables import failures, number, percent, plain_table, seconds, verified_note
+from schedgap.bench.statistics.tables import columns_of, failures, number, percent, plain_table, seconds, verified_note
 from schedgap.instances.method import Status
+
+# A row of the headline `measures`.
+MEASURED = {
+    "wait_s": 9198.0,
+    "wait_s_low": 8400.0,
+    "wait_s_high": 10_512.0,
+    "paper_wait_s": None,
+    "model_wait_s": None,
+    "gap_mean": None,
+}
 
 
 @pytest.mark.parametrize(
@@ -54,3 +64,12 @@ def test_without_a_bound_no_gaps_are_claimed(make_record):
 
 def test_names_are_no_markup():
     assert str(plain_table("[red]x[/red]", ["a"], []).title) == "[red]x[/red]"
+
+
+def test_a_measure_stands_with_how_sure_its_mean_is():
+    columns = dict(columns_of("measures", [MEASURED]))
+    assert columns["wait (s)"](MEASURED) == "9,198 ± 1,300"
+    assert columns["wait (s)"](MEASURED | {"wait_s": 0.5, "wait_s_low": 0.49, "wait_s_high": 0.5012}) == "0.5 ± 0.01"
+    # A single instance says nothing of others.
+    assert columns["wait (s)"](MEASURED | {"wait_s_low": 9198.0, "wait_s_high": 9198.0}) == "9,198"
+    assert columns["wait (s)"](MEASURED | {"wait_s": None, "wait_s_low": None, "wait_s_high": None}) == "-"

@@ -6,62 +6,11 @@ import pytest
 from schedgap.instances.harvest import kernels_events, kernels_pool, kernels_waiting
 from schedgap.instances.harvest import kernels_state as ks
 from schedgap.instances.harvest.cluster import Cluster
-from schedgap.instances.harvest.model import NO_CHECKPOINTS, HarvestInstance
+from schedgap.instances.harvest.model import NO_CHECKPOINTS
 from schedgap.instances.harvest.verify import verify
 
 EPOCH_MS = 7
 FOREVER = 10**9
-
-
-def tiny(seed, **changes):
-    """Draw an instance in which much happens at one moment: VMs of 0 to 6 cores, times of 0 to 40 ms."""
-    rng = np.random.default_rng(seed)
-    vms, jobs = int(rng.integers(1, 5)), int(rng.integers(1, 5))
-    cores = rng.integers(1, 5, jobs)
-    memory = rng.integers(0, 5, jobs)
-    first, moments, amounts = [0], [], []
-    for v in range(vms):
-        times = np.unique(
-            np.append(rng.integers(0, 40, int(rng.integers(1, 9))), 0 if rng.integers(2) else 40)
-        ).tolist()
-        sizes = rng.choice([0, 0, 1, 2, 3, 4, 5, 6], len(times)).tolist()
-        if v == 0:
-            # Where every task fits in the end.
-            times, sizes = [*times, 50], [*sizes, 6]
-        kept = [k for k in range(len(sizes)) if sizes[k] != ([0, *sizes])[k]]
-        moments += [times[k] for k in kept] or [40]
-        amounts += [sizes[k] for k in kept] or [1]
-        first.append(len(moments))
-    count = rng.integers(1, 5, jobs)
-    up = [v for v in range(vms) if moments[first[v]] == 0 and amounts[first[v]] > 0]
-    dynamic = bool(rng.integers(2)) and bool(up)
-    leased = np.isin(np.arange(vms), up[: int(rng.integers(1, 4))]) if dynamic else np.ones(vms, bool)
-    runtime = rng.integers(1, 12, int(count.sum()))
-    given = {
-        "name": f"tiny-{seed}",
-        "objective": str(rng.choice(["jobs", "tasks", "makespan"])),
-        "kills": str(rng.choice(["oldest", "newest"])),
-        "allocation": str(rng.choice(["random", "balancing", "packing"])) if dynamic else "fixed",
-        "max_leases": int(leased.sum() + rng.integers(0, 3)) if dynamic else 0,
-        "base_price": 1,
-        "extra_price": 1,
-        "first_event": first,
-        "event_ms": moments,
-        "event_cores": amounts,
-        "min_cores": np.ones(vms, int),
-        "memory_mib": np.concatenate(([10], rng.integers(1, 10, vms - 1))),
-        "leased": leased,
-        "buffer": np.zeros(vms, bool),
-        "arrival_ms": np.sort(rng.integers(0, 30, jobs)),
-        "cores": cores,
-        "task_memory_mib": memory,
-        "checkpoint_ms": rng.choice([NO_CHECKPOINTS, 0, 1, 2], jobs),
-        "restore_ms": rng.integers(0, 3, jobs),
-        "first_task": np.concatenate(([0], np.cumsum(count))),
-        "runtime_ms": runtime,
-        "estimate_ms": np.maximum(runtime + rng.integers(-4, 5, runtime.size), 1),
-    }
-    return HarvestInstance(**given | changes)
 
 
 class Slow:
@@ -271,7 +220,7 @@ def step(slow, cluster, rng, copies):
 
 
 @pytest.mark.parametrize("copies", [1, 2])
-def test_a_slow_pool_does_the_same(copies):
+def test_a_slow_pool_does_the_same(copies, tiny):
     kinds = set()
     for seed in range(150):
         instance = tiny(seed)
@@ -297,7 +246,7 @@ def test_a_slow_pool_does_the_same(copies):
     assert len(kinds) >= 10
 
 
-def test_schedules_of_the_plain_rule_verify_and_depend_on_nothing_but_the_seed():
+def test_schedules_of_the_plain_rule_verify_and_depend_on_nothing_but_the_seed(tiny):
     pools, differ = set(), 0
     for seed in range(100):
         instance = tiny(seed)
