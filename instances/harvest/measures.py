@@ -8,6 +8,7 @@ import numpy as np
 
 from schedgap.instances.harvest.accounts import accounts
 from schedgap.instances.harvest.model import HOUR_MS, NO_CHECKPOINTS, SECOND_MS
+from schedgap.instances.harvest.pool import pool_quality
 from schedgap.instances.harvest.reference import plain_times_ms
 from schedgap.instances.harvest.sizes import last_at, leased_steps
 from schedgap.instances.harvest.stability import vm_figures
@@ -37,6 +38,8 @@ def measures(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, 
     utilisation : share of their core-time that runs held. mean_cores, mean_vms : leased, those with cores.
     cost : dollars: base_price for the cores of the minimum size, extra_price for those beyond.
     lease_changes_per_h : leases that begin after the first arrival.
+    vm_regret : share of the leased VM-hours that have a shrink and would have none in the best pool in hindsight
+    (`pool_quality`); only of pools that are chosen.
     vm_change_min and others : how stable all VMs are, leased or not (`stability`).
     """
     jct_s = job_times_ms(instance, schedule) / SECOND_MS
@@ -52,6 +55,8 @@ def measures(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, 
         for kind, jobs in (("", can | True), ("_interruptible", can), ("_uninterruptible", ~can)):
             if jobs.any():
                 figures[f"njct{kind}"] = float(np.exp(normalised[jobs].mean()))
+    if not instance.is_fixed:
+        figures["vm_regret"] = pool_quality(instance, schedule).regret
     return figures | _of_runs(instance, schedule) | _of_vms(instance, schedule) | vm_figures(instance)
 
 

@@ -6,6 +6,7 @@ import pytest
 from schedgap.instances.harvest import HarvestSchedule, measures, quick, verify
 from schedgap.instances.harvest.cluster import Cluster
 from schedgap.instances.harvest.measures import is_killed
+from schedgap.instances.harvest.pool import pool_quality
 
 # Task 0 of y is killed when a shrinks at 60 s, x's second task was killed at no such moment.
 GIVEN = [(0, 0, 0, 40), (1, 1, 0, 30), (1, 1, 30, 70), (2, 0, 12, 60, 10), (2, 0, 60, 73, 10)]
@@ -98,3 +99,14 @@ def test_solutions_stay_as_they_are(trio, runs):
     before = [getattr(schedule, key).tolist() for key in HarvestSchedule.__slots__]
     measures(trio, schedule)
     assert [getattr(schedule, key).tolist() for key in HarvestSchedule.__slots__] == before
+
+
+def test_regret_is_of_pools_that_are_chosen(trio, drawn_pool):
+    instance = drawn_pool(6, "random")
+    cluster = Cluster(instance)
+    assert cluster.run_plain()
+    schedule = cluster.schedule()
+    assert measures(instance, schedule)["vm_regret"] == pool_quality(instance, schedule).regret > 0
+    fixed = Cluster(trio)
+    assert fixed.run_plain()
+    assert "vm_regret" not in measures(trio, fixed.schedule())
