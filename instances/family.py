@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class Family:
     """What differs between families; how methods are run, recorded and reported does not.
 
+    solution : the class of its solutions, a frozen dataclass of whole numbers and arrays (see `fields`).
     verify : returns the exact integer objective of a feasible solution or raises `VerifyError`.
     objective_scale : integer objective units in one shown unit (1,000,000 micro-dollars in a dollar).
     generators : name to a function of keyword parameters and `seed` that returns an instance.
@@ -28,6 +29,7 @@ class Family:
     """
 
     name: str
+    solution: type[Any]
     verify: Callable[[Any, Any], int]
     read_instance: Callable[[Path], Any]
     write_instance: Callable[[Any, Path], None]

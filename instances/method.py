@@ -92,6 +92,7 @@ class Method:
     exact : given time enough it proves optimality.
     choices : what text parameters may be; one that is not named here may be any text. Those of `backend` all solve the
     same model.
+    wants : which of `OFFERED` the function takes.
     """
 
     name: str
@@ -105,6 +106,12 @@ class Method:
     exact: bool
     summary: str
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    wants: tuple[str, ...] = ()
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether the method is one of this package, and not of a plug-in."""
+        return self.func.__module__.startswith("schedgap.") and self.func is not runs_elsewhere
 
     def run(
         self,
@@ -127,9 +134,8 @@ class Method:
         if reason is not None:
             return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
         offered: dict[str, Any] = {"time_limit_s": time_limit_s, "threads": threads}
-        wanted = inspect.signature(self.func).parameters
-        keywords = {name: value for name, value in offered.items() if name in wanted}
-        if "rng" in wanted:
+        keywords = {name: value for name, value in offered.items() if name in self.wants}
+        if "rng" in self.wants:
             keywords["rng"] = np.random.default_rng(seed)
         answer = self.func(instance, **keywords, **chosen)
         return answer if isinstance(answer, Outcome) else Outcome(solution=answer)
@@ -155,6 +161,17 @@ class Method:
 
 
 REGISTRY: dict[tuple[str, str], Method] = {}
+
+
+def runs_elsewhere(instance: Any) -> Any:
+    """Stand for the function of a plug-in's method where the plug-in itself is not imported.
+
+    Raises
+    ------
+    MethodError
+        always: only the processes of its runs may call it.
+    """
+    raise MethodError(f"a plug-in's method was called on {instance.name} in a process that does not import plug-ins.")
 
 
 def _anything(_: Any) -> str | None:
@@ -185,6 +202,7 @@ def method(
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
             raise MethodError(f"method name '{name}' is not kebab-case; write it like 'best-fit-decreasing'.")
         names = list(inspect.signature(func).parameters.values())[1:]
+        wants = tuple(p.name for p in names if p.name in OFFERED)
         parameters = {p.name: p.default for p in names if p.name not in OFFERED}
         missing = [key for key, default in parameters.items() if default is inspect.Parameter.empty]
         if missing:
@@ -205,7 +223,7 @@ def method(
             raise MethodError(f"method {name} of family {family} is registered twice; rename one of them.")
         summary = (inspect.getdoc(func) or "").strip().split("\n")[0]
         REGISTRY[family, name] = Method(
-            name, family, version, func, parameters, supports, stochastic, bounds, exact, summary, offered
+            name, family, version, func, parameters, supports, stochastic, bounds, exact, summary, offered, wants
         )
         return func
 

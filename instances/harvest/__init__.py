@@ -17,6 +17,7 @@ from schedgap.instances.harvest.verify import ends_ms, job_times_ms, verify
 HARVEST = register_family(
     Family(
         name=FAMILY,
+        solution=HarvestSchedule,
         verify=verify,
         read_instance=read_instance,
         write_instance=write_instance,

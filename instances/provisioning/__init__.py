@@ -18,6 +18,7 @@ from schedgap.instances.provisioning.verify import verify
 PROVISIONING = register_family(
     Family(
         name=FAMILY,
+        solution=Provisioning,
         verify=verify,
         read_instance=read_instance,
         write_instance=write_instance,

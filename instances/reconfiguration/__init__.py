@@ -16,6 +16,7 @@ from schedgap.instances.reconfiguration.verify import verify
 RECONFIGURATION = register_family(
     Family(
         name=FAMILY,
+        solution=ReconfigurationSchedule,
         verify=verify,
         read_instance=read_instance,
         write_instance=write_instance,

@@ -16,6 +16,7 @@ from schedgap.instances.sharing.verify import ends_ms, verify
 SHARING = register_family(
     Family(
         name=FAMILY,
+        solution=SharingSchedule,
         verify=verify,
         read_instance=read_instance,
         write_instance=write_instance,

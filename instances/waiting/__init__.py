@@ -16,6 +16,7 @@ from schedgap.instances.waiting.verify import verify
 WAITING = register_family(
     Family(
         name=FAMILY,
+        solution=WaitingSchedule,
         verify=verify,
         read_instance=read_instance,
         write_instance=write_instance,
