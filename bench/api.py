@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.checks.audit import Audit, audit_of
-from schedgap.bench.discover import load_families, load_methods
+from schedgap.bench.discover import load_families
 from schedgap.bench.executors.opening import open_executor
 from schedgap.bench.isolation.runexec import require_runexec
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
@@ -220,7 +221,7 @@ def gap(
         for an unknown method or parameter.
     """
     files = tuple(str(Path(plugin).resolve()) for plugin in plugins)
-    load_methods([family], files)
+    load_catalogue([family], files)
     limits = Limits.from_time_limit(time_limit_s, memory_mib=memory_mib)
     plan = Plan(setting(family, files, limits.threads))
     chosen = [chosen_method(family, text) for text in methods]

@@ -7,6 +7,7 @@ import importlib.util
 import pkgutil
 import sys
 from contextlib import redirect_stdout
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -16,6 +17,7 @@ from schedgap.instances.errors import MethodError, SchedgapError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from importlib.metadata import EntryPoint
 
 GROUP = "schedgap.methods"
 _FLOORS = ("schedgap.formulations", "schedgap.heuristics")
@@ -29,22 +31,37 @@ def load_families() -> None:
             importlib.import_module(f"schedgap.instances.{module.name}")
 
 
-def load_methods(families: Iterable[str], plugins: Iterable[str] = ()) -> None:
-    """Import every module that may register a method of the families, then the plug-ins.
+def load_methods(families: Iterable[str]) -> None:
+    """Import every module of this package that may register a method of the families."""
+    load_families()
+    for family in families:
+        for floor in _FLOORS:
+            _import_all(f"{floor}.{family}")
 
-    plugins : paths of Python files. What plug-ins print on import goes to stderr.
+
+def has_plugins(plugins: Iterable[str] = ()) -> bool:
+    """Whether there are plug-ins: those installed, or these files."""
+    return bool(tuple(plugins)) or bool(installed_plugins())
+
+
+@cache
+def installed_plugins() -> tuple[EntryPoint, ...]:
+    """Return the entry points of installed plug-ins; looking through all packages takes as long as the quickest runs."""
+    return tuple(entry_points(group=GROUP))
+
+
+def import_plugins(plugins: Iterable[str]) -> None:
+    """Import the plug-ins that are installed and these files, for the process of a run only: their code is not ours.
+
+    What they print on import goes to stderr.
 
     Raises
     ------
     MethodError
         if a plug-in cannot be imported.
     """
-    load_families()
-    for family in families:
-        for floor in _FLOORS:
-            _import_all(f"{floor}.{family}")
     with redirect_stdout(sys.stderr):
-        for point in entry_points(group=GROUP):
+        for point in installed_plugins():
             try:
                 point.load()
             except SchedgapError:

@@ -6,8 +6,8 @@ import importlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.checks.audit import other_backend
-from schedgap.bench.discover import load_methods
 from schedgap.bench.executors.execute import Setting, Task
 from schedgap.bench.isolation.payload import compiled_kind, pickled
 from schedgap.bench.records.host import package_version
@@ -74,8 +74,8 @@ class Plan:
         run = self.runs[key]
         # A block's own threads need processes of their own: libraries read their number when they start.
         place = replace(self.setting, threads=run.limits.threads)
-        is_ours = find_method(run.family, run.method).func.__module__.startswith("schedgap.")
-        return Task(run, *self.instances[run.digest], place, is_ours, keep)
+        is_plugin = not find_method(run.family, run.method).is_shipped
+        return Task(run, *self.instances[run.digest], place, is_plugin, keep)
 
 
 def plan_suite(
@@ -98,7 +98,7 @@ def plan_suite(
     """
     if trace is not None and all(block.trace is None for block in suite.instances):
         raise SuiteError(f"{suite.name}: no instances of this suite can come from a trace; leave --trace out.")
-    load_methods([suite.family], plugins)
+    load_catalogue([suite.family], plugins)
     plan = Plan(setting(suite.family, plugins, suite.limits.threads or 1, isolation))
     texts = {text for block in suite.instances for text in block.methods or suite.methods} | set(suite.methods)
     methods = {text: _checked(suite, text) for text in texts}

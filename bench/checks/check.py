@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.checks.instances import default_instances, small_instances
 from schedgap.bench.checks.promises import judge_trial
 from schedgap.bench.checks.trials import try_methods
-from schedgap.bench.discover import load_families, load_methods
+from schedgap.bench.discover import load_families
 from schedgap.bench.plan import BOUND_METHODS, chosen_method
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.family import find_family
@@ -48,7 +49,7 @@ def check_methods(
     files = tuple(str(Path(plugin).resolve()) for plugin in plugins)
     load_families()
     find_family(family)
-    load_methods([family], files)
+    load_catalogue([family], files)
     chosen = [chosen_method(family, text) for text in texts]
     tried = small_instances(family) if instances is None else list(instances)
     large = default_instances(family)
@@ -68,7 +69,7 @@ def check_methods(
         jobs=jobs,
         on_progress=on_progress,
     )
-    shipped = [trial for trial in trials if _is_shipped(trial.method)]
+    shipped = [trial for trial in trials if trial.method.is_shipped]
     ours = trials[: len(chosen)]
     return [judge_trial(trial, [other for other in shipped if other is not trial]) for trial in ours]
 
@@ -78,12 +79,8 @@ def _references(family: str, instances: Sequence[Any], checked: Sequence[str]) -
     shipped = [
         method
         for (of, name), method in sorted(REGISTRY.items())
-        if of == family and method.bounds and name not in checked and _is_shipped(method)
+        if of == family and method.bounds and name not in checked and method.is_shipped
     ]
     shipped.sort(key=lambda method: (not method.exact, method.name not in BOUND_METHODS))
     found = [next((m for m in shipped if m.supports(each) is None), None) for each in instances]
     return list({method.name: method for method in found if method is not None}.values())
-
-
-def _is_shipped(method: Method) -> bool:
-    return method.func.__module__.startswith("schedgap.")

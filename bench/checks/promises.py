@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -148,6 +147,8 @@ def _claims(trial: Trial) -> Check:
 
 def _same(trial: Trial, kind: Kind, name: str) -> Check:
     wrong, compared = _different(trial, kind)
+    if wrong and kind is Kind.AFTER_OTHERS and _different(trial, Kind.AGAIN)[0]:
+        return Check(name, Result.SKIPPED, "its answers differ without other instances too")
     return _check(name, wrong, _answered(trial), trial, _number(compared, "instance"))
 
 
@@ -172,7 +173,7 @@ def _no_time(trial: Trial) -> Check:
 
 def _in_time(trial: Trial) -> Check:
     name = "keeps to the time limit"
-    if "time_limit_s" not in inspect.signature(trial.method.func).parameters:
+    if "time_limit_s" not in trial.method.wants:
         return Check(name, Result.SKIPPED, "it takes no time_limit_s")
     runs = [s for s in _all(trial) if s.record.measurement.wall_s is not None]
     late = [s for s in runs if (s.record.measurement.wall_s or 0.0) > s.record.run.limits.time_limit_s + GRACE_S]

@@ -113,7 +113,7 @@ def try_methods(
     for trial, given in pairs[: len(chosen)]:
         answered = list(trial.answered())
         for digest, after in zip(answered, [*answered[1:], *answered[:1]], strict=True):
-            before = tuple((each, plan.instances[each][0]) for each in (after, digest))
+            before = tuple(plan.instances[each][0] for each in (after, digest))
             second += [
                 task(Kind.AGAIN, trial.method, given, digest),
                 task(Kind.OTHER_SEED, trial.method, given, digest),

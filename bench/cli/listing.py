@@ -60,12 +60,13 @@ def _suites() -> list[dict[str, Any]]:
 
 
 def _methods(plugins: list[Path]) -> list[dict[str, Any]]:
-    from schedgap.bench.discover import load_families, load_methods
+    from schedgap.bench.catalogue import load_catalogue
+    from schedgap.bench.discover import load_families
     from schedgap.instances.family import FAMILIES
     from schedgap.instances.method import REGISTRY
 
     load_families()
-    load_methods(sorted(FAMILIES), [str(path) for path in plugins])
+    load_catalogue(sorted(FAMILIES), [str(path) for path in plugins])
     return [
         {
             "family": method.family,

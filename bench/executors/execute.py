@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the pool of a process must know: it starts one pool for each setting it meets.
+    """Where and how runs are done: a process starts one pool for each setting that it meets, whatever the plug-ins.
 
     session : on a cluster, whose pool it is: harnesses that share workers must not end each other's.
     """
@@ -41,16 +41,17 @@ class Task:
     """One run with all that is needed to do it anywhere.
 
     pickled : the instance. kind : see `payload.compiled_kind`. keep : send the solution back too.
-    before : digests and pickles of instances on which the method is called first, in the same process, untimed.
+    is_plugin : the method is not one of this package. before : pickles of instances on which the method is called
+    first, in the same process, untimed.
     """
 
     run: Run
     pickled: bytes
     kind: str
     setting: Setting
-    is_ours: bool = False
+    is_plugin: bool = False
     keep: bool = False
-    before: tuple[tuple[str, bytes], ...] = ()
+    before: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ _LOCK = threading.Lock()
 
 def perform(task: Task) -> Performed:
     """Measure one run in this process's pool."""
-    pool, run = start_pool(task.setting), task.run
+    run = task.run
     request = Request(
         family=run.family,
         method=run.method,
@@ -80,13 +81,15 @@ def perform(task: Task) -> Performed:
         seed=run.seed,
         limits=run.limits,
         digest=run.digest,
-        instance_path=pool.store(run.digest, task.pickled),
+        instance=task.pickled,
         keep=task.keep,
-        before=tuple(pool.store(digest, content) for digest, content in task.before),
+        before=task.before,
         isolation=task.setting.isolation,
+        is_plugin=task.is_plugin,
         plugins=task.setting.plugins,
     )
-    return Performed(run, pool.run(request, task.kind, is_ours=task.is_ours), host_facts(), task.setting.isolation)
+    answer = start_pool(task.setting).run(request, task.kind)
+    return Performed(run, answer, host_facts(), task.setting.isolation)
 
 
 def execute(tasks: Iterable[Task], jobs: int | None = None) -> Generator[Performed, None, None]:
@@ -109,10 +112,11 @@ def execute(tasks: Iterable[Task], jobs: int | None = None) -> Generator[Perform
 
 def start_pool(setting: Setting) -> Pool:
     """Start the pool of a setting unless it is there; before its first run, its imports overlap with other work."""
+    key = replace(setting, plugins=())
     with _LOCK:
-        if setting not in _POOLS:
-            _POOLS[setting] = Pool(setting.families, setting.plugins, setting.threads)
-        return _POOLS[setting]
+        if key not in _POOLS:
+            _POOLS[key] = Pool(key.families, key.threads)
+        return _POOLS[key]
 
 
 @atexit.register

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket as sockets
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from schedgap.bench.isolation.request import END_S, KEEP_BYTES, Describe, Request
+
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from schedgap.bench.isolation.request import Request, WarmUp
+    from schedgap.bench.isolation.request import Judge, WarmUp
+
+    Question = Request | WarmUp | Judge | Describe
 
 
 LOOK_EVERY_S = 1.0
@@ -30,6 +35,7 @@ class ServerHandle:
     """One server, as seen from here.
 
     pid : also the parent of all that its run starts; 0 before `greet`.
+    holds : digest of the instance that it has.
     touch : children of this warm server call the method on the small instance once more, untimed: the first call after
     a fork pays for copying pages, which for the quickest methods is several times the call itself.
     """
@@ -39,6 +45,7 @@ class ServerHandle:
     pid: int = 0
     warm_s: float | None = None
     touch: bool = False
+    holds: str = ""
 
     def greet(self, spawner: int, patience_s: float) -> None:
         """Wait until the server is there and says its `pid`. spawner : process that forks it.
@@ -61,16 +68,16 @@ class ServerHandle:
         self.close()
         raise ServerLostError
 
-    def ask(self, question: Request | WarmUp, patience_s: float) -> Any:
+    def ask(self, question: Question, patience_s: float) -> Any:
         """Return the server's answer.
 
         Raises
         ------
         ServerLostError
-            if none comes within the patience.
+            if none comes within the patience; the server is gone then.
         """
         try:
-            self.connection.send(question)
+            self.connection.send(self._known(question))
             deadline = time.monotonic() + patience_s
             while time.monotonic() < deadline:
                 if self.connection.poll(min(LOOK_EVERY_S, patience_s)):
@@ -78,10 +85,32 @@ class ServerHandle:
                 _wake(self.pid)
         except (EOFError, OSError):
             pass
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-        self.close()
+        self.end()
         raise ServerLostError
+
+    def _known(self, question: Question) -> Question:
+        """Return the question without an instance that the server has, and note which one it has from now on."""
+        if isinstance(question, Describe):
+            return question
+        request = question if isinstance(question, Request) else question.request
+        if request.digest == self.holds:
+            request = replace(request, instance=None)
+        elif request.instance is not None:
+            self.holds = request.digest if len(request.instance) <= KEEP_BYTES else ""
+        return request if isinstance(question, Request) else replace(question, request=request)
+
+    def end(self) -> None:
+        """Make the server end what it runs and itself; kill it only if it does not: what it runs would go on."""
+        self.hang_up()
+        with suppress(ProcessLookupError):
+            watched = os.pidfd_open(self.pid)
+            try:
+                ready, _, _ = select.select([watched], [], [], END_S)
+                if not ready:
+                    signal.pidfd_send_signal(watched, signal.SIGKILL)
+            finally:
+                os.close(watched)
+        self.close()
 
     def hang_up(self) -> None:
         """Make the server end its run and itself, and whoever waits for its answer stop waiting."""

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import signal
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.isolation.answer import AnswerError, Failure, Report, unpack
 from schedgap.bench.isolation.supervise import MIB, Cause
-from schedgap.bench.isolation.unpickle import ForeignClassError, loads
 from schedgap.bench.records.measurement import FAILED, Measurement
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from schedgap.bench.isolation.supervise import Ending
     from schedgap.bench.records.runs import Limits
     from schedgap.instances.family import Family
 
 MUTATED = "it changed the instance that it was given"
-# What `child` says instead of an answer, or None.
-_UNANSWERED = (None, Status.MEMORY, Status.ERROR)
+# By how much the times that a run's process tells may differ from its supervisor's, who may have to wait for a processor.
+CLOCK_SLACK_S = 0.1
+CLOCK_SLACK = 0.1
+_FAILURES = (Status.MEMORY, Status.ERROR)
 _CLAIMS = (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION, Status.INFEASIBLE, Status.UNSUPPORTED)
 
 
@@ -32,38 +31,71 @@ def judge(family: Family, instance: Any, ending: Ending, limits: Limits) -> tupl
     A solution counts when `family.verify` accepts it here, outside of the process that made it; `optimal` is said of a
     verified objective that equals the method's bound, whatever the method claims.
     """
-    facts: dict[str, Any] = {}
-    solution = None
     if ending.cause is not None or ending.answer is None:
-        measurement = _killed(ending, limits)
-    else:
-        try:
-            facts = loads(ending.answer)
-        except ForeignClassError as error:
-            reason = f"its answer holds a {error}; return the classes of schedgap.instances, numbers and strings"
-            measurement = Measurement(Status.INVALID, reason=reason)
-        except Exception as error:
-            measurement = Measurement(Status.INVALID, reason=f"its answer cannot be read: {error!r}")
-        else:
-            if not isinstance(facts, dict) or facts.get("failed") not in _UNANSWERED:
-                measurement, facts = _killed(dataclasses.replace(ending, cause=Cause.MESSAGES), limits), {}
-            elif "failed" in facts:
-                measurement = Measurement(Status(facts["failed"]), reason=facts["reason"])
-                facts = {}
-            else:
-                measurement, solution = _weighed(family, instance, facts)
-    measurement = dataclasses.replace(
-        measurement,
-        wall_s=facts.get("wall_s"),
-        cpu_s=facts.get("cpu_s"),
-        reference_s=facts.get("reference_s"),
-        compile_s=facts.get("compile_s"),
-        warm_s=facts.get("warm_s"),
-        warm=facts.get("warm") or "none",
-        peak_memory_mib=round(ending.peak_bytes / MIB, 1),
-        output=ending.output.decode(errors="replace") if measurement.status in FAILED else "",
-    )
-    return measurement, solution
+        return _seen(_killed(ending, limits), ending), None
+    measurement, solution = _heard(family, instance, ending)
+    return _seen(measurement, ending), solution
+
+
+def invalid(reason: str, ending: Ending) -> Measurement:
+    """Return the measurement of a run whose answer cannot be judged."""
+    return _seen(Measurement(Status.INVALID, reason=reason), ending)
+
+
+def _seen(measurement: Measurement, ending: Ending) -> Measurement:
+    """Add what the supervisor saw."""
+    output = ending.output.decode(errors="replace") if measurement.status in FAILED else ""
+    return dataclasses.replace(measurement, peak_memory_mib=round(ending.peak_bytes / MIB, 1), output=output)
+
+
+def _heard(family: Family, instance: Any, ending: Ending) -> tuple[Measurement, Any]:
+    assert ending.answer is not None
+    try:
+        said, solution = unpack(ending.answer, family.solution)
+    except AnswerError as error:
+        return Measurement(Status.INVALID, reason=f"its answer cannot be read: {error}"), None
+    except SchedgapError as error:
+        return Measurement(Status.INVALID, reason=str(error)), None
+    except MemoryError:
+        raise
+    except Exception as error:
+        return Measurement(Status.INVALID, reason=f"its solution cannot be read: {error!r:.300}"), None
+    if isinstance(said, Failure):
+        if said.status not in _FAILURES:
+            reason = f"it says that it failed as '{said.status:.60}'; a run fails as {' or '.join(_FAILURES)}"
+            return Measurement(Status.INVALID, reason=reason), None
+        return Measurement(Status(said.status), reason=said.reason), None
+    measurement, solution = _weighed(family, instance, said, solution)
+    impossible = _impossible(said, ending)
+    if impossible is not None:
+        return dataclasses.replace(
+            measurement, status=Status.INVALID, objective=None, bound=None, reason=impossible
+        ), None
+    return dataclasses.replace(measurement, wall_s=_wall_s(said, ending)), solution
+
+
+def _wall_s(said: Report, ending: Ending) -> float:
+    """Return how long the call took: as its own process says, unless the supervisor's clock rules that out."""
+    if ending.called_s is None or said.wall_s >= (1 - CLOCK_SLACK) * ending.called_s - CLOCK_SLACK_S:
+        return said.wall_s
+    return ending.called_s
+
+
+def _impossible(said: Report, ending: Ending) -> str | None:
+    """Return which of the times cannot be, by the supervisor's clock; None if all can."""
+    if ending.elapsed_s is None:
+        return None
+    if ending.called_s is None:
+        return "its answer came before its call was over"
+    most = (1 + CLOCK_SLACK) * ending.elapsed_s + CLOCK_SLACK_S
+    names = ("wall_s", "compile_s", "reference_s", "warm_s", "build_s", "solve_s", "extract_s")
+    for name in names:
+        value = getattr(said, name)
+        if value is not None and value > most:
+            return f"it says {name} = {value:g}, and its process was there for {ending.elapsed_s:.3g} s"
+    if said.cpu_s > (1 + CLOCK_SLACK) * ending.cpu_s + CLOCK_SLACK_S:
+        return f"it says cpu_s = {said.cpu_s:g}, and its processes used {ending.cpu_s:.3g} s"
+    return None
 
 
 def _killed(ending: Ending, limits: Limits) -> Measurement:
@@ -86,81 +118,65 @@ def _killed(ending: Ending, limits: Limits) -> Measurement:
         return Measurement(*shown[Cause.CPU][:1], reason=shown[Cause.CPU][1])
     if code >= 0:
         return Measurement(Status.CRASHED, reason=f"its process exited with code {code} and without an answer")
-    name = signal.Signals(-code).name
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
     if b"bad_alloc" in ending.output or b"MemoryError" in ending.output:
         return Measurement(Status.MEMORY, reason=f"an allocation failed ({name})")
     hint = "; the system may have been out of memory" if code == -signal.SIGKILL else ""
     return Measurement(Status.CRASHED, reason=f"its process was ended by {name}{hint}")
 
 
-def _weighed(family: Family, instance: Any, facts: dict[str, Any]) -> tuple[Measurement, Any]:
-    claimed, bound, solution = facts["status"], facts["bound"], facts["solution"]
+def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tuple[Measurement, Any]:
+    claimed, bound = said.status, said.bound
     measurement = Measurement(
         Status.NO_SOLUTION,
         claimed_status=claimed,
-        build_s=_seconds(facts["build_s"]),
-        solve_s=_seconds(facts["solve_s"]),
-        extract_s=_seconds(facts["extract_s"]),
-        solver=facts["solver"],
-        trajectory=_points(facts["trajectory"]),
-        details={key: _recordable(value) for key, value in facts["details"].items()},
+        wall_s=said.wall_s,
+        cpu_s=said.cpu_s,
+        reference_s=said.reference_s,
+        compile_s=said.compile_s,
+        warm_s=said.warm_s,
+        warm=said.warm or "none",
+        build_s=said.build_s,
+        solve_s=said.solve_s,
+        extract_s=said.extract_s,
+        solver=said.solver,
+        trajectory=tuple(said.trajectory),
+        details=said.details,
     )
 
-    def invalid(reason: str, **known: Any) -> tuple[Measurement, Any]:
-        return dataclasses.replace(measurement, status=Status.INVALID, reason=reason, **known), None
+    def refused(reason: str) -> tuple[Measurement, Any]:
+        return dataclasses.replace(measurement, status=Status.INVALID, reason=reason), None
 
-    if facts["mutated"]:
-        return invalid(MUTATED)
+    if said.mutated:
+        return refused(MUTATED)
     if claimed not in _CLAIMS:
-        return invalid(f"it claims to be '{claimed:.60}'; a method claims {', '.join(_CLAIMS)}")
-    if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int)):
-        return invalid(f"its bound is {bound!r:.60}; a bound is a whole number of the family's units")
-    if bound is not None and not _fits(bound):
-        return invalid(f"its bound is a number of {bound.bit_length()} bits; the family's units need at most 63")
+        return refused(f"it claims to be '{claimed:.60}'; a method claims {', '.join(_CLAIMS)}")
+    if isinstance(bound, str):
+        return refused(f"its bound is {bound:.60}; a bound is a whole number of the family's units, of at most 63 bits")
+    if said.foreign is not None:
+        return refused(
+            f"its solution is of type {said.foreign:.60}, which cannot be verified; return a {family.solution.__name__}"
+        )
     if solution is None:
         if claimed in (Status.OPTIMAL, Status.FEASIBLE):
-            return invalid(f"it claims to be '{claimed}' and returns no solution")
-        reason = facts["details"].get("reason") if claimed == Status.UNSUPPORTED else None
-        return dataclasses.replace(measurement, status=Status(claimed), bound=bound, reason=reason), None
+            return refused(f"it claims to be '{claimed}' and returns no solution")
+        reason = said.details.get("reason") if claimed == Status.UNSUPPORTED else None
+        shown = None if reason is None else str(reason)
+        return dataclasses.replace(measurement, status=Status(claimed), bound=bound, reason=shown), None
     try:
-        # A new object: nothing that its constructor refuses may have been smuggled in.
-        solution = dataclasses.replace(solution)
         objective = int(family.verify(instance, solution))
     except SchedgapError as error:
-        return invalid(str(error))
+        return refused(str(error))
+    except MemoryError:
+        raise
     except Exception as error:
-        return invalid(f"its solution, of type {type(solution).__name__}, cannot be verified: {error!r}")
+        return refused(f"its solution cannot be verified: {error!r:.300}")
     if claimed in (Status.INFEASIBLE, Status.NO_SOLUTION, Status.UNSUPPORTED):
-        return invalid(f"it claims '{claimed}' and returns a feasible solution of {objective}")
+        return refused(f"it claims '{claimed}' and returns a feasible solution of {objective}")
     if bound is not None and bound > objective:
-        return invalid(f"its bound {bound} is above the objective {objective} of its own verified solution")
+        return refused(f"its bound {bound} is above the objective {objective} of its own verified solution")
     status = Status.OPTIMAL if bound == objective else Status.FEASIBLE
     reason = None
     if claimed == Status.OPTIMAL and status is not Status.OPTIMAL:
         reason = f"it claims to be optimal, its bound {bound} does not prove that"
     return dataclasses.replace(measurement, status=status, objective=objective, bound=bound, reason=reason), solution
-
-
-def _seconds(value: Any) -> float | None:
-    """Return a time as the method reports it, None if it is none: the record holds finite numbers only."""
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
-
-
-def _points(trajectory: Iterable[tuple[Any, Any, Any]]) -> tuple[tuple[float, int | None, int | None], ...]:
-    """Return the points of a trajectory that a record can hold, and leave out the others."""
-    return tuple(
-        (elapsed_s, objective, bound)
-        for elapsed_s, objective, bound in trajectory
-        if math.isfinite(elapsed_s)
-        and all(value is None or (isinstance(value, int) and _fits(value)) for value in (objective, bound))
-    )
-
-
-def _fits(value: int) -> bool:
-    """Whether a whole number has at most 63 bits; Python refuses to print those of thousands of digits."""
-    return value.bit_length() <= 63
-
-
-def _recordable(value: Any) -> Any:
-    too_long = isinstance(value, int) and not _fits(value)
-    return f"a number of {value.bit_length()} bits" if too_long else value

@@ -6,18 +6,18 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schedgap.bench.isolation.described import methods_of
 from schedgap.bench.isolation.handle import ServerHandle, ServerLostError
-from schedgap.bench.isolation.request import Answer, Refusal, Request, WarmedUp, WarmUp
-from schedgap.bench.isolation.supervise import MAX_RESTARTS
+from schedgap.bench.isolation.judging import JUDGE_S, unjudged
+from schedgap.bench.isolation.request import END_S, START_S, Answer, Describe, Judge, Refusal, Request, WarmedUp, WarmUp
+from schedgap.bench.isolation.supervise import MAX_COMPILE_S
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import RUNEXEC
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError
@@ -26,9 +26,14 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# What a server may take beyond the limits of its run: killing, verifying, answering.
-PATIENCE_S = 400.0
+    from schedgap.bench.isolation.supervise import Ending
+    from schedgap.instances.method import Method
+
+# What a server may take beyond the limits of its run: compiling, killing, judging, answering.
+PATIENCE_S = MAX_COMPILE_S + JUDGE_S + 200.0
 MAX_IDLE = 32
+# The labels of servers that are warm for no method, and of those that judge.
+CLEAN, JUDGES = "", "judges"
 TOUCH_BELOW_S = 0.005
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -48,19 +53,19 @@ class PoolClosedError(Exception):
 class Pool:
     """Warm servers of this process, shared by its threads.
 
-    families, plugins : whose methods the servers load. threads : processor threads a run may use.
+    families : whose methods the servers load. threads : processor threads a run may use.
     """
 
-    def __init__(self, families: Iterable[str], plugins: Iterable[str] = (), threads: int = 1) -> None:
-        self._families, self._plugins = tuple(families), tuple(plugins)
+    def __init__(self, families: Iterable[str], threads: int = 1) -> None:
+        self._families = tuple(families)
         self._lock = threading.Lock()
         self._idle: dict[str, list[ServerHandle]] = {}
         self._busy: set[ServerHandle] = set()
         self._warmth: dict[str, Warmth] = {}
         self._trials: dict[str, threading.Lock] = {}
+        # What is left to each method, by label, for compiling beside its limits.
+        self._compile_left_s: dict[str, float] = {}
         self._closed = False
-        self._scratch = tempfile.TemporaryDirectory(prefix="schedgap-", ignore_cleanup_errors=True)
-        self._paths: dict[str, Path] = {}
         self._ready = False
         # Apart from `_lock`, which `close` takes: loading methods may take long, or for ever.
         self._starting = threading.Lock()
@@ -81,7 +86,7 @@ class Pool:
                 start_new_session=True,
             )
         with Connection(os.dup(ours.fileno())) as connection:
-            connection.send((self._families, self._plugins))
+            connection.send(self._families)
         return process, ours
 
     def _wait_until_ready(self) -> None:
@@ -103,20 +108,29 @@ class Pool:
                 raise MethodError(f"methods cannot be loaded: {problem}")
             self._ready = True
 
-    def store(self, digest: str, pickled: bytes) -> Path:
-        """Put an instance where servers find it; once a digest."""
-        with self._lock:
-            if digest not in self._paths:
-                path = Path(self._scratch.name) / digest
-                path.write_bytes(pickled)
-                self._paths[digest] = path
-            return self._paths[digest]
+    def describe(self, plugins: tuple[str, ...]) -> list[Method]:
+        """Return the methods of the pool's families that plug-ins register, which are imported in a process of their own.
 
-    def run(self, request: Request, kind: str, *, is_ours: bool = False) -> Answer:
+        Raises
+        ------
+        MethodError
+            if they cannot be imported.
+        """
+        self._wait_until_ready()
+        try:
+            server = self._clone()
+            answer = server.ask(Describe(self._families, plugins), START_S + PATIENCE_S)
+        except ServerLostError:
+            raise MethodError(f"plug-ins {', '.join(plugins)} end the processes that import them.") from None
+        self._give(CLEAN, server)
+        if answer.content is None:
+            raise MethodError(f"plug-ins {', '.join(plugins)} cannot be imported: {answer.reason}.")
+        return methods_of(answer.content)
+
+    def run(self, request: Request, kind: str) -> Answer:
         """Measure one run; whatever happens to it or to its server, there is an answer.
 
-        kind : what tells compiled specialisations apart (see `payload.compiled_kind`). is_ours : the method is one of
-        this package, and so tested to survive being called in a server.
+        kind : what tells compiled specialisations apart (see `payload.compiled_kind`).
 
         Raises
         ------
@@ -124,26 +138,28 @@ class Pool:
             if the pool was closed meanwhile.
         """
         self._wait_until_ready()
-        label = f"{request.family}/{request.method}/{sorted(request.given.items())}/{kind}"
-        patience_s = (MAX_RESTARTS + 1) * request.limits.wall_s + PATIENCE_S
+        plugins = request.plugins if request.is_plugin else ()
+        label = f"{request.family}/{request.method}/{sorted(request.given.items())}/{kind}/{plugins}"
+        allowance = request.allowance
+        patience_s = allowance.start_s + (allowance.restarts + 2) * request.limits.wall_s + PATIENCE_S
         with self._lock:
             trial = self._trials.setdefault(label, threading.Lock())
+            self._compile_left_s.setdefault(label, MAX_COMPILE_S)
         with trial:
             # One thread at a time: two processes compiling the same kernel would do the work twice.
             if label not in self._warmth:
-                self._warmth[label] = self._try(request, label, patience_s, is_ours)
+                self._warmth[label] = self._try(request, label, patience_s)
         warmth = self._warmth[label]
         try:
             server = self._take(request, label, warmth, patience_s)
             in_child = warmth is Warmth.CHILD or server.touch
-            answer: Answer | Refusal = server.ask(replace(request, warm=in_child), patience_s)
+            ending = self._ask(server, replace(request, warm=in_child), label, patience_s)
         except ServerLostError:
             if self._closed:
                 raise PoolClosedError from None
             return Answer(Measurement(Status.CRASHED, reason="the process that watched it died or stopped answering"))
-        self._give(label, server)
-        if isinstance(answer, Refusal):
-            raise ExecutorError(answer.reason)
+        self._give(_idle_label(request, label), server)
+        answer = self._judge(request, ending)
         if warmth is Warmth.PARENT and answer.measurement.warm != "repeat":
             warm = replace(answer.measurement, warm=str(warmth), warm_s=server.warm_s)
             return replace(answer, measurement=warm)
@@ -159,68 +175,108 @@ class Pool:
                 server.hang_up()
         for server in idle:
             server.close()
-        # Whoever waits for methods to be loaded hears of it.
+        # Whoever waits for methods to be loaded hears of it; the spawner ends when its servers have.
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         if self._ready:
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(5)
+                self._process.wait(END_S + 5)
         self._process.kill()
         self._process.wait()
-        self._scratch.cleanup()
 
-    def _try(self, request: Request, label: str, patience_s: float, is_ours: bool) -> Warmth:
-        """Run the method on the family's small instance to see where it can be warmed up; this fills Numba's cache too.
+    def _ask(self, server: ServerHandle, request: Request, label: str, patience_s: float) -> Ending:
+        """Have a run done, with what is left to its method for compiling."""
+        with self._lock:
+            left_s = self._compile_left_s[label]
+        try:
+            ending: Ending | Refusal = server.ask(replace(request, compile_s=left_s), patience_s)
+        except ServerLostError:
+            self._forget(server)
+            raise
+        if isinstance(ending, Refusal):
+            self._give(_idle_label(request, label), server)
+            raise ExecutorError(ending.reason)
+        with self._lock:
+            self._compile_left_s[label] = max(0.0, self._compile_left_s[label] - ending.paused_s)
+        return ending
 
-        Methods of others first show in a limited child that they survive it.
+    def _judge(self, request: Request, ending: Ending) -> Answer:
+        """Return what a run gave, by the word of a server that runs nothing."""
+        server = self._idle_server(JUDGES) or self._clone()
+        try:
+            answer: Answer = server.ask(Judge(request, ending), JUDGE_S)
+        except ServerLostError:
+            self._forget(server)
+            if self._closed:
+                raise PoolClosedError from None
+            return unjudged(f"within {JUDGE_S:g} s, or ended its judge", ending)
+        self._give(JUDGES, server)
+        return answer
+
+    def _try(self, request: Request, label: str, patience_s: float) -> Warmth:
+        """Find out where the method can be warmed up; this fills Numba's cache too.
+
+        One of this package is warmed up in the server, where its kernels are then ready for all runs. Anybody else's runs
+        in confined processes only: first on the family's small instance, to see that it survives that.
         """
         if request.isolation == RUNEXEC:
             return Warmth.CHILD
         try:
-            if is_ours:
-                server = self._take(request, label, Warmth.NONE, patience_s)
+            server = self._take(request, label, Warmth.NONE, patience_s)
+            if not request.is_plugin:
                 if self._warm(server, request, patience_s):
                     self._give(label, server)
                     return Warmth.PARENT
-            server = self._take(request, label, Warmth.NONE, patience_s)
-            end = server.ask(replace(request, shrunk=True), patience_s).measurement
+                server = self._take(request, label, Warmth.NONE, patience_s)
+            shrunk = replace(request, shrunk=True)
+            ending = self._ask(server, shrunk, label, patience_s)
         except ServerLostError:
             return Warmth.NONE
-        if end.status not in (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION):
-            self._give(label, server)
-            return Warmth.NONE
-        if self._warm(server, request, patience_s):
-            self._give(label, server)
-            return Warmth.PARENT
-        return Warmth.CHILD
+        self._give(_idle_label(request, label), server)
+        survived = self._judge(shrunk, ending).measurement.status in (
+            Status.OPTIMAL,
+            Status.FEASIBLE,
+            Status.NO_SOLUTION,
+        )
+        return Warmth.CHILD if survived else Warmth.NONE
 
     def _warm(self, server: ServerHandle, request: Request, patience_s: float) -> bool:
         """Warm a server up; False, and the server is gone, if it cannot fork safely afterwards."""
         try:
             warmed = server.ask(WarmUp(request), patience_s)
         except ServerLostError:
-            self._busy.discard(server)
+            self._forget(server)
             return False
         if isinstance(warmed, WarmedUp) and warmed.threads == 1:
             server.warm_s = warmed.warm_s
             server.touch = warmed.again_s < TOUCH_BELOW_S
             return True
-        self._busy.discard(server)
+        self._forget(server)
         server.close()
         return False
 
-    def _take(self, request: Request, label: str, warmth: Warmth, patience_s: float) -> ServerHandle:
+    def _forget(self, server: ServerHandle) -> None:
         with self._lock:
-            idle = self._idle.get(label)
-            if idle:
-                server = idle.pop()
-                self._busy.add(server)
-                return server
+            self._busy.discard(server)
+
+    def _take(self, request: Request, label: str, warmth: Warmth, patience_s: float) -> ServerHandle:
+        idle = self._idle_server(_idle_label(request, label))
+        if idle is not None:
+            return idle
         server = self._clone()
         if warmth is Warmth.PARENT and not self._warm(server, request, patience_s):
             raise ServerLostError
         return server
+
+    def _idle_server(self, label: str) -> ServerHandle | None:
+        with self._lock:
+            idle = self._idle.get(label)
+            if not idle:
+                return None
+            server = idle.pop()
+            self._busy.add(server)
+            return server
 
     def _give(self, label: str, server: ServerHandle) -> None:
         with self._lock:
@@ -252,6 +308,11 @@ class Pool:
         try:
             server.greet(self._process.pid, PATIENCE_S)
         except ServerLostError:
-            self._busy.discard(server)
+            self._forget(server)
             raise
         return server
+
+
+def _idle_label(request: Request, label: str) -> str:
+    """Return what a server can be used for again: one that is not warm for a method serves all plug-ins."""
+    return CLEAN if request.is_plugin else label

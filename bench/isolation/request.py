@@ -5,26 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.bench.records.record import PROCESS_GROUP
+from schedgap.bench.isolation.supervise import MAX_COMPILE_S, Allowance
+from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
+    from schedgap.bench.isolation.supervise import Ending
     from schedgap.bench.records.measurement import Measurement
     from schedgap.bench.records.runs import Limits, Scalar
     from schedgap.instances.picture import Picture
+
+# Starting an interpreter, or importing plug-ins, before the run's own clock starts.
+START_S = 120.0
+# What a server has to end what it runs, once nobody wants it any more: killing a tree takes its grace and more.
+END_S = 20.0
+# Larger instances are sent again for each run: dozens of servers that each kept one would fill the memory.
+KEEP_BYTES = 2**27
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One run for a server.
 
-    given : the parameters that were given. instance_path : a pickle of the instance. keep : answer with the verified
-    solution as a file's content, too. warm : the child warms up by itself before the timed call.
+    given : the parameters that were given. instance : a pickle of it; None for the one that the server has.
+    keep : answer with the verified solution as a file's content, too. is_plugin : the method is not one of this package,
+    and the run's process imports `plugins`, files with methods, and those that are installed.
+    warm : the child warms up by itself before the timed call.
     shrunk : run on the family's small version of the instance instead, for its effects on compiled code only.
     before : pickles of instances on which the method is called first, in the same process, untimed.
-    isolation : how the run is kept apart. plugins : files with methods, for a run that starts its own interpreter.
+    isolation : how the run is kept apart. compile_s : how long it may compile beside its limits.
     """
 
     family: str
@@ -33,13 +43,23 @@ class Request:
     seed: int
     limits: Limits
     digest: str
-    instance_path: Path
+    instance: bytes | None
     keep: bool = False
     warm: bool = False
     shrunk: bool = False
-    before: tuple[Path, ...] = ()
+    before: tuple[bytes, ...] = ()
     isolation: str = PROCESS_GROUP
+    is_plugin: bool = False
     plugins: tuple[str, ...] = ()
+    compile_s: float = MAX_COMPILE_S
+
+    @property
+    def allowance(self) -> Allowance:
+        """Return what the run's process may take beside its wall limit."""
+        has_own_interpreter = self.isolation == RUNEXEC
+        restarts = 1 + self.is_plugin + self.warm + bool(self.before) + has_own_interpreter
+        starting = self.is_plugin or has_own_interpreter
+        return Allowance(START_S if starting else 0.0, restarts, self.compile_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +73,33 @@ class Answer:
     measurement: Measurement
     picture: Picture | None = None
     solution: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Ask a server that does nothing else what a run gave. ending : how its process ended, as another server saw it."""
+
+    request: Request
+    ending: Ending
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """Ask a server what methods of some families plug-ins register, without importing them itself."""
+
+    families: tuple[str, ...]
+    plugins: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Answer to `Describe`. content : as `described.pack` made it in a process of the plug-ins' own; None if it failed.
+
+    reason : why it failed.
+    """
+
+    content: bytes | None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

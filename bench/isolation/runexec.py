@@ -12,12 +12,13 @@ import pickle
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pooch
 
-from schedgap.bench.isolation.supervise import MAX_COMPILE_S, MAX_RESTARTS, Cause, supervise
+from schedgap.bench.isolation.supervise import Cause, supervise
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
 
     from schedgap.bench.isolation.request import Request
     from schedgap.bench.isolation.supervise import Ending
-    from schedgap.bench.records.runs import Limits
 
-# Starting Python and importing everything, before the run's own clock starts.
-START_S = 120.0
 PROBE_S = 60.0
 _KEEP_LOG = 8192
 _CAUSES = {
@@ -58,8 +56,10 @@ def require_runexec() -> None:
         raise ExecutorError(_why(results, end.stderr))
 
 
-def run_in_container(request: Request, scratch: Path, harness: int) -> Ending:
-    """Do a run and return how it ended. scratch : its folder, the only one that it may write to, but for Numba's cache.
+def run_in_container(request: Request, instance: bytes, scratch: Path, harness: int) -> Ending:
+    """Do a run and return how it ended.
+
+    instance : a pickle of it. scratch : the run's folder, the only one that it may write to, but for Numba's cache.
 
     Raises
     ------
@@ -67,14 +67,14 @@ def run_in_container(request: Request, scratch: Path, harness: int) -> Ending:
         if `runexec` itself fails.
     """
     asked, answers, output = scratch / "request", scratch / "answers", scratch / "output"
-    asked.write_bytes(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
+    asked.write_bytes(pickle.dumps(replace(request, instance=instance), pickle.HIGHEST_PROTOCOL))
     for pipe in (answers, output):
         os.mkfifo(pipe)
     from_answers, from_output = (os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) for pipe in (answers, output))
     cache = _compiled_code()
     command = [
         *_command(scratch, memory_mib=request.limits.memory_mib, also=cache),
-        *_time_limits(request.limits),
+        *_time_limits(request),
         *("--output", str(scratch / "log")),
         *(
             "--",
@@ -97,7 +97,9 @@ def run_in_container(request: Request, scratch: Path, harness: int) -> Ending:
             for number, path in ((1, printed), (2, complaints))
         ],
     )
-    ending = supervise(pid, from_answers, from_output, harness, request.limits, is_measuring=False, start_s=START_S)
+    ending = supervise(
+        pid, from_answers, from_output, harness, request.limits, is_measuring=False, allowance=request.allowance
+    )
     results = parse_results(printed.read_text(errors="replace"))
     if not ending.killed:
         if results.get("terminationreason") == "failed" or not results.keys() & {"returnvalue", "exitsignal"}:
@@ -132,9 +134,10 @@ def _command(folder: Path, *, memory_mib: int, also: Path | None = None) -> list
     return [*command, "--memlimit", f"{memory_mib * 2**20}B"]
 
 
-def _time_limits(limits: Limits) -> list[str]:
+def _time_limits(request: Request) -> list[str]:
     """Return the limits in whole seconds; that of wall-clock time is the supervisor's, this one only a net below it."""
-    wall_s = START_S + MAX_COMPILE_S + (MAX_RESTARTS + 1) * limits.wall_s
+    limits, allowance = request.limits, request.allowance
+    wall_s = allowance.start_s + allowance.compile_s + (allowance.restarts + 1) * limits.wall_s
     options = ["--walltimelimit", str(math.ceil(wall_s))]
     if limits.cpu_s is not None:
         options += ["--timelimit", str(math.ceil(limits.cpu_s))]

@@ -8,17 +8,20 @@ import sys
 from pathlib import Path
 
 from schedgap.bench.discover import load_methods
-from schedgap.bench.isolation.child import run_child, send
+from schedgap.bench.isolation.answer import pack
+from schedgap.bench.isolation.child import measured
+from schedgap.bench.isolation.fork import answer
+from schedgap.bench.isolation.messages import Message, send
 
 
 def main(asked: Path, answers: Path, output: Path) -> None:
     """Do the run that the file `asked` holds; answers, output : named pipes to write to."""
     request = pickle.loads(asked.read_bytes())
-    load_methods([request.family], request.plugins)
-    instance = pickle.loads(request.instance_path.read_bytes())
+    load_methods([request.family])
+    instance = pickle.loads(request.instance)
     to_answers, to_output = (os.open(pipe, os.O_WRONLY) for pipe in (answers, output))
-    send(to_answers, b"W", b"")
-    run_child(request, instance, to_answers, to_output, asked.parent)
+    send(to_answers, Message.READY)
+    answer(lambda pipe: measured(request, instance, pipe), pack, request.limits, to_answers, to_output, asked.parent)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A warm process that forks one isolated, limited child a run, watches it, and verifies its answer."""
+"""A process that never runs a plug-in's code: it forks one confined child a run and watches it, or judges answers."""
 
 from __future__ import annotations
 
@@ -7,35 +7,50 @@ import os
 import pickle
 import signal
 import tempfile
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from schedgap.bench.isolation.child import run_child, warm_up
-from schedgap.bench.isolation.judge import judge
-from schedgap.bench.isolation.request import Answer, Refusal, Request, WarmedUp, WarmUp
+from schedgap.bench.isolation.answer import pack
+from schedgap.bench.isolation.child import measured, shrunk, warm_up
+from schedgap.bench.isolation.described import described
+from schedgap.bench.isolation.fork import supervised
+from schedgap.bench.isolation.judging import judged
+from schedgap.bench.isolation.request import (
+    KEEP_BYTES,
+    START_S,
+    Answer,
+    Describe,
+    Described,
+    Judge,
+    Refusal,
+    Request,
+    WarmedUp,
+    WarmUp,
+)
 from schedgap.bench.isolation.runexec import run_in_container
-from schedgap.bench.isolation.supervise import HarnessGoneError, supervise
+from schedgap.bench.isolation.supervise import Allowance, Cause, HarnessGoneError
 from schedgap.bench.isolation.tree import adopt_orphans
 from schedgap.bench.records.record import RUNEXEC
+from schedgap.bench.records.runs import Limits
 from schedgap.instances.errors import ExecutorError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import find_method
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from multiprocessing.connection import Connection
 
     from schedgap.bench.isolation.supervise import Ending
-    from schedgap.instances.family import Family
 
 
-def serve(connection: Connection) -> None:
-    """Answer requests until the harness hangs up."""
+def serve(connection: Connection, scratch: Path) -> None:
+    """Answer requests until the harness hangs up. scratch : for temporary files."""
     adopt_orphans()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    server = Server(connection)
+    server = Server(connection, scratch)
     connection.send(os.getpid())
     while True:
         try:
@@ -45,76 +60,79 @@ def serve(connection: Connection) -> None:
             return
 
 
-# Larger instances are read again for each run: dozens of servers that each kept one would fill the memory.
-KEEP_BYTES = 2**27
-
-
 class Server:
     """Holds the instance of the last request, so that the children of a series of runs inherit it without copying."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, scratch: Path) -> None:
         self._connection = connection
-        self._digest = ""
+        self._scratch = scratch
         self._instance: Any = None
 
-    def answer(self, request: Request | WarmUp) -> Answer | WarmedUp | Refusal:
+    def answer(self, question: Request | WarmUp | Judge | Describe) -> Ending | WarmedUp | Answer | Described | Refusal:
         """Do what is asked."""
-        if isinstance(request, WarmUp):
-            return self._warm(request.request)
-        answer = self._run(request)
-        if request.instance_path.stat().st_size > KEEP_BYTES:
-            self._digest, self._instance = "", None
-        return answer
+        if isinstance(question, Describe):
+            return self._describe(question)
+        request = question if isinstance(question, Request) else question.request
+        if request.instance is not None:
+            self._instance = pickle.loads(request.instance)
+        try:
+            match question:
+                case WarmUp():
+                    return self._warm(request)
+                case Judge():
+                    return judged(request, self._instance, question.ending, self._scratch)
+            return self._run(request)
+        finally:
+            if request.instance is not None and len(request.instance) > KEEP_BYTES:
+                self._instance = None
 
     def _warm(self, request: Request) -> WarmedUp:
-        method = find_method(request.family, request.method)
-        seconds, again_s = (warm_up(method, self._load(request), request) for _ in range(2))
+        """Warm up a method of this package."""
+        method, small = find_method(request.family, request.method), shrunk(find_family(request.family), self._instance)
+        seconds, again_s = (warm_up(method, small, request) for _ in range(2))
         # Nothing of what is alive now will be collected in the children, so their pages stay shared.
         gc.collect()
         gc.freeze()
         return WarmedUp(seconds, again_s, psutil.Process().num_threads())
 
-    def _run(self, request: Request) -> Answer | Refusal:
-        instance = self._load(request)
-        with tempfile.TemporaryDirectory(prefix="schedgap-run-", ignore_cleanup_errors=True) as scratch:
-            if request.isolation == RUNEXEC:
-                try:
-                    ending = run_in_container(request, Path(scratch), self._connection.fileno())
-                except ExecutorError as error:
-                    return Refusal(str(error))
-            else:
-                ending = self._fork(request, instance, Path(scratch))
-        family = find_family(request.family)
-        if request.shrunk:
-            assert family.shrink is not None
-            instance = family.shrink(instance)
-        measurement, solution = judge(family, instance, ending, request.limits)
-        if solution is None or request.shrunk:
-            return Answer(measurement)
-        if family.measures is not None:
-            measurement = replace(measurement, measures=family.measures(instance, solution))
-        picture = None if family.picture is None else family.picture(instance, solution)
-        return Answer(measurement, picture, _content(family, instance, solution) if request.keep else None)
+    def _run(self, request: Request) -> Ending | Refusal:
+        with self._folder() as scratch:
+            try:
+                return self._ended(request, scratch)
+            except ExecutorError as error:
+                return Refusal(str(error))
 
-    def _fork(self, request: Request, instance: Any, scratch: Path) -> Ending:
-        answers, answers_in = os.pipe()
-        output, output_in = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            run_child(request, instance, answers_in, output_in, scratch)
-        os.close(answers_in)
-        os.close(output_in)
-        return supervise(pid, answers, output, self._connection.fileno(), request.limits)
+    def _ended(self, request: Request, scratch: Path) -> Ending:
+        if request.isolation == RUNEXEC:
+            return run_in_container(request, pickle.dumps(self._instance, 5), scratch, self._connection.fileno())
 
-    def _load(self, request: Request) -> Any:
-        if request.digest != self._digest:
-            self._instance = pickle.loads(request.instance_path.read_bytes())
-            self._digest = request.digest
-        return self._instance
+        def work(answers: int) -> bytes:
+            return measured(request, self._instance, answers)
 
+        return supervised(work, pack, request.limits, self._connection.fileno(), scratch, request.allowance)
 
-def _content(family: Family, instance: Any, solution: Any) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="schedgap-solution-") as folder:
-        path = Path(folder) / "solution.json"
-        family.write_solution(instance, solution, path)
-        return path.read_bytes()
+    def _describe(self, question: Describe) -> Described:
+        limits = Limits(wall_s=START_S)
+        with self._folder() as scratch:
+            ending = supervised(
+                lambda _: described(question.families, question.plugins),
+                lambda failure: b"",
+                limits,
+                self._connection.fileno(),
+                scratch,
+                Allowance(restarts=0, compile_s=0.0),
+            )
+        if ending.answer:
+            return Described(ending.answer)
+        if ending.cause is Cause.WALL:
+            return Described(None, f"importing took more than {START_S:g} s")
+        if ending.cause is Cause.MEMORY:
+            return Described(None, f"importing took more than {limits.memory_mib} MiB of memory")
+        printed = ending.output.decode(errors="replace").strip().splitlines()
+        return Described(None, printed[-1] if printed else f"its process ended with code {ending.exit_code}")
+
+    @contextmanager
+    def _folder(self) -> Iterator[Path]:
+        """Yield a folder for one run, deleted afterwards."""
+        with tempfile.TemporaryDirectory(prefix="run-", dir=self._scratch, ignore_cleanup_errors=True) as folder:
+            yield Path(folder)

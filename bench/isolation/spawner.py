@@ -1,6 +1,7 @@
-"""A process that imports everything once and forks warm servers from itself; `python -m schedgap.bench.isolation.spawner FD`.
+"""A process that imports this package once and forks servers from itself; `python -m schedgap.bench.isolation.spawner FD`.
 
-It starts fresh, not by forking the harness, which has threads; it stays single-threaded, so forking it is safe.
+It starts fresh, not by forking the harness, which has threads; it stays single-threaded, so forking it is safe. It never
+imports a plug-in: what it forks watches and judges runs.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import select
 import signal
 import socket
 import sys
+import time
 import traceback
 from multiprocessing.connection import Connection
 
-from schedgap.bench.discover import load_methods
+from schedgap.bench.discover import installed_plugins, load_methods
+from schedgap.bench.isolation.request import END_S
+from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.server import serve
 from schedgap.bench.isolation.tree import adopt_orphans, end_strangers
 from schedgap.instances.errors import SchedgapError
@@ -22,13 +26,14 @@ from schedgap.instances.jit import prepare
 
 
 def main(fd: int) -> None:
-    """Load methods and plug-ins as told, then fork a server for each socket that arrives, until nobody is there."""
+    """Load methods as told, then fork a server for each socket that arrives, until nobody is there."""
     with Connection(os.dup(fd)) as connection:
         # Collecting garbage while modules are imported finds none and takes a tenth of the time.
         gc.disable()
         try:
-            load_methods(*connection.recv())
+            load_methods(connection.recv())
             prepare()
+            installed_plugins()
         except SchedgapError as error:
             connection.send(str(error))
             return
@@ -39,9 +44,17 @@ def main(fd: int) -> None:
         gc.freeze()
         gc.enable()
         connection.send(None)
-    # Servers are ended by the harness hanging up, nobody waits for them; what one that was killed leaves comes here.
+    # Servers are ended by the harness hanging up; what one that was killed leaves comes here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     adopt_orphans()
+    scratch = Scratch()
+    try:
+        _fork_servers(fd, scratch)
+    finally:
+        scratch.remove()
+
+
+def _fork_servers(fd: int, scratch: Scratch) -> None:
     # By the descriptor that tells of their end.
     servers: dict[int, int] = {}
     poller = select.poll()
@@ -58,6 +71,7 @@ def main(fd: int) -> None:
                 continue
             message, fds, _, _ = socket.recv_fds(requests, 1, 1)
             if not message:
+                _wait_for(servers)
                 return
             pid = os.fork()
             if pid == 0:
@@ -65,7 +79,7 @@ def main(fd: int) -> None:
                 for each in servers:
                     os.close(each)
                 try:
-                    serve(Connection(fds[0]))
+                    serve(Connection(fds[0]), scratch.path)
                 except BaseException:
                     traceback.print_exc()
                 finally:
@@ -74,6 +88,16 @@ def main(fd: int) -> None:
             watched = os.pidfd_open(pid)
             servers[watched] = pid
             poller.register(watched, select.POLLIN)
+
+
+def _wait_for(servers: dict[int, int]) -> None:
+    """Let the servers end what they run, which the harness has told them to; what is left then is killed."""
+    deadline = time.monotonic() + END_S
+    for server in servers:
+        poller = select.poll()
+        poller.register(server, select.POLLIN)
+        poller.poll(max(0.0, deadline - time.monotonic()) * 1000)
+    end_strangers(())
 
 
 if __name__ == "__main__":

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import select
 import signal
-import struct
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from schedgap.bench.isolation.tree import descendants, end_all, shared_out, signal_all, usage
+from schedgap.bench.isolation.messages import FRAME, Message
+from schedgap.bench.isolation.tree import descendants, end_all, exact_usage, signal_all, usage
 
 if TYPE_CHECKING:
     from schedgap.bench.records.runs import Limits
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
 CHECK_EVERY_S = 0.1
 KILL_GRACE_S = 1.0
 MAX_COMPILE_S = 300.0
-# Being there, warming up, calls on other instances and a repetition give the whole limit again; no more is ours.
-MAX_RESTARTS = 4
 MAX_PROCESSES = 512
 KEEP_OUTPUT = 8192
-FRAME = struct.Struct("<cQ")
-_KINDS = (b"W", b"C", b"c", b"D")
+# The timed call and its repetition.
+MAX_CALLS = 2
+# What may pass between the end of the call and its answer: a hash of the instance, and the packing of the solution.
+PACKING_S = 1.0
+PACKED_BYTES_PER_S = 2e7
+_KINDS = frozenset(message.value for message in Message)
 MIB = 1024 * 1024
 
 
@@ -50,6 +53,8 @@ class Ending:
     answer : the child's last message, None if it sent none before it ended or was killed. cause : why its result does
     not count; killed : whether it was ended for that, or was found out when it had ended.
     exit_code : as `os.waitstatus_to_exitcode`. peak_bytes : resident, of the tree. output : first and last KiB printed.
+    By the clock here: elapsed_s : of the whole process. called_s : of the last timed call that it told of. paused_s :
+    that it said it was compiling, by which its wall was moved. cpu_s : processor seconds of the tree. None is unknown.
     """
 
     answer: bytes | None = None
@@ -58,6 +63,10 @@ class Ending:
     exit_code: int = 0
     peak_bytes: int = 0
     output: bytes = b""
+    elapsed_s: float | None = None
+    called_s: float | None = None
+    paused_s: float = 0.0
+    cpu_s: float = math.inf
 
 
 @dataclass(slots=True)
@@ -95,31 +104,45 @@ class Pipe:
         return bytes(self.data[:KEEP_OUTPUT]) + note + bytes(self.data[KEEP_OUTPUT:])
 
 
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a process may take beside the wall limit of its timed call.
+
+    start_s : until it says that it is there. restarts : how often it may say that something untimed is over; a
+    repetition of the timed call is always one. compile_s : of compilation.
+    """
+
+    start_s: float = 0.0
+    restarts: int = 1
+    compile_s: float = MAX_COMPILE_S
+
+
 class WallClock:
     """The hard wall of a run: its clock starts anew after warming up, and stands still while code is compiled.
 
-    start_s : what a process may need besides, until it says that it is there.
     A cold cache would otherwise fail every run whose limit is shorter than compiling takes, for good, since the child
-    that is killed has not filled the cache yet.
+    that is killed has not filled the cache yet. A method can write these messages too: it cannot gain more by them than
+    the allowance.
     """
 
-    def __init__(self, wall_s: float, start_s: float = 0.0) -> None:
+    def __init__(self, wall_s: float, allowance: Allowance) -> None:
         self._wall_s = wall_s
         self._paused_at: float | None = None
         self._left_s = wall_s
-        self._compile_left_s = MAX_COMPILE_S
-        self._restarts_left = MAX_RESTARTS
-        self.deadline = time.monotonic() + start_s + wall_s
+        self._compile_left_s = allowance.compile_s
+        self._restarts_left = allowance.restarts
+        self.paused_s = 0.0
+        self.deadline = time.monotonic() + allowance.start_s + wall_s
 
     def restart(self) -> None:
-        """Give the whole limit from now on; at most `MAX_RESTARTS` times, since a method can say so too."""
+        """Give the whole limit from now on, if that is still allowed."""
         self.resume()
         if self._restarts_left > 0:
             self._restarts_left -= 1
             self.deadline = time.monotonic() + self._wall_s
 
     def pause(self) -> None:
-        """Stop the clock, for at most `MAX_COMPILE_S` in all."""
+        """Stop the clock, for no longer than the allowance in all."""
         if self._paused_at is None:
             self._paused_at = time.monotonic()
             self._left_s = self.deadline - self._paused_at
@@ -129,6 +152,7 @@ class WallClock:
         """Let the clock run on from where it stopped."""
         if self._paused_at is not None:
             now = time.monotonic()
+            self.paused_s += now - self._paused_at
             self._compile_left_s = max(0.0, self._compile_left_s - (now - self._paused_at))
             self._paused_at = None
             self.deadline = now + self._left_s
@@ -142,19 +166,19 @@ def supervise(
     limits: Limits,
     *,
     is_measuring: bool = True,
-    start_s: float = 0.0,
+    allowance: Allowance = Allowance(),
 ) -> Ending:
     """Wait for a child to end, or end it: SIGTERM to its whole tree, then SIGKILL; nothing of it is left afterwards.
 
     answers, output, harness : file descriptors: the child's messages, its stdout and stderr, the harness's socket.
-    is_measuring : False leaves memory and processor time to somebody else. start_s : see `WallClock`.
+    is_measuring : False leaves memory and processor time to somebody else.
 
     Raises
     ------
     HarnessGoneError
         after the tree was killed, if the harness is not there any more.
     """
-    ending = Ending()
+    ending, started = Ending(), time.monotonic()
     messages, printed = Pipe(answers), Pipe(output)
     exited = os.pidfd_open(pid)
     poller = select.poll()
@@ -165,7 +189,7 @@ def supervise(
     poller.register(harness, select.POLLIN | select.POLLRDHUP)
     before_s = _reaped_s()
     most = limits.memory_mib * MIB
-    clock = WallClock(limits.wall_s, start_s)
+    clock, calls = WallClock(limits.wall_s, allowance), CallClock()
     next_check = time.monotonic() + CHECK_EVERY_S
     kill_at: float | None = None
     try:
@@ -178,7 +202,7 @@ def supervise(
             messages.drain()
             printed.drain()
             printed.forget_middle()
-            _read_frames(messages, ending, clock, most)
+            _read_frames(messages, ending, clock, calls, most)
             if exited in events:
                 break
             for fd in (answers, output):
@@ -209,9 +233,10 @@ def supervise(
         messages.drain()
         printed.drain()
         printed.forget_middle()
-        _read_frames(messages, ending, clock, most)
-        if ending.cause is None and is_measuring:
-            ending.cause = _over_in_the_end(limits, used)
+        _read_frames(messages, ending, clock, calls, most)
+        if is_measuring:
+            ending.cpu_s = max(used.ru_utime + used.ru_stime, _reaped_s() - before_s)
+            ending.cause = ending.cause or _over_in_the_end(limits, used)
     except ChildProcessError:
         # `end_all` already reaped the child that it killed.
         ending.exit_code = -signal.SIGKILL
@@ -219,12 +244,54 @@ def supervise(
         end_all()
         for fd in (exited, answers, output):
             os.close(fd)
+    if is_measuring and math.isfinite(ending.cpu_s):
+        # Now with what the child did not wait for.
+        ending.cpu_s = max(ending.cpu_s, _reaped_s() - before_s)
     ending.output = printed.text()
+    clock.resume()
+    ending.elapsed_s, ending.paused_s = time.monotonic() - started, clock.paused_s
     return ending
 
 
-def _read_frames(messages: Pipe, ending: Ending, clock: WallClock, most: int) -> None:
-    """Take complete messages off the pipe: (W)arm now, (C)ompiling, (c)ompiled, (D)one, which is the last.
+class CallClock:
+    """How long the timed call took, as seen from here, and whether what is said of it fits together.
+
+    A call begins, ends, and may be repeated once. What follows its end (packing the answer) counts too if it takes longer
+    than it can: nothing of the call may be left for then.
+    """
+
+    def __init__(self) -> None:
+        self._called_at: float | None = None
+        self._returned_at: float | None = None
+        self._calls = 0
+        self._seconds = 0.0
+
+    def called(self) -> bool:
+        """Note that the call begins; False if it cannot."""
+        if self._called_at is not None or self._calls == MAX_CALLS:
+            return False
+        self._called_at, self._returned_at = time.monotonic(), None
+        self._calls += 1
+        return True
+
+    def returned(self) -> bool:
+        """Note that the call is over; False if none is under way."""
+        if self._called_at is None:
+            return False
+        self._returned_at = time.monotonic()
+        self._seconds, self._called_at = self._returned_at - self._called_at, None
+        return True
+
+    def seconds(self, answer_bytes: int) -> float | None:
+        """Return how long the last call took, now that the answer is there; None if none has ended."""
+        if self._returned_at is None:
+            return None
+        packing_s = time.monotonic() - self._returned_at
+        return self._seconds + max(0.0, packing_s - PACKING_S - answer_bytes / PACKED_BYTES_PER_S)
+
+
+def _read_frames(messages: Pipe, ending: Ending, clock: WallClock, calls: CallClock, most: int) -> None:
+    """Take complete messages off the pipe; an answer is the last.
 
     A method can write there too: anything else, or more than `most` bytes, ends the run.
     """
@@ -238,14 +305,25 @@ def _read_frames(messages: Pipe, ending: Ending, clock: WallClock, most: int) ->
             break
         body = bytes(messages.data[FRAME.size : FRAME.size + length])
         del messages.data[: FRAME.size + length]
-        if kind == b"W":
+        if not _taken(Message(kind), body, ending, clock, calls):
+            ending.cause = ending.cause or Cause.MESSAGES
+
+
+def _taken(message: Message, body: bytes, ending: Ending, clock: WallClock, calls: CallClock) -> bool:
+    match message:
+        case Message.READY:
             clock.restart()
-        elif kind == b"C":
+        case Message.COMPILING:
             clock.pause()
-        elif kind == b"c":
+        case Message.COMPILED:
             clock.resume()
-        else:
-            ending.answer = body
+        case Message.CALLED:
+            return calls.called()
+        case Message.RETURNED:
+            return calls.returned()
+        case Message.ANSWER:
+            ending.answer, ending.called_s = body, calls.seconds(len(body))
+    return True
 
 
 def _over(limits: Limits, before_s: float, ending: Ending) -> Cause | None:
@@ -254,8 +332,8 @@ def _over(limits: Limits, before_s: float, ending: Ending) -> Cause | None:
         return Cause.PROCESSES
     resident, seconds = usage(processes)
     if resident > limits.memory_mib * MIB:
-        # Pages that forked processes share were counted once for each of them.
-        resident = shared_out(processes)
+        # Pages that processes share, or that files in memory show in several places, were counted more than once.
+        resident = exact_usage(processes)
     ending.peak_bytes = max(ending.peak_bytes, resident)
     if resident > limits.memory_mib * MIB:
         return Cause.MEMORY

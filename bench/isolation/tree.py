@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from schedgap.bench.isolation.memory_files import mapped_of, open_files_in_memory
 from schedgap.instances.errors import SchedgapError
 
 if TYPE_CHECKING:
@@ -60,8 +61,11 @@ def descendants() -> list[psutil.Process]:
 
 
 def usage(processes: list[psutil.Process]) -> tuple[int, float]:
-    """Return resident bytes and processor seconds of the processes together."""
-    resident, seconds = 0, 0.0
+    """Return resident bytes and processor seconds of the processes together; what they share counts several times.
+
+    Files in memory (memfd, tmpfs) count while a process has them open: no process's resident memory tells of them.
+    """
+    resident, seconds = sum(open_files_in_memory(processes).values()), 0.0
     for process in processes:
         with suppress(psutil.Error), process.oneshot():
             resident += process.memory_info().rss
@@ -70,12 +74,15 @@ def usage(processes: list[psutil.Process]) -> tuple[int, float]:
     return resident, seconds
 
 
-def shared_out(processes: list[psutil.Process]) -> int:
-    """Return resident bytes of the processes together, each page counted once; slower than `usage` by far."""
-    resident = 0
+def exact_usage(processes: list[psutil.Process]) -> int:
+    """Return the bytes that `usage` returns, each page counted once; slower by far."""
+    files = open_files_in_memory(processes)
+    resident = sum(files.values())
     for process in processes:
         with suppress(psutil.Error):
             resident += process.memory_full_info().pss
+        if files:
+            resident -= mapped_of(process, files)
     return resident
 
 

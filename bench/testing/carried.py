@@ -20,14 +20,12 @@ import cloudpickle
 
 from schedgap.bench.plan import chosen_method
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import REGISTRY, Method, method, method_label
+from schedgap.instances.method import REGISTRY, Method, method, method_label, runs_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
-# Methods of modules so named are loaded in those processes anyway.
-_LOADED = ("schedgap.", "schedgap_plugin_")
 _PLUGIN = "from schedgap.bench.testing.carried import unpack\n\nunpack({path!r})\n"
 
 
@@ -112,7 +110,8 @@ def _kebab(given: Callable[..., Any]) -> str:
 
 
 def _packed(chosen: Method, folder: Path, by_value: Iterable[ModuleType]) -> tuple[str, ...]:
-    if str(getattr(chosen.func, "__module__", "")).startswith(_LOADED):
+    if chosen.is_shipped or chosen.func is runs_elsewhere:
+        # The processes of runs have it anyway.
         return ()
     content = {
         "name": chosen.name,

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.api import recorded
-from schedgap.bench.discover import load_families, load_methods
+from schedgap.bench.catalogue import load_catalogue
+from schedgap.bench.discover import load_families
 from schedgap.bench.executors.opening import open_executor
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
 from schedgap.bench.records.host import host_id
@@ -68,7 +69,7 @@ def measure_gap(
     else:
         built = [_instance(each) for each in instances or ()]
         family = _family_of(built)
-    load_methods([family], files)
+    load_catalogue([family], files)
     if bound is not None and not chosen_method(family, bound)[0].bounds:
         raise MethodError(f"method {bound} is not declared to prove bounds; name one that is, or leave 'bound' out.")
     with (

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from schedgap.bench.discover import load_methods
+from schedgap.bench.discover import import_plugins
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import REGISTRY
 
@@ -35,7 +35,7 @@ def plugin(tmp_path):
 def test_a_file_may_import_its_neighbours_and_print(plugin, capsys):
     """What it prints goes to stderr: stdout belongs to JSON."""
     plugin("LUCK = 7", "beside.py")
-    load_methods([], [str(plugin(TEN_LINES.format(name="found")))])
+    import_plugins([str(plugin(TEN_LINES.format(name="found")))])
     assert REGISTRY["provisioning", "x-found"].func(None) == 7
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "hello from a plug-in\n")
@@ -53,7 +53,7 @@ def test_a_file_may_import_its_neighbours_and_print(plugin, capsys):
 )
 def test_a_file_that_fails(plugin, text, message):
     with pytest.raises(MethodError, match=message):
-        load_methods([], [str(plugin(text))])
+        import_plugins([str(plugin(text))])
 
 
 def test_an_interruption_is_not_the_files_fault(plugin):
@@ -61,11 +61,11 @@ def test_an_interruption_is_not_the_files_fault(plugin):
     path = plugin("class Stop(BaseException):\n    pass\nraise Stop\n")
     before = set(sys.modules)
     with pytest.raises(BaseException, match=r"^$") as caught:
-        load_methods([], [str(path)])
+        import_plugins([str(path)])
     assert type(caught.value).__name__ == "Stop"
     assert set(sys.modules) == before
 
 
 def test_no_file(tmp_path):
     with pytest.raises(MethodError, match="is no file; give the path of a Python file"):
-        load_methods([], [str(tmp_path / "none.py")])
+        import_plugins([str(tmp_path / "none.py")])

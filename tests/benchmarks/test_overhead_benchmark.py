@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from schedgap.bench.api import recorded
-from schedgap.bench.discover import load_methods
+from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.executors.execute import close_pools, perform
 from schedgap.bench.plan import Plan, chosen_method, make_run, setting
 from schedgap.bench.records.host import write_host
@@ -46,7 +46,7 @@ def plugin(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tasks(plugin):
     """Runs on instances of 6 tasks, a new instance each, as in a suite."""
-    load_methods(["provisioning"], [plugin])
+    load_catalogue(["provisioning"], [str(plugin)])
     plan = Plan(setting("provisioning", (str(plugin),), 1))
     method, given = chosen_method("provisioning", "nothing")
     for seed in range(ROUNDS + 1):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,11 +32,7 @@ from schedgap.instances.waiting import bursty, mms
 
 TIME_LIMIT_S = 20.0
 load_methods(["fairness", "harvest", "provisioning", "reconfiguration", "sharing", "waiting"])
-METHODS = {
-    f"{family}/{name}": method
-    for (family, name), method in sorted(REGISTRY.items())
-    if method.func.__module__.startswith("schedgap.")
-}
+METHODS = {f"{family}/{name}": method for (family, name), method in sorted(REGISTRY.items()) if method.is_shipped}
 
 
 def one_task() -> ProvisioningInstance:
@@ -151,7 +146,7 @@ def seen(method, instance, kind):
     """One run in this process, judged as any other."""
     limits = Limits.from_time_limit(0.0 if kind is Kind.NO_TIME else TIME_LIMIT_S)
     run = make_run(instance, method, {}, limits, group=kind)
-    request = Request(method.family, method.name, {}, run.seed, limits, run.digest, Path("nowhere"))
+    request = Request(method.family, method.name, {}, run.seed, limits, run.digest, None)
     family = find_family(method.family)
     with open(os.devnull, "wb") as nobody:
         answer = measured(request, instance, nobody.fileno())

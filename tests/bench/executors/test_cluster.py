@@ -236,14 +236,19 @@ def test_interrupt_while_an_answer_is_asked_for(tmp_path, write_suite, cluster, 
 
 
 def test_plugin_that_cannot_be_loaded_there(tmp_path, write_suite, run_there):
-    """It imports a file beside it, which is not sent."""
+    """It imports a file beside it, which is not sent: its runs fail, those of this package's methods do not."""
     (tmp_path / "beside.py").write_text("")
     path = tmp_path / "needs.py"
-    path.write_text("import beside\n")
-    code, complaint = run_there(write_suite(["no-packing"]), tmp_path / "out", path)
-    assert code == 2
-    assert complaint.startswith("MethodError: methods cannot be loaded: plug-in ")
-    assert complaint.endswith("needs.py line 1: ModuleNotFoundError: No module named 'beside'.\n")
+    path.write_text(
+        "import beside\nfrom schedgap.instances.method import method\n\n"
+        "@method('x-needs', family='provisioning')\ndef needs(instance):\n    return None\n"
+    )
+    code, _ = run_there(write_suite(["no-packing", "x-needs"]), tmp_path / "out", path)
+    assert code == 3
+    ends = {row["method"]: row for row in map(json.loads, (tmp_path / "out" / FILE_NAME).read_text().splitlines())}
+    assert ends["no-packing"]["status"] == "feasible"
+    assert ends["x-needs"]["status"] == "error"
+    assert ends["x-needs"]["reason"].endswith("needs.py line 1: ModuleNotFoundError: No module named 'beside'.")
 
 
 def test_workers_with_other_versions_are_refused(tmp_path, write_suite, run_there):

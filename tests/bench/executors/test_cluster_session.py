@@ -7,6 +7,7 @@ import psutil
 import pytest
 
 from schedgap.bench.executors.cluster import end_session, make_session, perform_there
+from schedgap.bench.executors.execute import close_pools
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.suite import read_suite
@@ -19,6 +20,8 @@ PLUGIN = Path(__file__).parents[1] / "plugins" / "cluster.py"
 def task(write_suite):
     suite, folder = read_suite(write_suite(["x-slow[pause_s=0.0]"]))
     plan = plan_suite(suite, folder, plugins=(str(PLUGIN),))
+    # It has asked what the plug-in registers.
+    close_pools()
     return next(plan.task(key) for key in plan.runs)
 
 

@@ -28,7 +28,7 @@ def timed():
         signal.setitimer(timer, 0)
 
 
-def test_a_warm_up_leaves_no_timer_that_would_end_a_later_run(timed, tmp_path):
-    request = Request("provisioning", "x-timed", {}, 0, Limits(), "", tmp_path)
+def test_a_warm_up_leaves_no_timer_that_would_end_a_later_run(timed):
+    request = Request("provisioning", "x-timed", {}, 0, Limits(), "", None)
     warm_up(timed, table7(6), request)
     assert [signal.getitimer(timer)[0] for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF)] == [0, 0]

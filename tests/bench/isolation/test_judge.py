@@ -1,12 +1,12 @@
 """What may be believed of an answer: a family of numbers, whose solutions are what they cost."""
 
-import pickle
 import signal
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
 
+from schedgap.bench.isolation.answer import Failure, Report, pack
 from schedgap.bench.isolation.judge import judge
 from schedgap.bench.isolation.supervise import Cause, Ending
 from schedgap.bench.records.runs import Limits
@@ -19,10 +19,11 @@ LIMITS = Limits(wall_s=9.0, memory_mib=77, cpu_s=3.0)
 @dataclass(frozen=True)
 class FakeFamily:
     cost: int = 10
+    solution: type = Provisioning
 
     def verify(self, instance, solution):
-        if not isinstance(solution, Provisioning):
-            raise TypeError("no solution")
+        if self.cost == 0:
+            raise ZeroDivisionError("oh")
         if self.cost < 0:
             raise VerifyError("machine 3 is over capacity")
         return self.cost
@@ -30,25 +31,13 @@ class FakeFamily:
 
 @pytest.fixture
 def weigh():
-    """Judge an answer: `weigh(status="feasible", solution=True, bound=3)`."""
+    """Judge an answer: `weigh(status="feasible", solution=True, bound=3, seen={"called_s": 1})`."""
 
-    def call(status="feasible", *, solution=True, bound=None, cost=10, mutated=False, details=None, **others):
-        empty = Provisioning([], [], [0], [], [])
-        facts = {
-            "status": status,
-            "solution": empty if solution is True else solution,
-            "bound": bound,
-            "mutated": mutated,
-            "details": details or {},
-            "solver": None,
-            "trajectory": (),
-            "wall_s": 0.5,
-            "build_s": 0.1,
-            "solve_s": None,
-            "extract_s": None,
-            **others,
-        }
-        return judge(FakeFamily(cost), SimpleNamespace(), Ending(answer=pickle.dumps(facts)), LIMITS)
+    def call(status="feasible", *, solution=True, cost=10, seen=None, **others):
+        facts = {"mutated": False, "wall_s": 0.5, "cpu_s": 0.4, "compile_s": 0.0, "reference_s": 0.001, "build_s": 0.1}
+        report = Report(**{**facts, "status": status, **others})
+        answer = pack(report, Provisioning([], [], [0], [], []) if solution else None)
+        return judge(FakeFamily(cost), SimpleNamespace(), Ending(answer=answer, **seen or {}), LIMITS)
 
     return call
 
@@ -63,11 +52,11 @@ def weigh():
         ({"status": "optimal", "bound": 9}, "feasible", 10, 9),
         ({"status": "optimal"}, "feasible", 10, None),
         ({"bound": 11}, "invalid", None, None),
-        ({"bound": 9.5}, "invalid", None, None),
-        ({"bound": True}, "invalid", None, None),
+        ({"bound": "9.5"}, "invalid", None, None),
         ({"cost": -1}, "invalid", None, None),
+        ({"cost": 0}, "invalid", None, None),
         ({"mutated": True}, "invalid", None, None),
-        ({"solution": 10}, "invalid", None, None),
+        ({"solution": None, "foreign": "int"}, "invalid", None, None),
         ({"status": "timeout"}, "invalid", None, None),
         ({"status": "no_solution"}, "invalid", None, None),
         ({"status": "infeasible"}, "invalid", None, None),
@@ -92,14 +81,42 @@ def test_reasons(weigh):
     assert weigh("unsupported", solution=None, details={"reason": "too odd"})[0].reason == "too odd"
 
 
-def test_smuggled_fields_are_checked_by_the_constructor(weigh):
-    """Pickling passes by the constructor; the judge does not."""
-    crooked = Provisioning([], [], [0], [], [])
-    object.__setattr__(crooked, "repeat", [1, 2])
-    end, solution = weigh(solution=crooked)
-    assert str(end.status) == "invalid"
-    assert "do not fit together" in end.reason
-    assert solution is None
+@pytest.mark.parametrize(
+    ("said", "seen", "wall_s"),
+    [
+        ({"wall_s": 2.0}, {"called_s": 2.001, "elapsed_s": 3.0}, 2.0),
+        ({"wall_s": 1e-9}, {"called_s": 2.0, "elapsed_s": 3.0}, 2.0),
+        ({"wall_s": 0.0}, {"called_s": 0.09, "elapsed_s": 3.0}, 0.0),
+        ({"wall_s": 0.0}, {"called_s": 0.12, "elapsed_s": 3.0}, 0.12),
+    ],
+    ids=["honest", "too-short", "as-good-as-nothing", "just-too-short"],
+)
+def test_a_call_took_no_less_than_its_supervisor_saw(weigh, said, seen, wall_s):
+    """But for a tenth, and a tenth of a second."""
+    end, _ = weigh(**said, seen=seen)
+    assert (end.status, end.wall_s) == ("feasible", wall_s)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ({"wall_s": 1e300}, "it says wall_s = 1e+300, and its process was there for 3 s"),
+        ({"solve_s": 4.0}, "it says solve_s = 4, and"),
+        ({"warm_s": 4.0}, "it says warm_s = 4, and"),
+        ({"compile_s": 4.0}, "it says compile_s = 4, and"),
+        ({"reference_s": 4.0}, "it says reference_s = 4, and"),
+        ({"cpu_s": 2.0}, "it says cpu_s = 2, and its processes used 1 s"),
+    ],
+    ids=repr,
+)
+def test_times_that_cannot_be(weigh, said, reason):
+    end, solution = weigh(**said, seen={"called_s": 0.5, "elapsed_s": 3.0, "cpu_s": 1.0})
+    assert (end.status, end.objective, end.bound, solution) == ("invalid", None, None, None)
+    assert end.reason.startswith(reason)
+
+
+def test_an_answer_without_a_call(weigh):
+    assert weigh(seen={"elapsed_s": 3.0})[0].reason == "its answer came before its call was over"
 
 
 @pytest.mark.parametrize(
@@ -120,12 +137,15 @@ def test_smuggled_fields_are_checked_by_the_constructor(weigh):
         (Ending(exit_code=-signal.SIGXCPU), "timeout", "killed after 3.0 s of processor time"),
         (Ending(exit_code=-signal.SIGSEGV), "crashed", "its process was ended by SIGSEGV"),
         (Ending(exit_code=-signal.SIGABRT, output=b"std::bad_alloc"), "memory", "an allocation failed (SIGABRT)"),
+        (Ending(exit_code=-40), "crashed", "its process was ended by signal 40"),
         (Ending(exit_code=7), "crashed", "its process exited with code 7 and without an answer"),
         (Ending(answer=b"garbage"), "invalid", "its answer cannot be read"),
+        (Ending(answer=pack(Failure(status="error", reason="so"))), "error", "so"),
+        (Ending(answer=pack(Failure(status="memory", reason="so"))), "memory", "so"),
         (
-            Ending(answer=pickle.dumps(Ending())),
+            Ending(answer=pack(Failure(status="optimal", reason="it says so itself"))),
             "invalid",
-            "its answer holds a schedgap.bench.isolation.supervise.Ending",
+            "it says that it failed as 'optimal'; a run fails as memory or error",
         ),
     ],
     ids=str,
@@ -141,21 +161,6 @@ def test_output_is_kept_of_failures_only(weigh):
     loud = Ending(exit_code=1, output=b"why \xff")
     assert judge(FakeFamily(), None, loud, LIMITS)[0].output == "why \ufffd"
     assert weigh()[0].output == ""
-
-
-def test_numbers_that_no_record_can_hold(weigh):
-    """Python refuses to print whole numbers of more than 4,300 digits, and JSON has no NaN."""
-    huge = 10**5000
-    end, _ = weigh(bound=huge)
-    assert (end.status, end.bound) == ("invalid", None)
-    assert end.reason == f"its bound is a number of {huge.bit_length()} bits; the family's units need at most 63"
-    end, _ = weigh(
-        details={"nodes": huge, "depth": 3},
-        solve_s=float("nan"),
-        trajectory=((float("nan"), 1, 1), (1.0, "x", None), (2.0, huge, None), (3.0, 11, None)),
-    )
-    assert end.details == {"nodes": f"a number of {huge.bit_length()} bits", "depth": 3}
-    assert (end.status, end.solve_s, end.trajectory) == ("feasible", None, ((3.0, 11, None),))
 
 
 def test_unknown_claims_are_told_the_known(weigh):

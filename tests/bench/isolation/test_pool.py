@@ -3,18 +3,23 @@
 import os
 import signal
 import threading
+import time
+
+import psutil
+import pytest
 
 from schedgap.bench.isolation.payload import pickled
-from schedgap.bench.isolation.pool import Pool, PoolClosedError
+from schedgap.bench.isolation.pool import Pool
 from schedgap.bench.isolation.request import Request
 from schedgap.bench.records.runs import Limits
+from schedgap.instances.errors import MethodError
 from schedgap.instances.provisioning import table7
 
 
 def run(pool):
     instance = table7(6)
-    path = pool.store(instance.digest, pickled(instance))
-    return pool.run(Request("provisioning", "no-packing", {}, 0, Limits(), instance.digest, path), "", is_ours=True)
+    request = Request("provisioning", "no-packing", {}, 0, Limits(), instance.digest, pickled(instance))
+    return pool.run(request, "")
 
 
 def ends_of(pool):
@@ -32,20 +37,30 @@ def ends_of(pool):
     return asking, ends
 
 
-def test_a_pool_closes_while_a_plug_in_is_loaded_without_end(tmp_path):
+def test_a_pool_closes_while_a_plug_in_is_imported_without_end(tmp_path):
     plugin, begun = tmp_path / "endless.py", tmp_path / "begun"
     plugin.write_text(f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)\n")
-    pool = Pool(["provisioning"], [str(plugin)])
-    asking, ends = ends_of(pool)
+    pool = Pool(["provisioning"])
+    ends = []
+
+    def describe():
+        with pytest.raises(MethodError) as caught:
+            pool.describe((str(plugin),))
+        ends.append(str(caught.value))
+
+    asking = threading.Thread(target=describe, daemon=True)
+    asking.start()
     while not begun.exists():
-        pass
+        time.sleep(0.01)
+    started = psutil.Process(pool._process.pid).children(recursive=True)
     closing = threading.Thread(target=pool.close, daemon=True)
     closing.start()
-    closing.join(20)
-    asking.join(20)
-    pool._process.kill()
+    closing.join(40)
+    asking.join(40)
     assert not closing.is_alive()
-    assert ends == [PoolClosedError]
+    assert len(ends) == 1
+    assert len(started) == 2
+    assert [process for process in started if process.is_running()] == []
 
 
 def test_a_stopped_spawner_is_made_to_go_on():

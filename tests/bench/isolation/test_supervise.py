@@ -6,11 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from schedgap.bench.isolation.messages import FRAME
 from schedgap.bench.isolation.supervise import (
-    FRAME,
     KEEP_OUTPUT,
     MAX_COMPILE_S,
-    MAX_RESTARTS,
+    PACKED_BYTES_PER_S,
+    PACKING_S,
+    Allowance,
+    CallClock,
     Cause,
     Ending,
     Pipe,
@@ -31,7 +34,7 @@ def now(monkeypatch):
 
 def test_wall_stands_still_while_compiling(now):
     """3 s of 10 s pass, then 40 s of compiling: 7 s are left."""
-    clock = WallClock(10.0)
+    clock = WallClock(10.0, Allowance())
     now[0] += 3
     clock.pause()
     assert clock.deadline == now[0] + MAX_COMPILE_S
@@ -41,23 +44,23 @@ def test_wall_stands_still_while_compiling(now):
 
 
 def test_warm_means_the_whole_limit_again(now):
-    clock = WallClock(10.0)
+    clock = WallClock(10.0, Allowance())
     now[0] += 9
     clock.restart()
     assert clock.deadline == now[0] + 10
 
 
 def test_starting_an_interpreter_takes_its_time(now):
-    clock = WallClock(10.0, start_s=100.0)
+    clock = WallClock(10.0, Allowance(start_s=100.0))
     assert clock.deadline == now[0] + 110
     clock.restart()
     assert clock.deadline == now[0] + 10
 
 
 def test_nobody_gets_more_than_so_many_limits(now):
-    """Four times the whole limit again, then what is left of it; 300 s of compiling in all."""
-    clock = WallClock(10.0)
-    for _ in range(MAX_RESTARTS):
+    """Twice the whole limit again, then what is left of it; 300 s of compiling in all."""
+    clock = WallClock(10.0, Allowance(restarts=2))
+    for _ in range(2):
         clock.restart()
     now[0] += 4
     clock.restart()
@@ -77,7 +80,7 @@ def test_nobody_gets_more_than_so_many_limits(now):
 )
 def test_what_is_no_message_ends_the_run(now, stream):
     messages, ending = Pipe(-1, bytearray(stream)), Ending()
-    _read_frames(messages, ending, WallClock(10.0), 100)
+    _read_frames(messages, ending, WallClock(10.0, Allowance()), CallClock(), 100)
     assert ending.cause is Cause.MESSAGES
     assert messages.data == b""
 
@@ -89,9 +92,34 @@ def test_memory_and_time_are_looked_at_in_the_end(now):
     assert _over_in_the_end(Limits(memory_mib=3, cpu_s=2.5), used) is None
 
 
+@pytest.mark.parametrize(
+    "stream",
+    [b"E", b"SS", b"SEE", b"SESESE", b"SEWSESE"],
+    ids=["ends-before-it-begins", "begins-twice", "ends-twice", "three-calls", "three-calls-with-a-pause"],
+)
+def test_calls_that_cannot_be_end_the_run(now, stream):
+    messages, ending = Pipe(-1, bytearray(b"".join(FRAME.pack(bytes([kind]), 0) for kind in stream))), Ending()
+    _read_frames(messages, ending, WallClock(10.0, Allowance()), CallClock(), 100)
+    assert ending.cause is Cause.MESSAGES
+
+
+def test_a_call_takes_what_passes_between_its_messages(now):
+    """5 s, then a repetition of 3 s, which counts; 1 s of packing is free, and 1 s for every 20 MB."""
+    clock = CallClock()
+    assert clock.seconds(0) is None
+    for seconds in (5, 3):
+        assert clock.called()
+        assert clock.seconds(0) is None
+        now[0] += seconds
+        assert clock.returned()
+    now[0] += PACKING_S + 2
+    assert clock.seconds(int(2 * PACKED_BYTES_PER_S)) == 3
+    assert clock.seconds(0) == 5
+
+
 def test_messages_in_pieces(now):
     """Whole messages are taken, the rest waits."""
-    clock, ending = WallClock(10.0), Ending()
+    clock, ending = WallClock(10.0, Allowance()), Ending()
     stream = b"".join(
         FRAME.pack(kind, len(body)) + body for kind, body in [(b"C", b""), (b"c", b""), (b"D", b"answer")]
     )
@@ -99,7 +127,7 @@ def test_messages_in_pieces(now):
     for index in range(len(stream)):
         assert ending.answer is None
         messages.data += stream[index : index + 1]
-        _read_frames(messages, ending, clock, 100)
+        _read_frames(messages, ending, clock, CallClock(), 100)
     assert ending.answer == b"answer"
     assert messages.data == b""
 

@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import pickle
 import signal
 import sys
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from schedgap.bench.isolation.answer import Failure, pack
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning import Provisioning, table7
 
@@ -214,6 +214,10 @@ def everywhere(data):
             os.write(fd, data)
 
 
+def frame(kind, body=b""):
+    return kind + len(body).to_bytes(8, "little") + body
+
+
 @method("x-garbage", family=FAMILY)
 def garbage(instance):
     everywhere(b"garbage!" * 100)
@@ -229,15 +233,13 @@ def huge_answer(instance):
 
 @method("x-two-answers", family=FAMILY)
 def two_answers(instance):
-    body = pickle.dumps({"failed": "error", "reason": "forged"})
-    everywhere(b"D" + len(body).to_bytes(8, "little") + body)
+    everywhere(frame(b"D", pack(Failure(status="error", reason="forged"))))
     return alone(instance)
 
 
 @method("x-forged", family=FAMILY)
 def forged(instance):
-    body = pickle.dumps({"failed": "optimal", "reason": "it says so itself"})
-    everywhere(b"D" + len(body).to_bytes(8, "little") + body)
+    everywhere(frame(b"D", pack(Failure(status="optimal", reason="it says so itself"))))
     os._exit(0)
 
 

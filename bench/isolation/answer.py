@@ -1,0 +1,192 @@
+"""A run's answer between processes: a JSON header of a fixed schema, then the solution's arrays, byte after byte.
+
+Whatever the run's process sent, reading it makes numbers, text and arrays, and nothing runs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import numpy as np
+
+from schedgap.instances.fields import from_fields, to_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schedgap.instances.fields import Fields
+
+_LENGTH = struct.Struct("<Q")
+_ARRAY = "array"
+_DTYPES = {"i8": np.dtype("<i8"), "f8": np.dtype("<f8")}
+# What a header may hold; a method's own facts are cut to this before they are sent.
+MAX_TEXT = 10_000
+MAX_DETAILS = 1000
+MAX_POINTS = 1000
+
+Seconds = Annotated[float, msgspec.Meta(ge=0.0)]
+Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
+
+
+class AnswerError(Exception):
+    """What a run sent is no answer."""
+
+
+class Failure(msgspec.Struct, tag_field="kind", tag="failure", forbid_unknown_fields=True, kw_only=True):
+    """The method raised. status : `memory` or `error`."""
+
+    status: Text
+    reason: Text
+
+
+class Report(msgspec.Struct, tag_field="kind", tag="report", forbid_unknown_fields=True, kw_only=True):
+    """The method returned.
+
+    status : what it claims. bound : text where it is no whole number of 63 bits. foreign : the class of what it
+    returned, if that is no solution of the family. mutated : it changed its instance. The times are in seconds, as
+    `records.Measurement` has them, by the clock of the run's process. trajectory : (seconds, objective, bound).
+    """
+
+    status: Text
+    bound: Whole | Text | None = None
+    foreign: Text | None = None
+    mutated: bool
+    wall_s: Seconds
+    cpu_s: Seconds
+    compile_s: Seconds
+    reference_s: Seconds
+    warm: Text | None = None
+    warm_s: Seconds | None = None
+    build_s: Seconds | None = None
+    solve_s: Seconds | None = None
+    extract_s: Seconds | None = None
+    solver: Text | None = None
+    trajectory: Annotated[list[tuple[Seconds, Whole | None, Whole | None]], msgspec.Meta(max_length=MAX_POINTS)] = []
+    details: Annotated[dict[Text, bool | Whole | float | Text], msgspec.Meta(max_length=MAX_DETAILS)] = {}
+
+
+class _Header(msgspec.Struct, forbid_unknown_fields=True):
+    said: Failure | Report
+    solution: dict[str, Any] | None = None
+
+
+def pack(said: Failure | Report, solution: Any = None) -> bytes:
+    """Return the answer as bytes. solution : of the family's class, None for none.
+
+    Raises
+    ------
+    SolutionError
+        if a field of the solution is not what its class declares.
+    """
+    arrays: list[np.ndarray[Any, Any]] = []
+    fields = None if solution is None else _described(to_fields(solution), arrays)
+    header = json.dumps({"said": msgspec.to_builtins(said), "solution": fields}).encode()
+    content = [array.astype(_DTYPES[_code(array)], copy=False).tobytes() for array in arrays]
+    return b"".join([_LENGTH.pack(len(header)), header, *content])
+
+
+def unpack(data: bytes, solution_class: type[Any]) -> tuple[Failure | Report, Any]:
+    """Return what was said and the solution, None without one.
+
+    Raises
+    ------
+    AnswerError
+        if the bytes are no answer.
+    SolutionError
+        if there is a solution that its class refuses.
+    """
+    if len(data) < _LENGTH.size:
+        raise AnswerError("it is cut off")
+    (length,) = _LENGTH.unpack_from(data)
+    if length > len(data) - _LENGTH.size:
+        raise AnswerError("it is cut off")
+    view = memoryview(data)[_LENGTH.size :]
+    try:
+        header = msgspec.json.decode(view[:length], type=_Header)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise AnswerError(f"{error!s:.200}") from None
+    rest = _Rest(view[length:])
+    fields = None if header.solution is None else rest.filled(header.solution)
+    if rest.left:
+        raise AnswerError(f"{rest.left} bytes follow it")
+    return header.said, None if fields is None else from_fields(solution_class, fields)
+
+
+def plain_number(value: Any) -> Any:
+    """Return a number that a header can hold, and text for anything else: the other side says what is wrong with it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if value.bit_length() <= 63 else f"a number of {value.bit_length()} bits"
+    return value if isinstance(value, float) and math.isfinite(value) else plain_text(value)
+
+
+def plain_text(value: Any) -> str:
+    """Return a value as text that any file can hold."""
+    try:
+        text = str(value)
+    except Exception:
+        text = f"a {type(value).__name__} that cannot be printed"
+    return text[:MAX_TEXT].encode("utf-8", "backslashreplace").decode()[:MAX_TEXT]
+
+
+def _described(fields: Fields, arrays: list[np.ndarray[Any, Any]]) -> dict[str, Any]:
+    """Return the fields with `{"array": dtype, "shape": ...}` for arrays, which are appended to `arrays` in order."""
+    described: dict[str, Any] = {}
+    for name, value in fields.items():
+        if isinstance(value, np.ndarray):
+            arrays.append(value)
+            described[name] = {_ARRAY: _code(value), "shape": list(value.shape)}
+        else:
+            described[name] = _described(value, arrays) if isinstance(value, dict) else value
+    return described
+
+
+def _code(array: np.ndarray[Any, Any]) -> str:
+    return f"{array.dtype.kind}{array.dtype.itemsize}"
+
+
+class _Rest:
+    """The bytes behind the header, taken array by array."""
+
+    def __init__(self, view: memoryview) -> None:
+        self._view = view
+
+    @property
+    def left(self) -> int:
+        """Bytes that no array has taken."""
+        return len(self._view)
+
+    def filled(self, described: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields with their arrays."""
+        return dict(self._filled(described))
+
+    def _filled(self, described: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        for name, value in described.items():
+            if isinstance(value, dict):
+                yield name, self._array(value) if _ARRAY in value else self.filled(value)
+            elif value is None or (isinstance(value, int) and not isinstance(value, bool)):
+                yield name, value
+            else:
+                raise AnswerError(f"field '{name:.60}' of its solution is {value!r:.60}")
+
+    def _array(self, described: dict[str, Any]) -> np.ndarray[Any, Any]:
+        code, shape = described.get(_ARRAY), described.get("shape")
+        dtype = _DTYPES.get(code) if isinstance(code, str) else None
+        if dtype is None or not isinstance(shape, list) or len(shape) > 4:
+            raise AnswerError(f"{described!r:.100} describes no array")
+        if not all(type(length) is int and 0 <= length <= self.left for length in shape):
+            raise AnswerError(f"an array of shape {shape!r:.100} is longer than what was sent")
+        size = math.prod(shape) * dtype.itemsize
+        if size > self.left:
+            raise AnswerError(f"an array of {size} bytes is longer than the {self.left} that were sent")
+        array = np.frombuffer(self._view[:size], dtype).reshape(shape)
+        self._view = self._view[size:]
+        return array

@@ -1,0 +1,148 @@
+"""Attacks on the harness itself: each ends as one right row, and nobody else's changes."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from schedgap.bench import run_suite
+from schedgap.bench.executors.execute import Setting, close_pools, start_pool
+from schedgap.bench.isolation.answer import Report, pack
+from schedgap.bench.isolation.judging import judged
+from schedgap.bench.isolation.payload import pickled
+from schedgap.bench.isolation.pool import Pool
+from schedgap.bench.isolation.request import Request
+from schedgap.bench.isolation.supervise import Ending
+from schedgap.bench.records.runs import Limits
+from schedgap.instances.family import FAMILIES
+from schedgap.instances.provisioning import table7
+
+EXPECTED = {
+    "a-patched": ("feasible", None),
+    "a-slow-warm-up": ("feasible", None),
+    "a-clock": ("feasible", None),
+    "a-broken-clock": ("invalid", "its answer cannot be read"),
+    "a-forged-time": ("feasible", None),
+    "a-forged-negative": ("invalid", "Expected `float` >= 0.0 - at `$.said.wall_s`"),
+    "a-forged-ages": ("invalid", "it says wall_s = 1e+09, and its process was there for"),
+    "a-forged-cpu": ("invalid", "it says cpu_s = 1e+09, and its processes used"),
+    "a-forged-bound": ("invalid", "its answer cannot be read"),
+    "a-forged-claim": ("invalid", "it claims to be 'proven'"),
+    "a-early-answer": ("invalid", "its answer came before its call was over"),
+    "a-odd-facts": ("feasible", None),
+    "a-odd-times": ("invalid", "$.said.solve_s"),
+    "a-odd-reason": ("unsupported", "['a', {'b': 1}]"),
+    "a-surrogate": ("error", "ValueError: lone \\ud800 surrogate"),
+    "a-real-time-signal": ("crashed", "its process was ended by signal 40"),
+    "a-memfd": ("memory", "killed over 200 MiB"),
+    "a-shm": ("memory", "killed over 200 MiB"),
+    "a-vandal": ("feasible", None),
+    "a-many-machines": ("invalid", None),
+}
+HONEST = ("no-packing", "full-reconfiguration")
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory, hostile):
+    """One run of each attack, among honest ones of this package; the measurements by label."""
+    folder = tmp_path_factory.mktemp("attacks")
+    suite = folder / "attacks.toml"
+    suite.write_text(
+        f"""
+        schema = "schedgap/suite/1"
+        name = "attacks"
+        title = ""
+        question = ""
+        family = "provisioning"
+        methods = {json.dumps([*EXPECTED, *HONEST])}
+        [limits]
+        time_limit_s = 2
+        wall_s = 6
+        memory_mib = 200
+        [[instances]]
+        generator = "table7"
+        parameters = {{ tasks = 6 }}
+        """
+    )
+    plugin = hostile.with_name("attacks.py")
+    result = run_suite(suite, out=folder / "out", plugins=[plugin], jobs=2)
+    return {record.run.label: record.measurement for record in result.records}
+
+
+@pytest.mark.parametrize("label", EXPECTED)
+def test_status_and_reason(ends, label):
+    status, reason = EXPECTED[label]
+    end = ends[label]
+    assert (end.status, end.reason) == (status, end.reason)
+    assert reason is None or reason in end.reason
+
+
+def test_costs_are_those_of_an_untouched_verifier(ends):
+    """Every task on its own machine costs what `no-packing` costs, whatever was patched."""
+    honest = ends["no-packing"].objective
+    assert {end.objective for label, end in ends.items() if label.startswith("a-")} == {honest, None}
+    assert ends["full-reconfiguration"].status == "feasible"
+    assert ends["a-patched"].bound == 7
+
+
+def test_times_are_the_supervisors_where_they_cannot_be_true(ends):
+    """Half a second passed, less a tenth of it and of a second."""
+    for label in ("a-clock", "a-forged-time"):
+        assert ends[label].wall_s > 0.3
+
+
+def test_odd_facts_are_text(ends):
+    end = ends["a-odd-facts"]
+    assert (end.details["nan"], end.details["bytes"], end.details["7"]) == ("nan", "b'x'", 3)
+    assert "none" not in end.details
+    assert len(end.details["long"]) == 10_000
+    assert end.solver == "b'bytes'"
+
+
+def test_saying_that_one_compiles_buys_time_once(hostile):
+    """Of what is left to a method for compiling, all its runs together."""
+    plugin = (str(hostile.with_name("attacks.py")),)
+    instance = table7(6)
+    pool = start_pool(Setting(("provisioning",), (), threads=1))
+    label = f"provisioning/a-compiles/[]//{plugin}"
+    pool._compile_left_s[label] = 0.5
+    limits = Limits(time_limit_s=1.0, wall_s=1.0)
+    request = Request(
+        "provisioning", "a-compiles", {}, 0, limits, instance.digest, pickled(instance), is_plugin=True, plugins=plugin
+    )
+    try:
+        assert pool.run(request, "").measurement.status == "timeout"
+        assert pool._compile_left_s[label] == 0.0
+    finally:
+        close_pools()
+
+
+def test_judging_has_limits_of_its_own(monkeypatch, tmp_path):
+    """A verifier that wants 8 TiB for what it was sent."""
+    family = FAMILIES["provisioning"]
+    greedy = replace(family, verify=lambda instance, solution: int(np.ones(2**40).sum()))
+    monkeypatch.setitem(FAMILIES, "provisioning", greedy)
+    instance = table7(6)
+    report = Report(wall_s=0.1, cpu_s=0.1, compile_s=0.0, reference_s=0.1, status="feasible", mutated=False)
+    types = instance.reservation_type[instance.task_classes()]
+    plan = family.solution.from_tasks(instance, types, np.arange(instance.num_tasks))
+    request = Request("provisioning", "any", {}, 0, Limits(), instance.digest, None)
+    answer = judged(request, instance, Ending(answer=pack(report, plan)), tmp_path)
+    assert answer.measurement.status == "invalid"
+    assert answer.measurement.reason == "its answer could not be judged within 4096 MiB of memory"
+
+
+def test_a_judge_that_dies_is_replaced(monkeypatch):
+    """The row says so, and the next one is judged."""
+    instance = table7(6)
+    request = Request("provisioning", "no-packing", {}, 0, Limits(), instance.digest, pickled(instance))
+    pool = Pool(["provisioning"])
+    try:
+        assert pool.run(request, "").measurement.status == "feasible"
+        (judge,) = pool._idle["judges"]
+        judge.hang_up()
+        assert pool.run(request, "").measurement.status == "invalid"
+        assert pool.run(request, "").measurement.status == "feasible"
+    finally:
+        pool.close()
