@@ -68,8 +68,8 @@ def pair_up(base: Iterable[Record], new: Iterable[Record]) -> list[Pair]:
 def judge_together(pairs: list[Pair]) -> tuple[list[Pair], dict[str, Best], list[tuple[Run, str]]]:
     """Return the pairs, what is known of each instance over both sides, and which runs are contradicted and by what.
 
-    A bound of one side above a verified objective of the other proves a defect, as it does within a suite: the runs
-    concerned become `invalid`.
+    A bound of one side above a verified objective of the other is false, as it is within a suite: its run becomes
+    `invalid`.
     """
     records = list(_sides(pairs))
     best, suspects = best_of(records), suspicious(records)

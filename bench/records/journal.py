@@ -26,7 +26,7 @@ FILE_NAME = "journal.jsonl"
 class Journal:
     """A directory with `journal.jsonl`, held by one harness at a time; a context manager.
 
-    A later row of the same key replaces an earlier one. Verdict rows tell of runs that contradict each other; they
+    A later row of the same key replaces an earlier one. Verdict rows tell of claims that a solution refutes; they
     change nothing by themselves, since whoever reads the runs finds the same (see `check_bounds.judged`), and since a
     contradiction ends when the method that lied is mended.
 
@@ -76,7 +76,7 @@ class Journal:
         self.records[record.key] = record
 
     def append_verdict(self, contradiction: Contradiction) -> None:
-        """Write down that runs contradict each other, once."""
+        """Write down that a run's claim is false, once."""
         if contradiction not in self._verdicts:
             self._verdicts.add(contradiction)
             self._write({"schema": VERDICT_SCHEMA, "keys": contradiction.keys, "reason": contradiction.reason})

@@ -1,4 +1,8 @@
-"""Bounds against solutions: a proven bound above a verified objective of the same instance is proof of a defect."""
+"""Claims against solutions: a bound above a verified objective of the same instance is false, and so is its run.
+
+The objective is not in question: it was recomputed exactly from a solution that is there to be looked at, while a bound
+is a method's word.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Runs on one instance that cannot all be right; all of them are invalid."""
+    """A claim that a verified solution refutes.
+
+    keys : of the run that made it, which is invalid. Rows that older versions wrote also name those with the solutions.
+    """
 
     keys: tuple[str, ...]
     reason: str
 
 
 def contradictions(records: Iterable[Record]) -> list[Contradiction]:
-    """Return what contradicts what, one entry for each instance and each wrong claim; failed runs claim nothing.
-
-    O(rows), plus the rows of an instance for each of its wrong claims.
-    """
+    """Return the claims that cannot be true, in the order of the records; failed runs claim nothing. O(rows)."""
     known = tuple(records)
     suspects = suspicious(known)
     if not suspects:
@@ -38,13 +42,11 @@ def contradictions(records: Iterable[Record]) -> list[Contradiction]:
             by_instance[record.run.digest].append(record)
     found = []
     for group in by_instance.values():
-        solved = [r for r in group if r.measurement.objective is not None]
-        best = min(solved, key=_objective)
+        best = min((record for record in group if record.measurement.objective is not None), key=_objective)
         for record in group:
             bound = record.measurement.bound
             if bound is not None and bound > _objective(best):
-                victims = [r for r in solved if _objective(r) < bound]
-                found.append(_too_high(record, bound, victims))
+                found.append(Contradiction((record.key,), _too_high(record, bound, best)))
             if record.status is Status.INFEASIBLE:
                 reason = f"{record.run.label} says that {record.run.instance} is infeasible, {_shown(best)}"
                 found.append(Contradiction((record.key,), reason))
@@ -74,7 +76,7 @@ def suspicious(records: Iterable[Record]) -> set[str]:
 
 
 def judged(records: Mapping[str, Record], found: Iterable[Contradiction]) -> dict[str, Record]:
-    """Return the records by key, with those that contradict each other marked `invalid`."""
+    """Return the records by key, with those whose claims are false marked `invalid`."""
     marked = dict(records)
     for contradiction in found:
         for key in contradiction.keys:
@@ -82,12 +84,8 @@ def judged(records: Mapping[str, Record], found: Iterable[Contradiction]) -> dic
     return marked
 
 
-def _too_high(liar: Record, bound: int, victims: list[Record]) -> Contradiction:
-    best = min(victims, key=_objective)
-    reason = (
-        f"on {liar.run.instance} the bound {bound} of {liar.run.label} is above a verified solution: {_shown(best)}"
-    )
-    return Contradiction(tuple(dict.fromkeys([liar.key, *(victim.key for victim in victims)])), reason)
+def _too_high(liar: Record, bound: int, best: Record) -> str:
+    return f"on {liar.run.instance} the bound {bound} of {liar.run.label} is above a verified solution: {_shown(best)}"
 
 
 def _objective(record: Record) -> int:

@@ -44,12 +44,12 @@ def test_same_seed_same_answer(tmp_path, write_suite, hostile):
 
 
 def test_quiet_liar_is_found_out_by_others(tmp_path, write_suite, hostile):
-    """No single run contradicts itself; together they do, both are named, and mending the liar heals the other."""
+    """No single run contradicts itself; together they do: the verified solution stands, the liar alone is invalid."""
     out = tmp_path / "out"
     result = run_suite(write_suite(["x-honest", "x-quiet-liar"]), out=out, plugins=[hostile])
-    assert [str(record.status) for record in result.records] == ["invalid", "invalid"]
-    assert "bound 1000000000000000 of x-quiet-liar is above a verified solution" in result.records[0].measurement.reason
-    assert result.failed == 2
+    assert [str(record.status) for record in result.records] == ["feasible", "invalid"]
+    assert "bound 1000000000000000 of x-quiet-liar is above a verified solution" in result.records[1].measurement.reason
+    assert result.failed == 1
     assert result.to_json()["methods"][0]["gap_mean"] is None
     alone = run_suite(write_suite(["x-honest"]), out=out, plugins=[hostile])
     assert [str(record.status) for record in alone.records] == ["feasible"]

@@ -1,4 +1,4 @@
-"""Contradictions: a bound above a verified solution invalidates both, and names them."""
+"""Contradictions: a bound above a verified solution is false; its run alone is invalid, the solution stands."""
 
 from schedgap.bench.statistics.check_bounds import contradictions, judged
 from schedgap.instances.method import Status
@@ -20,18 +20,33 @@ def test_nothing_wrong(make_record):
 
 
 def test_bound_above_a_solution(make_record):
-    """The bound 11 contradicts the solution of 10; the solution of 12 stands, since no bound forbids it."""
+    """The bound 11 is refuted by the solution of 10, which was verified and is not to blame."""
     records = [make_record("liar", bound=11), make_record("good", objective=10), make_record("poor", objective=12)]
     found = contradictions(records)
-    assert names(found, records) == [["liar", "good"]]
+    assert names(found, records) == [["liar"]]
     assert found[0].reason == "on i the bound 11 of liar is above a verified solution: good found 10"
     marked = judged({record.key: record for record in records}, found)
-    assert [record.status for record in marked.values()] == [Status.INVALID, Status.INVALID, Status.FEASIBLE]
+    assert [record.status for record in marked.values()] == [Status.INVALID, Status.FEASIBLE, Status.FEASIBLE]
 
 
 def test_liar_with_a_worse_solution_of_its_own(make_record):
-    records = [make_record("liar", objective=12, bound=12), make_record("good", objective=10)]
-    assert names(contradictions(records), records) == [["liar", "good"]]
+    """A solution of 8 with a bound of 8, and a cheaper one of 5: who claimed the optimum is the liar."""
+    records = [make_record("liar", objective=8, bound=8), make_record("good", objective=5)]
+    found = contradictions(records)
+    assert names(found, records) == [["liar"]]
+    assert found[0].reason == "on i the bound 8 of liar is above a verified solution: good found 5"
+
+
+def test_every_liar_is_told_of_the_best_solution(make_record):
+    """Also of a solution whose own run lies: 7 was verified, whatever its bound says, and 6 refutes both bounds."""
+    records = [
+        make_record("worse", objective=9, bound=9),
+        make_record("liar", objective=7, bound=7),
+        make_record("good", objective=6, bound=4),
+    ]
+    found = contradictions(records)
+    assert names(found, records) == [["worse"], ["liar"]]
+    assert all(each.reason.endswith("good found 6") for each in found)
 
 
 def test_failed_runs_claim_nothing(make_record):
