@@ -14,6 +14,7 @@ from schedgap.bench.discover import load_families
 from schedgap.bench.executors.opening import open_executor
 from schedgap.bench.isolation.runexec import require_runexec
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
+from schedgap.bench.plugin_files import earlier_rows, plugin_hash
 from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import Journal
 from schedgap.bench.records.measurement import ERRORS, FAILED
@@ -41,11 +42,12 @@ _RETRIED = {"none": frozenset(), "errors": ERRORS, "failed": FAILED}
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a suite is: `done` of `total` runs of this call, after `record` (None at the start)."""
+    """How far a suite is: `done` of `total` runs of this call, after `record` (None at the start, with the `notes`)."""
 
     done: int
     total: int
     record: Record | None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class SuiteResult:
 
     records : one for each run of the suite, journalled before or now. directory : of the journal.
     measured_now : runs done by this call. audit : what second opinions gave, None if nobody asked for them.
+    notes : sentences about what the journal holds besides, such as rows of a plug-in that has changed.
     """
 
     suite: Suite
@@ -61,6 +64,7 @@ class SuiteResult:
     directory: Path
     measured_now: int
     audit: Audit | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def failed(self) -> int:
@@ -80,6 +84,7 @@ class SuiteResult:
             "measured_now": self.measured_now,
             "directory": str(self.directory),
             "audit": None if self.audit is None else self.audit.to_json(),
+            "notes": list(self.notes),
         }
 
 
@@ -130,6 +135,7 @@ def run_suite(
     plugins: Sequence[str | Path] = (),
     trace: str | Path | None = None,
     retry: Retry = "errors",
+    fresh: bool = False,
     executor: str = "process",
     address: str | None = None,
     audit: bool = False,
@@ -141,7 +147,8 @@ def run_suite(
     suite : name of a shipped suite or path of a TOML file. out : directory of the journal, `runs/SUITE` by default.
     jobs : runs at a time, None for one a processor. plugins : Python files with methods. trace : file for the
     instances that can come from one. retry : recorded runs to do again: `errors` (crashed, error), `failed` (also
-    timeout, memory, invalid) or `none`. executor : `process` for this machine, `dask` or `ray` for the cluster at
+    timeout, memory, invalid) or `none`. fresh : do all runs again; rows that are there stay in the journal, and are
+    replaced by later ones of the same key. executor : `process` for this machine, `dask` or `ray` for the cluster at
     `address`. audit : solve each model that has several back ends by another one too, and compare. isolation :
     `process-group`, or `runexec` for BenchExec's, where it is installed.
 
@@ -171,11 +178,12 @@ def run_suite(
         )
         journal = stack.enter_context(Journal(directory))
         write_plan(directory, chosen, _command(suite, plugins, trace, audit, isolation), plan.runs)
+        notes = earlier_rows(plan.runs, journal.records, files)
         known = {key: journal.records[key] for key in plan.runs if key in journal.records}
         known = judged(known, contradictions(known.values()))
-        missing = [key for key in plan.runs if key not in known or known[key].status in _RETRIED[retry]]
+        missing = [key for key in plan.runs if fresh or key not in known or known[key].status in _RETRIED[retry]]
         if on_progress is not None:
-            on_progress(Progress(0, len(missing), None))
+            on_progress(Progress(0, len(missing), None, notes))
         ends = stack.enter_context(closing(performer.execute(plan.task(key) for key in missing)))
         for done, performed in enumerate(ends, start=1):
             if performed.answer.picture is not None:
@@ -191,7 +199,7 @@ def run_suite(
     # The names and groups of the suite as it is now; the key says that it is the same run.
     records = tuple(replace(record, run=plan.runs[key]) for key, record in judged(known, found).items())
     opinion = audit_of(plan.second_opinions, known) if audit else None
-    return SuiteResult(chosen, records, directory, len(missing), opinion)
+    return SuiteResult(chosen, records, directory, len(missing), opinion, notes)
 
 
 def gap(
@@ -230,7 +238,8 @@ def gap(
     elif not any(method.bounds for method, _ in chosen):
         chosen.append(chosen_method(family, default_bound(family, instance)))
     for method, given in chosen:
-        plan.add(instance, make_run(instance, method, given, limits, base_seed=seed))
+        plugin = plugin_hash(method, files)
+        plan.add(instance, make_run(instance, method, given, limits, base_seed=seed, plugin=plugin))
     if audit:
         plan.add_second_opinions()
     if solutions is not None:

@@ -10,6 +10,7 @@ from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.checks.audit import other_backend
 from schedgap.bench.executors.execute import Setting, Task
 from schedgap.bench.isolation.payload import compiled_kind, pickled
+from schedgap.bench.plugin_files import plugin_hash
 from schedgap.bench.records.host import package_version
 from schedgap.bench.records.record import PROCESS_GROUP
 from schedgap.bench.records.runs import Run
@@ -102,6 +103,7 @@ def plan_suite(
     plan = Plan(setting(suite.family, plugins, suite.limits.threads or 1, isolation))
     texts = {text for block in suite.instances for text in block.methods or suite.methods} | set(suite.methods)
     methods = {text: _checked(suite, text) for text in texts}
+    hashes = {text: plugin_hash(method, plugins) for text, (method, _) in methods.items()}
     for reference in suite.reference:
         _checked(suite, reference.method)
     seen: dict[str, str] = {}
@@ -130,6 +132,7 @@ def plan_suite(
                         source=source.described(),
                         base_seed=suite.seed,
                         repetition=repetition,
+                        plugin=hashes[text],
                     )
                     plan.add(instance, run)
     if audit:
@@ -152,8 +155,9 @@ def make_run(
     source: dict[str, Scalar] | None = None,
     base_seed: int = 0,
     repetition: int = 0,
+    plugin: str | None = None,
 ) -> Run:
-    """Return the run of a method on an instance.
+    """Return the run of a method on an instance. plugin : see `plugin_files.plugin_hash`.
 
     Raises
     ------
@@ -180,6 +184,7 @@ def make_run(
         repetition=repetition,
         limits=limits,
         stochastic=method.stochastic,
+        plugin=plugin,
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import lzma
+import struct
 import zipfile
 import zlib
 from contextlib import contextmanager, suppress
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,11 +17,22 @@ from pydantic import TypeAdapter, ValidationError
 from schedgap.instances.errors import SchedgapError, SolutionError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from schedgap.instances.arrays import IntArray
 
 D = TypeVar("D")
+# Arrays may be packed. These are far beyond what instances are made of, and no file of some kilobytes may ask for more.
+MOST_UNPACKED, MOST_RATIO = 2**28, 100
+_HEADERS: Mapping[tuple[int, int], Callable[[Any], Any]] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+# What the readers of archives and arrays raise where a file is damaged, one way or another.
+_DAMAGES = (
+    *(ArithmeticError, EOFError, LookupError, MemoryError, RuntimeError, SyntaxError, TypeError, ValueError),
+    *(lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
+)
 
 
 def read_document(path: Path | str, adapter: TypeAdapter[D], error: type[SchedgapError]) -> D:
@@ -150,17 +164,22 @@ def read_arrays(
     SchedgapError
         of the class `error` if the file cannot be read, or an array is missing or of another kind.
     """
+    arrays: dict[str, Any] = {}
     try:
         with path.open("rb") as file:
             if not zipfile.is_zipfile(file):
                 raise error(f"{path.name}: no .npz file of arrays; write the instance anew.")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as stored:
-                arrays: dict[str, Any] = {key: stored[key] for key in wanted if key in stored}
+            with zipfile.ZipFile(file) as archive:
+                names = set(archive.namelist())
+                for key in wanted:
+                    if f"{key}.npy" in names:
+                        arrays[key] = _read_array(archive, archive.getinfo(f"{key}.npy"))
     except OSError as problem:
-        raise error(f"{path.name}: cannot be read ({problem.strerror}); keep it beside this file.") from None
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
-        raise error(f"{path.name}: cannot be read as arrays ({problem!s:.100}).") from None
+        reason = problem.strerror or problem
+        raise error(f"{path.name}: cannot be read ({reason!s:.100}); keep it beside this file.") from None
+    except _DAMAGES as problem:
+        said = str(problem) or type(problem).__name__
+        raise error(f"{path.name}: cannot be read as arrays ({said:.100}); write the instance anew.") from None
     missing = [key for key in wanted if key not in arrays and key not in optional]
     if missing:
         raise error(f"{path.name}: no array '{missing[0]}'; write the instance anew.")
@@ -173,6 +192,29 @@ def read_arrays(
                 f"expected {expected} in {dimensions}; write the instance anew."
             )
     return arrays
+
+
+def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
+    """Return the array of a member, whose header may claim no more than there is: memory is taken by what it says.
+
+    Raises
+    ------
+    ValueError
+        for other claims; other exceptions of `_DAMAGES` for what is no array.
+    """
+    if member.file_size > max(MOST_UNPACKED, MOST_RATIO * member.compress_size):
+        raise ValueError(f"{member.filename} unpacks {member.compress_size} bytes to {member.file_size}")
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        read_header = _HEADERS.get(version)
+        if read_header is None:
+            raise ValueError(f"{member.filename} is of version {version}")
+        shape, _, dtype = read_header(file)
+        claimed, there = prod(shape) * dtype.itemsize, member.file_size - file.tell()
+        if claimed != there:
+            raise ValueError(f"{member.filename} claims {claimed} bytes and has {there}")
+    with archive.open(member) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
 
 
 def to_units(values: Any, scale: int | IntArray, what: str, error: type[SchedgapError]) -> IntArray:

@@ -44,5 +44,7 @@ class ProgressBar:
 
     def show(self, progress: Progress) -> None:
         """Show how far the work is."""
+        for note in progress.notes:
+            self._bars.console.print(note, soft_wrap=True, markup=False, highlight=False)
         last = "" if progress.record is None else f": {progress.record.run.label}"
         self._bars.update(self._task, total=progress.total, completed=progress.done, description=f"{self._what}{last}")

@@ -62,6 +62,10 @@ def run(
             help="Recorded runs to do again: none, errors (crashed, error), failed (and timeout, memory, invalid).",
         ),
     ] = Retry.ERRORS,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Do all runs again, although they are recorded; later rows replace earlier ones."),
+    ] = False,
     executor: Annotated[
         Executor, typer.Option("--executor", help="process: on this machine; dask, ray: on the cluster at --address.")
     ] = Executor.PROCESS,
@@ -87,6 +91,7 @@ def run(
             plugins=plugin or (),
             trace=trace,
             retry=retry.value,
+            fresh=fresh,
             executor=executor.value,
             address=address,
             audit=audit,

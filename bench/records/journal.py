@@ -15,12 +15,13 @@ from schedgap.bench.statistics.check_bounds import Contradiction
 from schedgap.instances.errors import JournalError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
     from types import TracebackType
 
 VERDICT_SCHEMA = "schedgap/verdict/1"
 FILE_NAME = "journal.jsonl"
+KEPT_NAME = "journal.kept-{}.jsonl"
 
 
 class Journal:
@@ -29,6 +30,9 @@ class Journal:
     A later row of the same key replaces an earlier one. Verdict rows tell of claims that a solution refutes; they
     change nothing by themselves, since whoever reads the runs finds the same (see `check_bounds.judged`), and since a
     contradiction ends when the method that lied is mended.
+
+    A run is somebody's code with this user's rights: whether the file is still the one that was opened, and as long as it
+    was left, is asked before each row and by `close`. If not, all rows that are known go to a file beside it (`KEPT_NAME`).
 
     Raises
     ------
@@ -51,6 +55,7 @@ class Journal:
             self._mend()
             self._verdicts: set[Contradiction] = set()
             self.records = read_journal(directory, self._verdicts)
+            self._size = os.fstat(self._fd).st_size
             _sync_directory(directory)
         except BaseException:
             os.close(self._fd)
@@ -62,7 +67,11 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._fd)
+        try:
+            if error is None:
+                self._require_own()
+        finally:
+            os.close(self._fd)
 
     def append(self, record: Record) -> None:
         """Write a run down; when this returns, it survives a kill and a power failure.
@@ -70,30 +79,68 @@ class Journal:
         Raises
         ------
         JournalError
-            if the disk is full or fails; what was written before stays whole.
+            if the disk is full or fails, what was written before stays whole; if somebody else has changed the file.
         """
+        self._require_own({record.key: record})
         self._write(record.to_row())
         self.records[record.key] = record
 
     def append_verdict(self, contradiction: Contradiction) -> None:
         """Write down that a run's claim is false, once."""
         if contradiction not in self._verdicts:
+            self._require_own()
             self._verdicts.add(contradiction)
             self._write({"schema": VERDICT_SCHEMA, "keys": contradiction.keys, "reason": contradiction.reason})
 
     def _write(self, row: dict[str, Any]) -> None:
-        line = memoryview(json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n")
-        start = os.fstat(self._fd).st_size
+        line = memoryview(_line(row))
+        size = self._size + len(line)
         try:
             while line:
                 line = line[os.write(self._fd, line) :]
             os.fsync(self._fd)
+            self._size = size
         except OSError as error:
-            os.ftruncate(self._fd, start)
+            os.ftruncate(self._fd, self._size)
             raise JournalError(
                 f"{self.path}: cannot be written ({error.strerror}); {len(self.records)} runs are recorded. "
                 "Make room, then give the same command again to finish the rest."
             ) from None
+
+    def _require_own(self, unwritten: Mapping[str, Record] | None = None) -> None:
+        """Raise `JournalError` unless the file is the one that was opened, and as long as it was left.
+
+        unwritten : a run that is about to be written down, and is kept too.
+        """
+        mine = os.fstat(self._fd)
+        try:
+            there = os.stat(self.path)
+        except OSError as error:
+            problem = f"is not there any more ({error.strerror})"
+        else:
+            if (there.st_ino, there.st_dev) != (mine.st_ino, mine.st_dev):
+                problem = "is another file than the one that was opened"
+            elif there.st_size != self._size:
+                problem = f"has {there.st_size} bytes, {self._size} were written"
+            else:
+                return
+        kept = self._keep({**self.records, **(unwritten or {})})
+        raise JournalError(f"{self.path} {problem}: something else writes here, maybe a run; {kept}.")
+
+    def _keep(self, records: Mapping[str, Record]) -> str:
+        """Write all that is known to a new file beside the journal, and return what to say of it."""
+        number = 1
+        while os.path.lexists(path := self.directory / KEPT_NAME.format(number)):
+            number += 1
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            with open(path, "xb") as file:
+                file.writelines(_line(record.to_row()) for record in records.values())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            return f"what was measured cannot be kept in {path} ({error.strerror})"
+        return f"all {len(records)} runs are kept in {path}, rename it to {FILE_NAME} to go on with them"
 
     def _lock(self) -> None:
         try:
@@ -157,7 +204,7 @@ def _read(path: Path, file: Iterable[bytes], verdicts: set[Contradiction] | None
             records[known.key] = known
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line, parse_constant=_no_number)
             schema = row["schema"]
             if schema == RUN_SCHEMA or schema in OLDER:
                 record = Record.from_row(row, lines.shared)
@@ -167,15 +214,24 @@ def _read(path: Path, file: Iterable[bytes], verdicts: set[Contradiction] | None
                 if verdicts is not None:
                     verdicts.add(Contradiction(tuple(row["keys"]), row["reason"]))
                 continue
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            said = error if isinstance(error, ValueError) else repr(error)
             raise JournalError(
-                f"{path} line {number}: no record of a run ({error!r}); restore the file or choose another --out."
+                f"{path} line {number}: no record of a run ({said}); restore the file or choose another --out."
             ) from None
         raise JournalError(
             f"{path} line {number}: schema '{schema}', this version reads '{RUN_SCHEMA}'; "
             "use the version that wrote it, or choose another --out."
         )
     return records
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    return json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
 
 
 def _sync_directory(directory: Path) -> None:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from schedgap.bench.records.kinds import KINDS, MOST, is_small
 from schedgap.bench.records.measurement import Measurement
-from schedgap.bench.records.record import OLDER, RUN_SCHEMA, Record, Shared
-from schedgap.bench.records.runs import Run
-from schedgap.instances.method import Status
+from schedgap.bench.records.record import LACKING, OLDER, RUN_SCHEMA, Record, Shared
+from schedgap.bench.records.runs import Run, hashed, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,23 +27,12 @@ _LAST = ("host", "ended_at", "isolation")
 _NAMES = ("key", *(field.name for field in _FIELDS), *_LAST)
 _RUN = slice(1, 1 + len(_RUN_FIELDS))
 _MEASUREMENT = slice(_RUN.stop, _RUN.stop + len(_MEASUREMENT_FIELDS))
-_TEXT_TYPES: Mapping[object, object] = {"str": str, "str | None": str | None}
-_TEXTS = {field.name: _TEXT_TYPES[field.type] for field in _FIELDS if field.type in _TEXT_TYPES}
+_TEXTS = [field.name for field in _FIELDS if field.type in ("str", "str | None")]
 _MAPPINGS = ("source", "parameters", "given")
-# `from_row` takes whatever it is given for the others.
-_TYPES: Mapping[str, Any] = {
-    **_TEXTS,
-    **dict.fromkeys(("key", *_LAST), str),
-    **dict.fromkeys((*_MAPPINGS, "limits"), msgspec.Raw),
-    "status": Status,
-    **dict.fromkeys(("objective", "bound"), int | None),
-    **dict.fromkeys(("wall_s", "reference_s"), int | float | None),
-    "trajectory": tuple[tuple[Any, ...], ...],
-}
-
-
+# Recognised by their bytes, and checked once.
+_TYPES: Mapping[str, Any] = {**KINDS, **dict.fromkeys((*_MAPPINGS, "limits"), msgspec.Raw)}
 _SHARED_TEXTS = tuple(map(_NAMES.index, (*_TEXTS, "host", "isolation")))
-_SHARED_MAPPINGS, _LIMITS = tuple(map(_NAMES.index, _MAPPINGS)), _NAMES.index("limits")
+_SOURCE, _PARAMETERS, _GIVEN, _LIMITS = map(_NAMES.index, (*_MAPPINGS, "limits"))
 
 
 class Lines:
@@ -51,9 +40,10 @@ class Lines:
 
     def __init__(self) -> None:
         self.shared = Shared()
-        self._limits = _Parsed(self.shared.limits)
-        self._mappings = _Parsed(self.shared.mapping)
+        self._limits = _Parsed(KINDS["limits"], self.shared.limits)
+        self._mappings = _Parsed(KINDS["parameters"], self.shared.mapping)
         self._texts: dict[str | None, str | None] = {}
+        self._written = _Written()
 
     def record(self, line: bytes) -> Record | None:
         """Return the record of a line as this version writes it, None of any other: that may hold one all the same."""
@@ -65,29 +55,61 @@ class Lines:
         except (msgspec.MsgspecError, RecursionError, TypeError, ValueError):
             return None
 
-    def _made(self, line: Any) -> Record:
-        """Return the record of a decoded line, which has an attribute for each field."""
+    def _made(self, line: Any) -> Record | None:
+        """Return the record of a decoded line, which has an attribute for each field; None if its key is another's."""
+        if not -MOST < (line.objective or 0) < MOST or not -MOST < (line.bound or 0) < MOST:
+            return None
+        limits, written_limits = self._limits[bytes(line.limits)]
+        parameters, written_parameters = self._mappings[bytes(line.parameters)]
+        written = self._written
+        key = hashed(
+            written[line.backend],
+            written[line.backend_version],
+            written[line.digest],
+            written[line.family],
+            written_limits,
+            written[line.method],
+            written_parameters,
+            written[line.plugin],
+            # As `json_text` writes whole numbers.
+            str(line.seed),
+            str(line.version),
+        )
+        if line.key != key:
+            return None
         values = list(msgspec.structs.astuple(line))
         for place in _SHARED_TEXTS:
             text = values[place]
             values[place] = self._texts.setdefault(text, text)
-        for place in _SHARED_MAPPINGS:
-            values[place] = self._mappings[bytes(values[place])]
-        values[_LIMITS] = self._limits[bytes(values[_LIMITS])]
-        return _record(
-            values[0], _run(*values[_RUN]), _measurement(*values[_MEASUREMENT]), *values[_MEASUREMENT.stop :]
-        )
+        values[_SOURCE], _ = self._mappings[bytes(line.source)]
+        values[_GIVEN], _ = self._mappings[bytes(line.given)]
+        values[_LIMITS], values[_PARAMETERS] = limits, parameters
+        return _record(key, _run(*values[_RUN]), _measurement(*values[_MEASUREMENT]), *values[_MEASUREMENT.stop :])
+
+
+class _Written(dict[str | None, str]):
+    """Texts as `json_text` writes them."""
+
+    def __missing__(self, text: str | None) -> str:
+        written = self[text] = json_text(text)
+        return written
 
 
 class _Parsed(dict[bytes, Any]):
-    """What pieces of JSON stand for, by their bytes. make : of what a piece says."""
+    """What pieces of JSON stand for, and how `json_text` writes them, by their bytes.
 
-    def __init__(self, make: Callable[[dict[str, Any]], Any]) -> None:
+    kind : of all pieces. make : of what a piece says.
+    """
+
+    def __init__(self, kind: Any, make: Callable[[dict[str, Any]], Any]) -> None:
         super().__init__()
-        self._make = make
+        self._kind, self._make = kind, make
 
     def __missing__(self, content: bytes) -> Any:
-        made = self[content] = self._make(json.loads(content))
+        said = msgspec.convert(json.loads(content), self._kind)
+        if not is_small(said):
+            raise ValueError(content)
+        made = self[content] = self._make(said), json_text(said)
         return made
 
 
@@ -114,6 +136,6 @@ def _filling(cls: type[T]) -> Callable[..., T]:
 
 
 _DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder(
-    _line_type(RUN_SCHEMA, {}) | _line_type("schedgap/run/1", OLDER["schedgap/run/1"])
+    _line_type(RUN_SCHEMA, LACKING) | _line_type("schedgap/run/1", OLDER["schedgap/run/1"])
 )
 _run, _measurement, _record = _filling(Run), _filling(Measurement), _filling(Record)

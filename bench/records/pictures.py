@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from schedgap.instances.errors import JournalError
-from schedgap.instances.picture import Bar, Curve, Part, Picture
+from schedgap.instances.picture import Bar, Curve, Picture
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "pictures.jsonl"
 # How lines begin, before the key and its closing quote.
-_START = '{"key":"'
+_START = b'{"key":"'
 
 
 def append_picture(directory: Path, key: str, picture: Picture) -> None:
@@ -42,48 +44,56 @@ def append_picture(directory: Path, key: str, picture: Picture) -> None:
 
 
 def read_pictures(directory: Path, keys: Container[str]) -> dict[str, Picture]:
-    """Return the pictures of these runs; torn lines are left out, and a later line of a key replaces an earlier one."""
+    """Return the pictures of these runs; torn and damaged lines are left out, and a later line of a key replaces an earlier.
+
+    Raises
+    ------
+    JournalError
+        if the file is there and cannot be read.
+    """
     path = directory / FILE_NAME
     pictures: dict[str, Picture] = {}
-    if not path.exists():
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                # Most pictures of a large journal are not wanted; reading them would take most of the time.
+                if line.startswith(_START) and _key_of(line) not in keys:
+                    continue
+                try:
+                    row = _DECODER.decode(line)
+                except (ValueError, RecursionError):
+                    continue
+                if row.key in keys and _is_sound(row):
+                    pictures[row.key] = Picture(row.axes, row.bars, row.left_out, row.curves)
+    except FileNotFoundError:
         return pictures
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            # Most pictures of a large journal are not wanted; reading them would take most of the time.
-            if line.startswith(_START) and line[len(_START) : line.find('"', len(_START))] not in keys:
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError:
-                continue
-            if row["key"] in keys:
-                pictures[row["key"]] = _picture(row)
+    except OSError as error:
+        raise JournalError(f"{path}: cannot be read ({error.strerror}); remove it to go without pictures.") from None
     return pictures
 
 
-def _picture(row: dict[str, Any]) -> Picture:
-    bars = tuple(
-        Bar(
-            bar["label"],
-            bar["repeat"],
-            tuple(bar["capacity"]),
-            tuple(Part(part["label"], part["count"], tuple(part["amounts"])) for part in bar["parts"]),
-        )
-        for bar in row["bars"]
-    )
-    curves = tuple(
-        Curve(
-            curve["title"],
-            curve["x_label"],
-            curve["y_label"],
-            tuple(curve["x"]),
-            tuple(curve["y"]),
-            curve["is_step"],
-        )
-        # Lines of versions that knew no curves have none.
-        for curve in row.get("curves", ())
-    )
-    return Picture(tuple(row["axes"]), bars, row["left_out"], curves)
+class _Row(msgspec.Struct):
+    """A line. curves : lines of versions that knew no curves have none."""
+
+    key: str
+    axes: tuple[str, ...]
+    bars: tuple[Bar, ...]
+    left_out: int
+    curves: tuple[Curve, ...] = ()
+
+
+_DECODER = msgspec.json.Decoder(_Row)
+
+
+def _key_of(line: bytes) -> str:
+    """Return what stands between the first two quotes of a line's value."""
+    return line[len(_START) : line.find(b'"', len(_START))].decode(errors="replace")
+
+
+def _is_sound(row: _Row) -> bool:
+    """Whether each bar, and each part of one, has an amount for each axis."""
+    axes = len(row.axes)
+    return all(len(bar.capacity) == axes and all(len(part.amounts) == axes for part in bar.parts) for bar in row.bars)
 
 
 def _ends_a_line(path: Path) -> bool:

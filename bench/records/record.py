@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import marshal
-import math
 from dataclasses import asdict, dataclass, fields, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.records.kinds import checked
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.runs import Limits, Run
 from schedgap.instances.method import Status
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 RUN_SCHEMA = "schedgap/run/2"
 # What an older schema lacks, and what it meant by that.
-OLDER: Mapping[str, Mapping[str, Any]] = {"schedgap/run/1": {"stochastic": False, "reference_s": None, "measures": {}}}
+OLDER: Mapping[str, Mapping[str, Any]] = {
+    "schedgap/run/1": {"stochastic": False, "reference_s": None, "measures": {}, "plugin": None},
+}
+# What rows of this schema may lack: methods of ours have none, nor have rows of versions that knew none.
+LACKING: Mapping[str, Any] = {"plugin": None}
 # How runs are kept apart from the harness and from each other.
 PROCESS_GROUP = "process-group"
 RUNEXEC = "runexec"
@@ -25,10 +29,6 @@ _RUN = itemgetter(*(field.name for field in fields(Run)))
 _MEASUREMENT = itemgetter(*(field.name for field in fields(Measurement)))
 # The newest that writes equal content of equal types as equal bytes, whoever else refers to it.
 MARSHAL_VERSION = 2
-# What verdicts and figures are computed from: of another type, it would be compared as what it is not.
-_WHOLE, _WHOLE_TYPES = ("objective", "bound"), frozenset({int, type(None)})
-_REAL, _REAL_TYPES = ("wall_s", "reference_s"), frozenset({int, float, type(None)})
-_STATUSES = {str(status): status for status in Status}
 
 
 class Shared:
@@ -74,10 +74,13 @@ class Record:
 
     def to_row(self) -> dict[str, Any]:
         """Return the record as a flat JSON object."""
+        run = asdict(self.run)
+        if self.run.plugin is None:
+            del run["plugin"]
         return {
             "schema": RUN_SCHEMA,
             "key": self.key,
-            **asdict(self.run),
+            **run,
             **asdict(self.measurement),
             "host": self.host,
             "ended_at": self.ended_at,
@@ -86,7 +89,7 @@ class Record:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any], shared: Shared | None = None) -> Record:
-        """Return the record of a JSON object; `KeyError`, `TypeError` or `ValueError` if it is none.
+        """Return the record of a JSON object; `KeyError`, `TypeError` or `ValueError` if it is none, or has another's key.
 
         Rows of an older schema get what they lack; they stay as they are in their file.
         shared : of the rows read before, so that what they have in common is kept once.
@@ -94,27 +97,21 @@ class Record:
         shared = shared or Shared()
         full = dict(row)
         schema = full["schema"]
-        if schema != RUN_SCHEMA:
-            full = {**OLDER[schema], **full}
+        full = {**(LACKING if schema == RUN_SCHEMA else OLDER[schema]), **full}
+        checked(full)
         full["limits"] = shared.limits(full["limits"])
         full["digest"] = shared.text(full["digest"])
         full["source"] = shared.mapping(full["source"])
         full["parameters"] = shared.mapping(full["parameters"])
         full["given"] = shared.mapping(full["given"])
-        full["status"] = _STATUSES.get(full["status"]) or Status(full["status"])
+        full["status"] = Status(full["status"])
         full["trajectory"] = tuple(map(tuple, full["trajectory"]))
-        for name in _WHOLE:
-            if type(full[name]) not in _WHOLE_TYPES:
-                raise TypeError(f"{name} is {full[name]!r}, not a whole number")
-        for name in _REAL:
-            value = full[name]
-            if type(value) not in _REAL_TYPES:
-                raise TypeError(f"{name} is {value!r}, not a number")
-            if value is not None and not math.isfinite(value):
-                raise ValueError(f"{name} is {value!r}")
+        run = Run(*_RUN(full))
+        if run.key != full["key"]:
+            raise ValueError(f"its key is {full['key']!r:.60}, its own parts make it '{run.key}'")
         return cls(
             full["key"],
-            Run(*_RUN(full)),
+            run,
             Measurement(*_MEASUREMENT(full)),
             full["host"],
             full["ended_at"],

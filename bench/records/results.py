@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from pydantic import ValidationError
 
 from schedgap.bench.records.host import HOST_SCHEMA
@@ -96,10 +97,11 @@ def _plan(directory: Path, known: Mapping[str, Record]) -> tuple[Suite | None, t
             )
         # Read as JSON, whose lists are what the suite's model takes.
         suite = Suite.model_validate_json(json.dumps(document["suite"]))
-        return suite, tuple(document["command"]), list(document["keys"])
+        command, keys = (msgspec.convert(document[name], list[str]) for name in ("command", "keys"))
+        return suite, tuple(command), keys
     except ValidationError as error:
         raise JournalError(f"{path}: suite: {first_problem(error)}") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise JournalError(
             f"{path}: no plan of a suite ({error!r}); remove it to see all that the journal holds."
         ) from None
@@ -110,7 +112,7 @@ def _hosts(directory: Path) -> dict[str, Mapping[str, Any]]:
     for path in sorted((directory / "hosts").glob("*.json")):
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise JournalError(f"{path}: cannot be read ({error}); remove it.") from None
         if isinstance(facts, dict) and facts.get("schema") == HOST_SCHEMA:
             hosts[path.stem] = facts

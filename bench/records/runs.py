@@ -51,6 +51,7 @@ class Run:
     source : where the instance came from (generator, importer or file, with parameters). label : the method with the
     parameters that were given. parameters : all of the method's parameters, defaults included. backend,
     backend_version : the solver chosen by the parameter `backend`, and its package's version; None without one.
+    plugin : hash of the files of the plug-in that defines the method (see `plugin_files`), None of our own methods.
     seed : what `rng` is made of; it depends on base seed, instance and repetition, never on the method.
     stochastic : whether the answer depends on it.
     """
@@ -71,19 +72,46 @@ class Run:
     repetition: int
     limits: Limits
     stochastic: bool = False
+    plugin: str | None = None
 
     @property
     def key(self) -> str:
         """Return the hash of all that can change the answer; names, groups and order do not."""
-        parts = {
-            "family": self.family,
-            "digest": self.digest,
-            "method": self.method,
-            "version": self.version,
-            "parameters": dict(self.parameters),
-            "backend": self.backend,
-            "backend_version": self.backend_version,
-            "seed": self.seed,
-            "limits": asdict(self.limits),
-        }
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+        return hashed(
+            *(json_text(getattr(self, name)) for name in ("backend", "backend_version", "digest", "family")),
+            json_text(asdict(self.limits)),
+            json_text(self.method),
+            json_text(dict(self.parameters)),
+            json_text(self.plugin),
+            json_text(self.seed),
+            json_text(self.version),
+        )
+
+
+def json_text(part: object) -> str:
+    """Return the one way in which a part of a key is written."""
+    return json.dumps(part, sort_keys=True)
+
+
+def hashed(
+    backend: str,
+    backend_version: str,
+    digest: str,
+    family: str,
+    limits: str,
+    method: str,
+    parameters: str,
+    plugin: str,
+    seed: str,
+    version: str,
+) -> str:
+    """Return the key of a run, each part as `json_text` writes it: the hash of them as one object, by their names.
+
+    A method of ours has no plug-in, and its key none either: so have those of journals that are older than plug-ins' hashes.
+    """
+    written = "" if plugin == "null" else f'"plugin": {plugin}, '
+    parts = (
+        f'{{"backend": {backend}, "backend_version": {backend_version}, "digest": {digest}, "family": {family}, '
+        f'"limits": {limits}, "method": {method}, "parameters": {parameters}, {written}"seed": {seed}, "version": {version}}}'
+    )
+    return hashlib.sha256(parts.encode()).hexdigest()[:32]

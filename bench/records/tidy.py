@@ -56,6 +56,7 @@ RUN_COLUMNS: Mapping[str, str] = {
     **dict.fromkeys(("output", "solver", "measures", "details", "host"), TEXT),
     "ended_at": TIME,
     "isolation": TEXT,
+    "plugin": TEXT,
 }
 _LIMITS = attrgetter(*(field.name for field in fields(Limits)))
 POINT_COLUMNS: Mapping[str, str] = {
@@ -210,6 +211,7 @@ def _run_row(record: Record, best: Best) -> tuple[Any, ...]:
         record.host,
         record.ended_at,
         record.isolation,
+        run.plugin,
     )
 
 

@@ -13,6 +13,7 @@ from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.discover import load_families
 from schedgap.bench.executors.opening import open_executor
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
+from schedgap.bench.plugin_files import plugin_hash
 from schedgap.bench.records.host import host_id
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.source import Source, family_of_file
@@ -116,7 +117,9 @@ def _plan_of(instances: Iterable[Any], family: str, texts: Iterable[str], files:
     plan = Plan(setting(family, files, 1))
     for instance in instances:
         for text in texts:
-            plan.add(instance, make_run(instance, *chosen_method(family, text), Limits.from_time_limit(60.0)))
+            chosen, given = chosen_method(family, text)
+            plugin = plugin_hash(chosen, files)
+            plan.add(instance, make_run(instance, chosen, given, Limits.from_time_limit(60.0), plugin=plugin))
     return plan
 
 

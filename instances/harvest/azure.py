@@ -8,7 +8,6 @@ at the end. Any of them may be compressed (.gz).
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from itertools import chain
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.arrivals import Batches
+from schedgap.instances.unpacked import unpacked
 
 # Lifetimes are whole numbers of five minutes: 0 stands for what ended within the first.
 SHORTEST_S = 300
@@ -98,8 +98,8 @@ def _there(path: Path) -> Path:
 def _text(path: Path) -> list[str]:
     found = _there(path)
     try:
-        data = found.read_bytes()
-        return (gzip.decompress(data) if found.suffix == ".gz" else data).decode("ascii").splitlines()
+        with unpacked(found) as file:
+            return file.read().decode("ascii").splitlines()
     except OSError as error:
         raise InstanceError(f"{found}: cannot be read ({error.strerror or error}); give the whole folder.") from None
     except (EOFError, zlib.error, UnicodeDecodeError) as error:

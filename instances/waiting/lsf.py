@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.unpacked import unpacked
 from schedgap.instances.waiting.prices import DISCOUNT
 from schedgap.instances.waiting.trace import Log, from_log
 
@@ -42,8 +44,9 @@ def lsf_csv(
 
     path = Path(path)
     try:
-        frame = pd.read_csv(path, usecols=list(COLUMNS), compression="infer")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+        with unpacked(path) as file:
+            frame = pd.read_csv(file, usecols=list(COLUMNS))
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise InstanceError(f"{path}: cannot be read ({error}); give a CSV file, plain or gzip.") from None
     except ValueError as error:
         raise InstanceError(

@@ -5,18 +5,21 @@ A line a job with 18 numbers, -1 for unknown; `;` begins the header's comments. 
 
 from __future__ import annotations
 
-import gzip
 import zlib
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.unpacked import unpacked
 from schedgap.instances.waiting.prices import DISCOUNT
 from schedgap.instances.waiting.trace import Log, from_log
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from schedgap.instances.arrays import FloatArray
     from schedgap.instances.waiting.model import WaitingInstance
 
@@ -25,6 +28,10 @@ NUM_FIELDS = 18
 # processors, 9 requested memory (KB a processor), 10 status.
 SUBMIT, RUNTIME, ALLOCATED, USED_MEMORY, REQUESTED, REQUESTED_MEMORY, STATUS = 1, 3, 4, 6, 7, 9, 10
 FAILED, CANCELLED = 0, 5
+# Lines that are converted at a time.
+BLOCK = 10_000
+# Bytes of a line; a block of numbers is as wide as the longest of them.
+MOST_LINE = 1000
 
 
 def swf(
@@ -81,18 +88,27 @@ def swf(
 
 
 def _table(path: Path) -> FloatArray:
-    """(L, 18) float64: the numbers of all lines that are no comments."""
-    rows: list[list[bytes]] = []
-    numbers: list[int] = []
+    """(L, 18) float64: the numbers of all lines that are no comments, read in blocks: a line takes 144 bytes."""
+    blocks: list[FloatArray] = []
     try:
-        content = path.read_bytes()
-        if content[:2] == b"\x1f\x8b":
-            content = gzip.decompress(content)
+        with unpacked(path) as file:
+            jobs = _jobs(path, file)
+            while block := list(islice(jobs, BLOCK)):
+                blocks.append(_numbers(path, block))
     except (OSError, EOFError, zlib.error) as error:
         raise InstanceError(
             f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}); give an SWF file, plain or gzip."
         ) from None
-    for number, line in enumerate(content.splitlines(), start=1):
+    if not blocks:
+        raise InstanceError(f"{path.name}: no job in it; give an SWF file.")
+    return np.concatenate(blocks)
+
+
+def _jobs(path: Path, file: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the number and the fields of each line of a job."""
+    for number, line in enumerate(file, start=1):
+        if len(line) > MOST_LINE:
+            raise InstanceError(f"{path.name} line {number}: {len(line)} bytes long; give an SWF file.")
         fields = line.split()
         if not fields or fields[0].startswith(b";"):
             continue
@@ -100,26 +116,28 @@ def _table(path: Path) -> FloatArray:
             raise InstanceError(
                 f"{path.name} line {number}: {len(fields)} fields, SWF has {NUM_FIELDS}; mend or remove the line."
             )
-        rows.append(fields)
-        numbers.append(number)
-    if not rows:
-        raise InstanceError(f"{path.name}: no job in it; give an SWF file.")
+        yield number, fields
+
+
+def _numbers(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
+    rows = [fields for _, fields in block]
     try:
         table = np.array(rows).astype(np.float64)
     except ValueError:
-        table = _slowly(path, rows, numbers)
+        table = _slowly(path, block)
     bad = ~np.isfinite(table).all(axis=1) | (table[:, SUBMIT] < 0)
     if bad.any():
         i = int(np.argmax(bad))
+        shown = rows[i][SUBMIT].decode(errors="replace")
         raise InstanceError(
-            f"{path.name} line {numbers[i]}: submitted at {rows[i][SUBMIT].decode()}; times are numbers from 0 on."
+            f"{path.name} line {block[i][0]}: submitted at {shown:.60}; times are numbers from 0 on."
         )
     return table
 
 
-def _slowly(path: Path, rows: list[list[bytes]], numbers: list[int]) -> FloatArray:
+def _slowly(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
     """Convert line by line, to name the first that cannot be."""
-    for number, fields in zip(numbers, rows, strict=True):
+    for number, fields in block:
         for column, field in enumerate(fields, start=1):
             try:
                 float(field)
@@ -128,4 +146,4 @@ def _slowly(path: Path, rows: list[list[bytes]], numbers: list[int]) -> FloatArr
                 raise InstanceError(
                     f"{path.name} line {number}: field {column} is '{shown:.60}', SWF has numbers only."
                 ) from None
-    return np.array([[float(field) for field in fields] for fields in rows])
+    return np.array([[float(field) for field in fields] for _, fields in block])

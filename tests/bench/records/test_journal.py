@@ -4,10 +4,11 @@ import errno
 import gc
 import json
 import os
+import shutil
 
 import pytest
 
-from schedgap.bench.records.journal import FILE_NAME, Journal, read_journal
+from schedgap.bench.records.journal import FILE_NAME, KEPT_NAME, Journal, read_journal
 from schedgap.bench.statistics.check_bounds import Contradiction
 from schedgap.instances.errors import JournalError
 
@@ -144,6 +145,74 @@ def test_whatever_was_printed_is_read_back(tmp_path, make_record):
     record = make_record("a", objective=2**63 - 1, bound=2**53 + 1, output=output, wall_s=0.1 + 0.2)
     write(tmp_path, [record])
     assert list(read_journal(tmp_path).values()) == [record]
+
+
+def remove(path, records):
+    path.unlink()
+
+
+def replace_by_a_copy(path, records):
+    content = path.read_bytes()
+    path.unlink()
+    path.write_bytes(content)
+
+
+def cut(path, records):
+    os.truncate(path, 10)
+
+
+def append_a_row(path, records):
+    with path.open("a") as file:
+        file.write(json.dumps(records[1].to_row() | {"objective": 1}) + "\n")
+
+
+def remove_the_directory(path, records):
+    shutil.rmtree(path.parent)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (remove, "is not there any more"),
+        (replace_by_a_copy, "is another file than the one that was opened"),
+        (cut, "has 10 bytes, [0-9]+ were written"),
+        (append_a_row, "has [0-9]+ bytes, [0-9]+ were written"),
+        (remove_the_directory, "is not there any more"),
+    ],
+)
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_a_run_does_to_the_journal_is_noticed(tmp_path, records, change, message, number):
+    """At the end, and before the next row; what is known, the row that could not be written too, is in a file beside."""
+    path = tmp_path / "out" / FILE_NAME
+    message = f"{message}.*something else writes here.* all {number} runs are kept in .* rename it to {FILE_NAME}"
+    with pytest.raises(JournalError, match=message), Journal(path.parent) as journal:
+        journal.append(records[0])
+        change(path, records)
+        if number == 2:
+            journal.append(records[1])
+    path.with_name(KEPT_NAME.format(1)).rename(path)
+    assert list(read_journal(path.parent).values()) == records[:number]
+
+
+def test_nothing_that_was_kept_is_written_over(tmp_path, records):
+    for record in records:
+        with pytest.raises(JournalError), Journal(tmp_path) as journal:
+            journal.append(record)
+            (tmp_path / FILE_NAME).unlink()
+    kept = [(tmp_path / KEPT_NAME.format(number)).read_bytes() for number in (1, 2)]
+    assert [json.loads(content)["key"] for content in kept] == [record.key for record in records]
+
+
+def test_a_disk_that_cannot_keep_anything_either(tmp_path, records, monkeypatch):
+    message = r"is not there any more.*cannot be kept in .* \(No space left on device\)"
+    with pytest.raises(JournalError, match=message), Journal(tmp_path) as journal:
+        (tmp_path / FILE_NAME).unlink()
+        monkeypatch.setattr(os, "fsync", full_disk)
+        journal.append(records[0])
+
+
+def full_disk(fd):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_a_line_without_its_end_is_not_read(tmp_path, records):
