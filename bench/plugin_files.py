@@ -33,10 +33,10 @@ def plugin_hash(method: Method, plugins: Iterable[str | Path]) -> str | None:
     plugins : the files of `--plugin`; a method that a module beside one of them registers is of that plug-in. A method of
     an installed package goes by the package's version, and by the files of the package that its module imports.
     """
-    module = str(getattr(method.func, "__module__", ""))
-    if module.startswith("schedgap."):
+    if method.is_shipped:
         return None
-    file = _file_of(module)
+    module = method.module
+    file = _file_of(module) if method.file is None else Path(method.file).resolve()
     parts: list[str] = []
     for plugin in plugins:
         path = Path(plugin).resolve()

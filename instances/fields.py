@@ -33,9 +33,8 @@ def to_fields(solution: Any) -> Fields:
     SolutionError
         naming the field that holds something else.
     """
-    return {
-        name: _packed(kind, optional, name, getattr(solution, name)) for name, kind, optional in _types(type(solution))
-    }
+    types = _types(type(solution))  # type: ignore[arg-type]
+    return {name: _packed(kind, optional, name, getattr(solution, name)) for name, kind, optional in types}
 
 
 def from_fields(cls: Any, fields: Mapping[str, Any]) -> Any:

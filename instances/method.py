@@ -93,6 +93,7 @@ class Method:
     choices : what text parameters may be; one that is not named here may be any text. Those of `backend` all solve the
     same model.
     wants : which of `OFFERED` the function takes.
+    module, file : where it is defined; the file only of a plug-in's, whose module is not imported here.
     """
 
     name: str
@@ -107,11 +108,13 @@ class Method:
     summary: str
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wants: tuple[str, ...] = ()
+    module: str = ""
+    file: str | None = None
 
     @property
     def is_shipped(self) -> bool:
         """Whether the method is one of this package, and not of a plug-in."""
-        return self.func.__module__.startswith("schedgap.") and self.func is not runs_elsewhere
+        return self.module.startswith("schedgap.") and self.func is not runs_elsewhere
 
     def run(
         self,
@@ -223,7 +226,19 @@ def method(
             raise MethodError(f"method {name} of family {family} is registered twice; rename one of them.")
         summary = (inspect.getdoc(func) or "").strip().split("\n")[0]
         REGISTRY[family, name] = Method(
-            name, family, version, func, parameters, supports, stochastic, bounds, exact, summary, offered, wants
+            name=name,
+            family=family,
+            version=version,
+            func=func,
+            parameters=parameters,
+            supports=supports,
+            stochastic=stochastic,
+            bounds=bounds,
+            exact=exact,
+            summary=summary,
+            choices=offered,
+            wants=wants,
+            module=str(getattr(func, "__module__", "")),
         )
         return func
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
+Text = Annotated[str, msgspec.Meta(max_length=5000)]
 Scalar = bool | int | float | Name
 
 
@@ -28,6 +30,8 @@ class _Method(msgspec.Struct, forbid_unknown_fields=True):
     summary: Annotated[str, msgspec.Meta(max_length=2000)]
     choices: dict[Name, list[Name]]
     wants: list[Name]
+    module: Text
+    file: Text | None
 
 
 class _Said(msgspec.Struct, forbid_unknown_fields=True):
@@ -54,6 +58,8 @@ def described(families: Sequence[str], plugins: Sequence[str]) -> bytes:
             method.summary[:2000],
             {key: list(values) for key, values in method.choices.items()},
             list(method.wants),
+            method.module,
+            getattr(sys.modules.get(method.module), "__file__", None),
         )
         for key, method in REGISTRY.items()
         if key not in known and method.family in families
@@ -91,6 +97,8 @@ def methods_of(content: bytes) -> list[Method]:
             summary=each.summary,
             choices={key: tuple(values) for key, values in each.choices.items()},
             wants=tuple(each.wants),
+            module=each.module,
+            file=each.file,
         )
         for each in said.methods
     ]

@@ -53,8 +53,7 @@ def named(module):
     def func(instance):
         return None
 
-    func.__module__ = module
-    return Method("x", "provisioning", 1, func, {}, lambda _: None, False, False, False, "")
+    return Method("x", "provisioning", 1, func, {}, lambda _: None, False, False, False, "", module=module)
 
 
 @pytest.fixture
