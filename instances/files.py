@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import lzma
 import struct
+import tokenize
+import warnings
 import zipfile
 import zlib
 from contextlib import contextmanager, suppress
@@ -17,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from schedgap.instances.errors import SchedgapError, SolutionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from schedgap.instances.arrays import IntArray
 
@@ -30,8 +32,8 @@ _HEADERS: Mapping[tuple[int, int], Callable[[Any], Any]] = {
 }
 # What the readers of archives and arrays raise where a file is damaged, one way or another.
 _DAMAGES = (
-    *(ArithmeticError, EOFError, LookupError, MemoryError, RuntimeError, SyntaxError, TypeError, ValueError),
-    *(lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
+    *(ArithmeticError, EOFError, LookupError, MemoryError, RuntimeError, SyntaxError, TypeError, ValueError, Warning),
+    *(lzma.LZMAError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
 )
 
 
@@ -169,7 +171,9 @@ def read_arrays(
         with path.open("rb") as file:
             if not zipfile.is_zipfile(file):
                 raise error(f"{path.name}: no .npz file of arrays; write the instance anew.")
-            with zipfile.ZipFile(file) as archive:
+            with zipfile.ZipFile(file) as archive, warnings.catch_warnings():
+                # What is no more than odd for NumPy is no array that was written here.
+                warnings.simplefilter("error")
                 names = set(archive.namelist())
                 for key in wanted:
                     if f"{key}.npy" in names:
@@ -217,8 +221,12 @@ def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
         return np.lib.format.read_array(file, allow_pickle=False)
 
 
-def to_units(values: Any, scale: int | IntArray, what: str, error: type[SchedgapError]) -> IntArray:
+def to_units(
+    values: Any, scale: int | IntArray, what: str, error: type[SchedgapError], names: Sequence[Sequence[str]] = ()
+) -> IntArray:
     """Convert decimal numbers to integer units, exactly for up to 15 significant digits.
+
+    names : of the first axes' entries, and so on, by which a number is called in a message; others go by their index.
 
     Raises
     ------
@@ -234,12 +242,19 @@ def to_units(values: Any, scale: int | IntArray, what: str, error: type[Schedgap
     if off.any():
         index = tuple(np.argwhere(off)[0])
         per = np.broadcast_to(np.asarray(scale), numbers.shape)[index]
-        raise error(
-            f"{what}: {numbers[index]:.15g} is not a whole number of 1/{per}; round it, since sums are exact integers."
-        )
-    if (np.abs(units) >= 2**53).any():
-        raise error(f"{what}: {np.abs(numbers).max():g} is too large to be exact; use larger units.")
+        found = f"{what}{_place(index, names)}: {numbers[index]:.15g}"
+        raise error(f"{found} is not a whole number of 1/{per}; round it, since sums are exact integers.")
+    large = np.abs(units) >= 2**53
+    if large.any():
+        index = tuple(np.argwhere(large)[0])
+        raise error(f"{what}{_place(index, names)}: {numbers[index]:g} is too large to be exact; use larger units.")
     return units.astype(np.int64)
+
+
+def _place(index: tuple[int, ...], names: Sequence[Sequence[str]]) -> str:
+    """Return which entry an index means: `of 'gcn', 'p3', 'ram_gib'`, and numbers where there are no names."""
+    parts = [f"'{names[axis][entry]!s:.60}'" if axis < len(names) else str(entry) for axis, entry in enumerate(index)]
+    return f" of {', '.join(parts)}" if parts else ""
 
 
 def from_units(value: int, scale: int) -> float | int:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from schedgap.instances.provisioning import ProvisioningInstance, table3
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -53,3 +58,14 @@ def two_families() -> ProvisioningInstance:
         counts=np.array([2, 1, 2]),
         class_names=("a", "b", "c"),
     )
+
+
+@pytest.fixture(scope="session")
+def mutation() -> ModuleType:
+    """The module `mutation.py` beside this file: damage to files."""
+    spec = importlib.util.spec_from_file_location("mutation", Path(__file__).with_name("mutation.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

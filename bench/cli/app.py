@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 import warnings
@@ -65,6 +66,10 @@ def main() -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        # Names and reasons may hold what the terminal's encoding, or any, cannot.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace" if stream is sys.stdout else "backslashreplace")
     # joblib's advice on Ctrl-C, which is not for the user.
     warnings.filterwarnings("ignore", r"\d+ tasks (which were|have been) ", UserWarning)
     try:

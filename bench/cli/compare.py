@@ -59,7 +59,7 @@ def compare(
     comparison = comparisons.compare(base, new, min_effect=min_effect, time_factor=factor)
     printed = form if out is None else Format.TABLE
     if out is not None:
-        out.write_text(render(comparison, form.value), encoding="utf-8")
+        out.write_text(render(comparison, form.value), encoding="utf-8", errors="replace")
     typer.echo(render(comparison, printed.value), nl=False)
     if printed is not Format.TABLE or comparison.verdict is comparisons.Verdict.NOT_COMPARABLE:
         typer.echo(verdict(comparison), err=True)

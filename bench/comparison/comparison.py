@@ -108,6 +108,12 @@ def compare_results(
                 f"{name} {side.directory}: no run ended with a result ({side.runs} done of {side.planned} planned)."
             )
             return Comparison(*sides, problem=problem)
+    if base.suite is not None and new.suite is not None and base.suite.name != new.suite.name:
+        problem = (
+            f"BASE is of suite {base.suite.name}, NEW of suite {new.suite.name}: what only one of them has is no regression. "
+            "Compare runs of one suite; without plan.json, all runs of a journal are compared."
+        )
+        return Comparison(*sides, problem=problem)
     pairs, best, contradictions = judge_together(pair_up(base.records, new.records))
     if not any(pair.base is not None and pair.new is not None for pair in pairs):
         problem = "BASE and NEW have no instance, method and seed in common; compare runs of one suite."

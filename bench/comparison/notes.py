@@ -29,6 +29,8 @@ def notes(base: Results, new: Results, pairs: Sequence[Pair], methods: Sequence[
             versions[f"{old.label}: version {old.version} -> {now.version}"] = None
         if old.backend_version != now.backend_version or old.backend != now.backend:
             versions[f"{old.label}: {old.backend} {old.backend_version} -> {now.backend} {now.backend_version}"] = None
+        if old.plugin != now.plugin and None not in (old.plugin, now.plugin):
+            versions[f"{old.label}: its plug-in's files"] = None
         limits += old.limits is not now.limits and old.limits != now.limits
     if versions:
         yield f"Changed versions: {_listed(versions)}."

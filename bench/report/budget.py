@@ -36,5 +36,10 @@ class Budget:
 
 
 def clipped(text: str, limit: int) -> str:
-    """Return a text of at most `limit` characters, with an ellipsis where it was cut."""
+    """Return a text of at most `limit` characters, with an ellipsis where it was cut.
+
+    Half a surrogate pair, of which no font and no encoding knows, is replaced.
+    """
+    if not text.isascii():
+        text = text.encode(errors="replace").decode()
     return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"

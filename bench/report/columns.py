@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.report.measure_columns import measure_columns
 from schedgap.bench.report.tables import NOTHING, Column, number, percent, seconds
+from schedgap.bench.statistics.tables import time_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,6 +72,11 @@ def _shown_ratio(ratio: float | None) -> str:
     return f"{factor:,.{0 if factor >= 100 else 1}f} × {'faster' if ratio >= 1 else 'slower'}"
 
 
+def _time_column(title: str, note: str, key: str) -> Column:
+    """Return a column of times in which runs that failed count with limits."""
+    return Column(title, note, lambda row: time_of(row, key), lambda row: seconds(time_of(row, key)))
+
+
 def _column(title: str, note: str, key: str, show: Any, *, has_bar: bool = False) -> Column:
     return Column(title, note, lambda row: row[key], lambda row: show(row[key]), has_bar=has_bar)
 
@@ -131,10 +137,8 @@ def _gap(unit: str) -> tuple[Column, ...]:
             lambda row: row["wins"] - row["losses"],
             lambda row: f"{row['wins']:,}–{row['ties']:,}–{row['losses']:,}",
         ),
-        _column(
-            "time (sgm)", "shifted geometric mean, shift 1 s; failed runs count their limit", "sgm_time_s", seconds
-        ),
-        _column("PAR-10", "mean time; what is not solved counts ten limits", "par10_s", seconds),
+        _time_column("time (sgm)", "shifted geometric mean, shift 1 s; failed runs count their limit", "sgm_time_s"),
+        _time_column("PAR-10", "mean time; what is not solved counts ten limits", "par10_s"),
     )
 
 

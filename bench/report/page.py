@@ -59,7 +59,8 @@ def write_page(results: Results, path: Path, *, force: bool = False) -> Content:
     budget = Budget()
     while True:
         content = build_content(results, budget)
-        page = render_page(content).encode()
+        # What UTF-8 cannot hold, half a surrogate pair that a run printed, is replaced.
+        page = render_page(content).encode(errors="replace")
         if len(page) < PAGE_LIMIT:
             write_whole(path, page)
             return content

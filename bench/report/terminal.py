@@ -12,7 +12,7 @@ from schedgap.bench.statistics.headlines import headline_rows
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.suite_tables import interval_note, show_figures
 from schedgap.bench.statistics.summary import summarise
-from schedgap.bench.statistics.tables import console, failures, headline_table, verified_note
+from schedgap.bench.statistics.tables import console, failures, headline_table, limits_note, verified_note
 
 if TYPE_CHECKING:
     from schedgap.bench.records.results import Results
@@ -45,6 +45,7 @@ def show(results: Results) -> None:
     lines = [] if suite is None else [suite.question]
     lines.append(verified_note(results.records))
     lines += [] if suite is None else interval_note(suite).splitlines()
+    lines += limits_note(headline, content["table"]).splitlines()
     if suite is not None and suite.source:
         lines.append(f"The paper's figures: {suite.source}.")
     missing = content["planned"] - content["runs"]

@@ -40,6 +40,7 @@ def _gap_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
             "method": s.method,
             "runs": s.runs,
             "failed": s.failed,
+            "unsupported": s.unsupported,
             "proven_optimal": s.proven_optimal,
             "gap_mean": s.gap_mean,
             "gap_median": s.gap_median,

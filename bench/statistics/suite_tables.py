@@ -13,6 +13,7 @@ from schedgap.bench.statistics.tables import (
     NOTHING,
     console,
     headline_table,
+    limits_note,
     measured,
     number,
     readable,
@@ -100,8 +101,9 @@ def interval_note(suite: Suite) -> str:
 def suite_notes(result: SuiteResult) -> str:
     """Return what to read below the table."""
     source = f"The paper's figures: {result.suite.source}.\n" if result.suite.source else ""
+    limits = limits_note(result.suite.headline, result.to_json()["table"])
     return (
-        f"{result.suite.question}\n{verified_note(result.records)}\n{interval_note(result.suite)}{source}"
+        f"{result.suite.question}\n{verified_note(result.records)}\n{interval_note(result.suite)}{limits}{source}"
         f"{len(result.records)} runs, {result.measured_now} of them now, {result.failed} failed; "
         f"recorded in {result.directory}."
     )

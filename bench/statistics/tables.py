@@ -13,7 +13,7 @@ from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.summary import by_ending, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from schedgap.bench.api import GapResult
     from schedgap.bench.records.record import Record
@@ -79,6 +79,18 @@ def _runs(row: dict[str, Any]) -> str:
     return f"{row['runs']}" + (f" ({row['failed']} failed)" if row["failed"] else "")
 
 
+def time_of(row: Mapping[str, Any], key: str) -> float | None:
+    """Return a time of `summarise`; None where every run failed, so that it is made of nothing but limits."""
+    return None if row["failed"] and row["failed"] + row["unsupported"] == row["runs"] else row[key]
+
+
+def limits_note(headline: str, rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return what times are made of, where some of the runs behind them failed; empty otherwise."""
+    if headline != "gap" or not any(row["failed"] and time_of(row, "sgm_time_s") is not None for row in rows):
+        return ""
+    return "In time (sgm) a failed run counts with its wall limit, in PAR-10 with ten.\n"
+
+
 _METHOD = ("method", lambda row: row["method"])
 _GROUP = ("instances", lambda row: row["group"] or NOTHING)
 _MEAN_GAP = ("mean gap", lambda row: percent(row["gap_mean"]))
@@ -96,8 +108,8 @@ COLUMNS: dict[str, Columns] = {
         ("worst\ngap", _WORST_GAP[1]),
         ("proven\noptimal", _PROVEN[1]),
         ("wins-ties\n-losses", lambda row: f"{row['wins']}-{row['ties']}-{row['losses']}"),
-        ("time\n(sgm)", lambda row: seconds(row["sgm_time_s"])),
-        ("PAR-10", lambda row: seconds(row["par10_s"])),
+        ("time\n(sgm)", lambda row: seconds(time_of(row, "sgm_time_s"))),
+        ("PAR-10", lambda row: seconds(time_of(row, "par10_s"))),
     ),
     "normalised-cost": (
         _GROUP,

@@ -59,11 +59,14 @@ def read_machine_classes(resources: Sequence[str], classes: Sequence[MachineClas
     for kind in classes:
         _check_vector(f"machine class {kind['name']}", "capacities", kind["capacity"], resources)
     capacity = np.array([kind["capacity"] for kind in classes]).reshape(len(classes), len(resources))
+    names = tuple(kind["name"] for kind in classes)
     return {
         "resources": tuple(resources),
-        "machine_names": tuple(kind["name"] for kind in classes),
+        "machine_names": names,
         "machine_count": [kind.get("count", 1) for kind in classes],
-        "capacity": to_units(capacity, resource_scales(resources), "machine_classes.capacity", InstanceError),
+        "capacity": to_units(
+            capacity, resource_scales(resources), "machine_classes.capacity", InstanceError, (names, resources)
+        ),
     }
 
 
@@ -97,10 +100,11 @@ def read_sharers(
             performance[i] = own
     demand = np.array([sharer["demand"] for sharer in sharers], np.float64).reshape(len(sharers), len(resources))
     weight = [sharer.get("weight", 1.0) for sharer in sharers]
+    names = [str(sharer.get("name", i)) for i, sharer in enumerate(sharers)]
     return {
-        "demand": to_units(demand, resource_scales(resources), f"{what}s.demand", InstanceError),
-        "weight": to_units(weight, ONE, f"{what}s.weight", InstanceError),
-        "performance": to_units(performance, ONE, "performance", InstanceError),
+        "demand": to_units(demand, resource_scales(resources), f"{what}s.demand", InstanceError, (names, resources)),
+        "weight": to_units(weight, ONE, f"{what}s.weight", InstanceError, (names,)),
+        "performance": to_units(performance, ONE, "performance", InstanceError, (names, list(class2index))),
         "allowed": allowed,
     }
 

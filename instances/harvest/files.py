@@ -31,7 +31,7 @@ from schedgap.instances.harvest.model import NO_CHECKPOINTS, SECOND_MS, HarvestI
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.arrays import FloatArray, IntArray
 
 INLINE_EVENTS = 10_000
 INLINE_TASKS = 10_000
@@ -171,12 +171,14 @@ def _instance(document: InstanceFile, path: Path) -> HarvestInstance:
 
 def _read_vms(given: Sequence[VmFile], *, is_fixed: bool) -> dict[str, Any]:
     events = [event for vm in given for event in vm["events"]]
+    names = [str(vm.get("name", v)) for v, vm in enumerate(given)]
+    owners = [name for name, vm in zip(names, given, strict=True) for _ in vm["events"]]
     return {
         "first_event": np.cumsum([0, *(len(vm["events"]) for vm in given)]),
-        "event_ms": to_units([at_s for at_s, _ in events], SECOND_MS, "vms.events", InstanceError),
+        "event_ms": to_units([at_s for at_s, _ in events], SECOND_MS, "vms.events", InstanceError, (owners,)),
         "event_cores": np.array([cores for _, cores in events], np.int64),
         "min_cores": np.array([vm.get("min_cores", 1) for vm in given], np.int64),
-        "memory_mib": to_units([vm["memory_gib"] for vm in given], GIB, "vms.memory_gib", InstanceError),
+        "memory_mib": to_units([vm["memory_gib"] for vm in given], GIB, "vms.memory_gib", InstanceError, (names,)),
         "leased": np.array([vm.get("leased", is_fixed) for vm in given], np.bool_),
         "buffer": np.array([vm.get("buffer", False) for vm in given], np.bool_),
         "vm_names": _read_names("vms", given),
@@ -190,23 +192,24 @@ def _read_jobs(given: Sequence[JobFile]) -> dict[str, Any]:
         _of_tasks(job, j, "estimate_s", size) if "estimate_s" in job else runtime
         for j, (job, size, runtime) in enumerate(zip(given, sizes, runtime_s, strict=True))
     ]
-    checkpoint_ms = to_units(
-        [job.get("checkpoint_s", 0.0) for job in given], SECOND_MS, "jobs.checkpoint_s", InstanceError
-    )
-    can = np.array(["checkpoint_s" in job for job in given], np.bool_)
+    names = [str(job.get("name", j)) for j, job in enumerate(given)]
+    can = ["checkpoint_s" in job for job in given]
+    owners = [name for name, size in zip(names, sizes, strict=True) for _ in range(size)]
+
+    def of_jobs(field: str, scale: int) -> IntArray:
+        return to_units([job.get(field, 0.0) for job in given], scale, f"jobs.{field}", InstanceError, (names,))
+
     return {
-        "arrival_ms": to_units([job["arrival_s"] for job in given], SECOND_MS, "jobs.arrival_s", InstanceError),
+        "arrival_ms": of_jobs("arrival_s", SECOND_MS),
         "cores": np.array([job["cores"] for job in given], np.int64),
-        "task_memory_mib": to_units(
-            [job.get("memory_gib", 0.0) for job in given], GIB, "jobs.memory_gib", InstanceError
-        ),
-        "checkpoint_ms": np.where(can, checkpoint_ms, NO_CHECKPOINTS),
-        "restore_ms": to_units(
-            [job.get("restore_s", 0.0) for job in given], SECOND_MS, "jobs.restore_s", InstanceError
-        ),
+        "task_memory_mib": of_jobs("memory_gib", GIB),
+        "checkpoint_ms": np.where(can, of_jobs("checkpoint_s", SECOND_MS), NO_CHECKPOINTS),
+        "restore_ms": of_jobs("restore_s", SECOND_MS),
         "first_task": np.cumsum([0, *sizes]),
-        "runtime_ms": to_units(np.concatenate([*runtime_s, []]), SECOND_MS, "jobs.runtime_s", InstanceError),
-        "estimate_ms": to_units(np.concatenate([*estimate_s, []]), SECOND_MS, "jobs.estimate_s", InstanceError),
+        "runtime_ms": to_units(np.concatenate([*runtime_s, []]), SECOND_MS, "jobs.runtime_s", InstanceError, (owners,)),
+        "estimate_ms": to_units(
+            np.concatenate([*estimate_s, []]), SECOND_MS, "jobs.estimate_s", InstanceError, (owners,)
+        ),
         "job_names": _read_names("jobs", given),
     }
 

@@ -54,14 +54,17 @@ def read_machine_types(resources: Sequence[str], types: Sequence[MachineTypeFile
                 f"{len(resources)} resources {', '.join(resources)}; give one each."
             )
     families = tuple(dict.fromkeys(kind["family"] for kind in types))
+    names = tuple(kind["name"] for kind in types)
     capacity = np.array([kind["capacity"] for kind in types]).reshape(len(types), len(resources))
     return {
         "resources": tuple(resources),
         "families": families,
-        "type_names": tuple(kind["name"] for kind in types),
+        "type_names": names,
         "type2family": [families.index(kind["family"]) for kind in types],
-        "capacity": to_units(capacity, resource_scales(resources), "machine_types.capacity", InstanceError),
-        "price": to_units([kind["price"] for kind in types], 1_000_000, "machine_types.price", InstanceError),
+        "capacity": to_units(
+            capacity, resource_scales(resources), "machine_types.capacity", InstanceError, (names, resources)
+        ),
+        "price": to_units([kind["price"] for kind in types], 1_000_000, "machine_types.price", InstanceError, (names,)),
     }
 
 
@@ -105,7 +108,8 @@ def read_demand(tasks: Sequence[DemandFile], families: tuple[str, ...], resource
             if vector:
                 demand[f, c] = vector
     allowed = demand[:, :, :1] != NOT_ALLOWED
-    units = to_units(np.where(allowed, demand, 0), resource_scales(resources), "tasks.demand", InstanceError)
+    names = families, [task["name"] for task in tasks], resources
+    units = to_units(np.where(allowed, demand, 0), resource_scales(resources), "tasks.demand", InstanceError, names)
     return np.where(allowed, units, NOT_ALLOWED)
 
 

@@ -133,7 +133,10 @@ def _instance(document: InstanceFile, path: Path) -> ProvisioningInstance:
     if interference is not None:
         check_square(interference["workloads"], interference["throughput"])
         fields["workloads"] = tuple(interference["workloads"])
-        fields["throughput"] = to_units(interference["throughput"], 1000, "interference.throughput", InstanceError)
+        names = (interference["workloads"],) * 2
+        fields["throughput"] = to_units(
+            interference["throughput"], 1000, "interference.throughput", InstanceError, names
+        )
     if "tasks_file" in document:
         beside = named_beside(path, "tasks_file", document["tasks_file"], InstanceError)
         fields |= _beside(beside, fields["families"])

@@ -12,13 +12,14 @@ import numpy as np
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import FAMILIES, CpuCapacity, fits_ec2
 from schedgap.instances.reconfiguration.delays import in_whole_iterations, trace_names, workload_names
+from schedgap.instances.reconfiguration.model import MAX_TIME_S
 from schedgap.instances.reconfiguration.trace import Trace, on_ec2
 
 if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 COLUMNS = ("job", "workload", "arrival_seconds", "duration_seconds", "gpu", "cpu", "ram_gib")
-# Far above any machine or trace, and a thousandfold of it still fits into 64 bits.
+# Far above any machine, and a thousandfold of it still fits into 64 bits.
 LARGEST = 2**40
 
 
@@ -46,7 +47,7 @@ def eva_csv(
     path = Path(path)
     lines, workload, numbers = _table(path)
     if not 0 <= jobs <= len(lines):
-        raise InstanceError(f"{path.name}: jobs is {jobs}; give 0 for all, or one of 1..{len(lines)}.")
+        raise InstanceError(f"jobs is {jobs}; {path.name} has {len(lines)}: give 0 for all, or one of 1..{len(lines)}.")
     kept = slice(0, jobs or len(lines))
     table = np.array(numbers, np.int64)[kept]
     demand = table[:, 2:] * np.array([1000, 1000, 1024])
@@ -122,9 +123,10 @@ def _whole(where: str, column: str, text: str) -> int:
         value = int(text)
     except ValueError:
         raise InstanceError(
-            f"{where}: {column} is '{text:.60}', not a whole number; mend or remove the line."
+            f"{where}: {column} is '{text:.60}', not a whole number; give one, demands rounded up."
         ) from None
     least = 1 if column == "duration_seconds" else 0
-    if not least <= value <= LARGEST:
-        raise InstanceError(f"{where}: {column} is {text:.60}; it must lie in {least}..{LARGEST}.")
+    most = MAX_TIME_S - 1 if column.endswith("_seconds") else LARGEST
+    if not least <= value <= most:
+        raise InstanceError(f"{where}: {column} is {text:.60}; it must lie in {least}..{most}.")
     return value

@@ -70,7 +70,9 @@ def read_throughput(given: InterferenceFile, names: Sequence[str], what: str = "
                     f"{what}: the throughput of {beside} beside {other} is {shown}; give a number in [0, 1]."
                 )
     values = [[table[beside, other] for other in names] for beside in names]
-    return to_units(np.array(values).reshape(len(names), len(names)), 1000, f"{what}.throughput", InstanceError)
+    return to_units(
+        np.array(values).reshape(len(names), len(names)), 1000, f"{what}.throughput", InstanceError, (names, names)
+    )
 
 
 def written_sets(sets: StoredSets, names: Sequence[str]) -> StoredSetsFile:

@@ -125,11 +125,14 @@ def _instance(document: InstanceFile, path: Path) -> SharingInstance:
     else:
         given = document["jobs"]
         work_s = [_work_s(job, j) for j, job in enumerate(given)]
+        names = [str(job.get("name", j)) for j, job in enumerate(given)]
+        owners = [name for name, work in zip(names, work_s, strict=True) for _ in work]
+        arrival_s = [job["arrival_s"] for job in given]
         jobs = {
-            "arrival_ms": to_units([job["arrival_s"] for job in given], SECOND_MS, "jobs.arrival_s", InstanceError),
+            "arrival_ms": to_units(arrival_s, SECOND_MS, "jobs.arrival_s", InstanceError, (names,)),
             **read_sharers("job", given, document["resources"], document["machine_classes"]),
             "first_task": np.cumsum([0, *(work.shape[0] for work in work_s)]),
-            "work_ms": to_units(np.concatenate([*work_s, []]), SECOND_MS, "jobs.work_s", InstanceError),
+            "work_ms": to_units(np.concatenate([*work_s, []]), SECOND_MS, "jobs.work_s", InstanceError, (owners,)),
             "job_names": read_sharer_names("job", given),
         }
     return SharingInstance(

@@ -129,9 +129,7 @@ def _numbers(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
     if bad.any():
         i = int(np.argmax(bad))
         shown = rows[i][SUBMIT].decode(errors="replace")
-        raise InstanceError(
-            f"{path.name} line {block[i][0]}: submitted at {shown:.60}; times are numbers from 0 on."
-        )
+        raise InstanceError(f"{path.name} line {block[i][0]}: submitted at {shown:.60}; times are numbers from 0 on.")
     return table
 
 

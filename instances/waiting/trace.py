@@ -55,12 +55,17 @@ def from_log(
     cores = np.ceil(log.cores[kept]).astype(np.int64)
     memory_mib = np.ceil(log.memory_mib[kept]).astype(np.int64)
     large = int(((cores > machine_cores) | (memory_mib > machines["machine_memory_mib"])).sum())
+    read = log.submit_s.shape[0]
     notes = [
-        f"{log.name}: {count} of {log.submit_s.shape[0]} jobs {what}."
-        for count, what in (
-            (int(log.dropped.sum()), "left out by their state"),
-            (int(never_ran.sum()), "left out, since they never ran"),
-            (large, f"are larger than a fixed machine of {machine_cores} cores and can only rent"),
+        f"{log.name}: {count} of {whole} {what}."
+        for count, whole, what in (
+            (int(log.dropped.sum()), f"{read} jobs", "left out by their state"),
+            (int(never_ran.sum()), f"{read} jobs", "left out, since they never ran"),
+            (
+                large,
+                f"the {kept.size} jobs taken",
+                f"are larger than a fixed machine of {machine_cores} cores and can only rent",
+            ),
         )
         if count
     ]

@@ -37,5 +37,5 @@ def test_a_named_file_lies_beside():
 
 def test_numbers_beyond_floats_are_refused_in_one_sentence():
     """Warnings are errors here: none comes before the sentence."""
-    with pytest.raises(InstanceError, match=r"at_s: 1e\+308 is too large to be exact"):
+    with pytest.raises(InstanceError, match=r"at_s of 0: 1e\+308 is too large to be exact"):
         to_units([1e308], 1000, "at_s", InstanceError)

@@ -8,6 +8,7 @@ import pytest
 
 from schedgap.bench.comparison.comparison import compare_results
 from schedgap.bench.records.results import Results
+from schedgap.bench.suite import read_suite
 from schedgap.instances.method import Status
 
 
@@ -39,6 +40,22 @@ def test_equal_sides(record):
     assert (found.problem, found.notes[:-1]) == (None, ())
     (method,) = found.methods
     assert (method.label, method.pairs, method.same, method.gap_base, method.gap.mean) == ("a", 2, 2, 0.2, 0.0)
+
+
+def test_two_suites_are_not_compared(record):
+    """Whatever they have in common: what only one of them has would be called missing."""
+    suites = [read_suite(name)[0] for name in ("smoke", "ci")]
+    both = record("a", objective=5, bound=4)
+    base, new = (
+        replace(side([both, *more]), suite=suite)
+        for suite, more in zip(suites, ([record("b", objective=5)], []), strict=True)
+    )
+    found = compare_results(base, new)
+    assert (found.verdict, found.regressions) == ("not-comparable", ())
+    assert found.problem.startswith("BASE is of suite smoke, NEW of suite ci: ")
+    renamed = replace(new, suite=suites[0])
+    assert kinds(compare_results(base, renamed).regressions) == [("missing", "b", "i")]
+    assert kinds(compare_results(base, replace(new, suite=None)).regressions) == [("missing", "b", "i")]
 
 
 def test_findings_have_names_and_both_values(record):

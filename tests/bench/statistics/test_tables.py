@@ -1,8 +1,21 @@
 """How figures are written."""
 
+from dataclasses import asdict
+
 import pytest
 
-from schedgap.bench.statistics.tables import columns_of, failures, number, percent, plain_table, seconds, verified_note
+from schedgap.bench.statistics.summary import summarise
+from schedgap.bench.statistics.tables import (
+    columns_of,
+    failures,
+    limits_note,
+    number,
+    percent,
+    plain_table,
+    seconds,
+    time_of,
+    verified_note,
+)
 from schedgap.instances.method import Status
 
 # A row of the headline `measures`.
@@ -73,3 +86,16 @@ def test_a_measure_stands_with_how_sure_its_mean_is():
     # A single instance says nothing of others.
     assert columns["wait (s)"](MEASURED | {"wait_s_low": 9198.0, "wait_s_high": 9198.0}) == "9,198"
     assert columns["wait (s)"](MEASURED | {"wait_s": None, "wait_s_low": None, "wait_s_high": None}) == "-"
+
+
+def test_a_method_whose_runs_all_failed_has_no_time(make_record):
+    """Invalid in milliseconds, it would show the wall limit of 100 s; where some failed, a note says what counts."""
+    failed = [make_record("liar", name, status=Status.INVALID, wall_s=0.003) for name in "ij"]
+    skipped = make_record("liar", "k", status=Status.UNSUPPORTED)
+    some = [make_record("some", "i", objective=5, wall_s=1.0), make_record("some", "j", status=Status.TIMEOUT)]
+    rows = [asdict(summary) for summary in summarise([*failed, skipped, *some])]
+    assert [row["sgm_time_s"] is None for row in rows] == [False, False]
+    assert time_of(rows[0], "sgm_time_s") is time_of(rows[0], "par10_s") is None
+    assert time_of(rows[1], "sgm_time_s") == rows[1]["sgm_time_s"]
+    assert limits_note("gap", rows[:1]) == limits_note("measures", rows) == ""
+    assert limits_note("gap", rows).startswith("In time (sgm) a failed run counts with its wall limit")

@@ -93,7 +93,7 @@ def user(**changes):
         ({"users": user(allowed=[])}, "two: user a is allowed on no machine class"),
         ({"users": user(weight=0)}, r"users.0.weight: input should be greater than 0 \(found 0\)"),
         ({"users": user(weight=-1)}, r"users.0.weight: input should be greater than 0 \(found -1\)"),
-        ({"users": user(weight=0.0001)}, "users.weight: 0.0001 is not a whole number of 1/1000"),
+        ({"users": user(weight=0.0001)}, "users.weight of 'a': 0.0001 is not a whole number of 1/1000"),
         ({"users": user(performance=0)}, "user a has zero performance wherever its tasks may run"),
         ({"users": user(performance=-1)}, "users.0.performance"),
         ({"users": user(demand=[1])}, "user a has 1 demands for the 2 resources cpu, ram_gib; give one each"),

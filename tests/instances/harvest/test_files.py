@@ -183,7 +183,7 @@ def test_numbers_as_people_write_them(tmp_path):
         ({"allocation": "none"}, "allocation: input should be 'fixed', 'random', 'balancing' or 'packing'"),
         ({"kills": "none"}, "kills: input should be 'oldest' or 'newest'"),
         ({"jobs": [JOB | {"runtime_s": 0}]}, "jobs.0.runtime_s.*: input should be greater than 0"),
-        ({"jobs": [JOB | {"runtime_s": 0.0001}]}, "jobs.runtime_s: 0.0001 is not a whole number of 1/1000"),
+        ({"jobs": [JOB | {"runtime_s": 0.0001}]}, "jobs.runtime_s of '0': 0.0001 is not a whole number of 1/1000"),
         ({"jobs": [JOB | {"runtime_s": [1, 2], "tasks": 3}]}, "job 0 has 3 tasks and 2 numbers in runtime_s"),
         (
             {"jobs": [JOB | {"name": "a", "runtime_s": [1, 2], "estimate_s": [3]}]},

@@ -71,7 +71,7 @@ def test_the_schedule_of_another_instance(tmp_path, trio, pool, runs):
         ),
         ({"task": [-1]}, "runs.task.0: input should be greater than or equal to 0"),
         ({"task": [2**70]}, "runs.task.0: input should be less than or equal to 9007199254740992"),
-        ({"start_s": [0.00001]}, "runs.start_s: 1e-05 is not a whole number of 1/1000"),
+        ({"start_s": [0.00001]}, "runs.start_s of 0: 1e-05 is not a whole number of 1/1000"),
         ({"end_s": [float("nan")]}, "runs.end_s.0: input should be a finite number"),
         ({"machine": [1]}, "runs.machine: unknown field"),
         ({"leases": {"vm": [0], "start_s": [0]}}, "leases.end_s: field required"),

@@ -48,7 +48,7 @@ def test_a_family_goes_before_any():
     [
         ({"z": [1, 1, 1]}, "task a has a demand for family 'z'; machine types have x, y, or write 'any'"),
         ({"x": [1, 1]}, "task a has 2 demands on 'x' for 3 resources; give one each"),
-        ({"x": [1, 1, 0.5]}, "tasks.demand: 0.5 is not a whole number of 1/1"),
+        ({"x": [1, 1, 0.5]}, "tasks.demand of 'x', 'a', 'disk_mib': 0.5 is not a whole number of 1/1; round it"),
     ],
 )
 def test_demands_that_are_none(demand, message):

@@ -167,7 +167,11 @@ def test_classes_without_names_are_given_some(tmp_path, made):
         (["interference", "throughput", 0, 1], 1.5, r"interference: the throughput of vit beside gcn is 1.5; give a"),
         (["interference", "throughput", 1, 0], -0.5, r"interference.throughput.1.0: .*greater than or equal to 0"),
         (["interference", "throughput", 1], [0.9], r"interference: throughput is not 2 x 2"),
-        (["interference", "throughput", 1, 1], 0.12345, r"interference.throughput: 0.12345 is not a whole number"),
+        (
+            ["interference", "throughput", 1, 1],
+            0.12345,
+            r"interference.throughput of .*: 0.12345 is not a whole number",
+        ),
         (["interference", "workloads", 1], "x", r"interference names workload 'x' which is not among the workloads"),
         (["interference", "workloads", 1], "vit", r"interference names workload 'vit' twice; name each workload once"),
         (
@@ -215,7 +219,7 @@ def test_stored_sets_exactly(tmp_path):
         ("workloads", ["gcn", "x"], r"stored_sets names workload 'x' which is not among the workloads"),
         ("throughput", [[0.9, 0.9]], r"stored_sets: throughput is not 2 x 2"),
         ("throughput", [[0.9, 0.9], [None, 2]], r"stored_sets: the throughput of gcn beside vit is missing; give"),
-        ("throughput", [[0.9, 0.9], [0.12345, 1]], r"stored_sets.throughput: 0.12345 is not a whole number"),
+        ("throughput", [[0.9, 0.9], [0.12345, 1]], r"stored_sets.throughput of .*: 0.12345 is not a whole number"),
         ("most", 2, r"stored sets: most is 2 and most_long 25; give at least 3"),
         ("most", 0, r"stored_sets.most: .*greater than or equal to 1 \(found 0\)"),
         ("colour", "red", r"stored_sets.colour: unknown field"),

@@ -85,7 +85,7 @@ def test_numbers_as_people_write_them(tmp_path):
         ({"jobs": [JOB | {"allowed": ["quick"]}]}, "job 0 is allowed on machine class 'quick'; there are slow, fast"),
         ({"jobs": [JOB | {"demand": [1]}]}, "job 0 has 1 demands for the 2 resources cpu, ram_gib"),
         ({"jobs": [JOB | {"work_s": [1, 2], "tasks": 3}]}, "job 0 has 3 tasks and 2 numbers in work_s"),
-        ({"jobs": [JOB | {"work_s": 0.0001}]}, "jobs.work_s: 0.0001 is not a whole number of 1/1000"),
+        ({"jobs": [JOB | {"work_s": 0.0001}]}, "jobs.work_s of '[a-z0-9]+': 0.0001 is not a whole number of 1/1000"),
         ({"jobs": [JOB | {"name": "a"}, JOB]}, "jobs.1 has no name, others have"),
         ({"jobs": [JOB | {"tasks": 0}]}, "jobs.0.tasks: input should be greater than or equal to 1"),
         ({"jobs": [JOB | {"taks": 3}]}, "jobs.0.taks: unknown field"),

@@ -31,7 +31,7 @@ def test_the_schedule_of_another_instance(tmp_path):
     ("changes", "message"),
     [
         ({"machine": [-1]}, "machine.0: input should be greater than or equal to 0"),
-        ({"start_s": [0.00001]}, "start_s: 1e-05 is not a whole number of 1/1000"),
+        ({"start_s": [0.00001]}, "start_s of 0: 1e-05 is not a whole number of 1/1000"),
         ({"machines": [1]}, "machines: unknown field"),
     ],
 )

@@ -54,8 +54,16 @@ def test_what_never_ran_is_left_out_and_counted(tmp_path):
     assert instance.cores.tolist() == [65, 1]
     assert instance.notes == (
         "log: 3 of 5 jobs left out, since they never ran.",
-        "log: 1 of 5 jobs are larger than a fixed machine of 64 cores and can only rent.",
+        "log: 1 of the 2 jobs taken are larger than a fixed machine of 64 cores and can only rent.",
     )
+
+
+def test_large_jobs_are_counted_among_those_taken(tmp_path):
+    """Three of the log's four are large, one of the two taken."""
+    cores = (65, 1, 65, 65)
+    path = write(tmp_path, "".join(line(number, number, 9, wide) for number, wide in enumerate(cores)))
+    expected = "log: 1 of the 2 jobs taken are larger than a fixed machine of 64 cores and can only rent."
+    assert swf(path, jobs=2).notes == (expected,)
 
 
 def test_failed_and_cancelled_jobs_can_be_left_out(tmp_path):

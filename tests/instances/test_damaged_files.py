@@ -1,0 +1,175 @@
+"""Files of instances that something has damaged, and small files that ask for very much: one sentence each."""
+
+import gzip
+import importlib
+import io
+import tracemalloc
+import zipfile
+from random import Random
+
+import numpy as np
+import pytest
+
+from schedgap.bench.discover import load_families
+from schedgap.instances.errors import InstanceError, SchedgapError
+from schedgap.instances.family import FAMILIES
+from schedgap.instances.files import read_arrays
+from schedgap.instances.unpacked import MOST_UNPACKED
+from schedgap.instances.waiting.lsf import lsf_csv
+from schedgap.instances.waiting.swf import swf
+
+MAKERS = {
+    "provisioning": ("table3", {}),
+    "fairness": ("alice-bob", {}),
+    "sharing": ("micro", {}),
+    "waiting": ("mms", {"jobs": 6}),
+    "reconfiguration": ("eva-synthetic", {"jobs": 6}),
+    "harvest": ("quick", {}),
+}
+LINE = b"1 0 7 9 1 5.5 -1 -1 900 -1 1 1 1 1 -1 -1 -1 -1\n"
+
+
+@pytest.fixture(params=sorted(MAKERS))
+def family(request):
+    load_families()
+    return FAMILIES[request.param]
+
+
+@pytest.fixture
+def written(family, tmp_path, monkeypatch):
+    """Write a tiny instance, with all of its arrays beside it or with none: `written(beside=True)`."""
+
+    def write(*, beside):
+        module = importlib.import_module(f"schedgap.instances.{family.name}.files")
+        for name in dir(module):
+            if name.startswith("INLINE_"):
+                monkeypatch.setattr(module, name, 0 if beside else 10**9)
+        generator, parameters = MAKERS[family.name]
+        family.write_instance(family.generators[generator](**parameters), tmp_path / "i.json")
+        return tmp_path / "i.json"
+
+    return write
+
+
+def damaged_arrays(content, random, mutation):
+    """Return an `.npz` file of which one array says or holds something else."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = random.choice(list(members))
+    member, values = members[name], np.load(io.BytesIO(members[name]))
+    match random.choice(("claim", "header", "bytes", "kind", "shape", "value", "none")):
+        case "claim":
+            claim = random.choice((b"'shape': (10000000000,", b"'shape': (-1,", b"'shape': (1,"))
+            members[name] = member.replace(b"'shape': (", claim)
+        case "header":
+            members[name] = member[:10] + mutation.damaged_bytes(member[10:128], random) + member[128:]
+        case "bytes":
+            members[name] = mutation.damaged_bytes(member, random)
+        case "kind":
+            members[name] = saved(
+                np.zeros(values.shape, random.choice(("f8", "i1", ">i8", "u8", "O", "S3", "M8[s]", "U2")))
+            )
+        case "shape":
+            members[name] = saved(
+                random.choice((values[:0], values[:-1], values[None], np.concatenate([values, values])))
+            )
+        case "value" if values.dtype.kind == "i" and values.size:
+            values.flat[random.randrange(values.size)] = random.choice((-1, 2**62, -(2**63), 2**63 - 1))
+            members[name] = saved(values)
+        case _:
+            del members[name]
+    made = io.BytesIO()
+    with zipfile.ZipFile(
+        made, "w", random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA))
+    ) as archive:
+        for key, value in members.items():
+            archive.writestr(key, value)
+    return made.getvalue()
+
+
+def saved(values):
+    made = io.BytesIO()
+    np.save(made, values, allow_pickle=True)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_damaged_instances(family, written, mutation, beside):
+    path = written(beside=beside)
+    target = next(path.parent.glob("*.npz")) if beside else path
+    content = target.read_bytes()
+    refused = 0
+    for number in range(40):
+        random = Random(f"{family.name} {beside} {number}")
+        if random.random() < 0.3:
+            target.write_bytes(mutation.damaged_bytes(content, random))
+        else:
+            make = damaged_arrays(content, random, mutation) if beside else mutation.damaged_json(content, random)
+            target.write_bytes(make)
+        try:
+            assert family.read_instance(path).digest
+        except SchedgapError as error:
+            assert "\n" not in str(error)
+            refused += 1
+    assert refused > 20
+
+
+def test_an_array_that_claims_more_than_there_is(tmp_path):
+    """80 GB by its header, 64 bytes in the file: nothing is reserved for it."""
+    path = tmp_path / "x.npz"
+    header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (10000000000,), }".ljust(117) + b"\n"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64))
+    with pytest.raises(InstanceError, match=r"x\.npz: .*x\.npy claims 80000000000 bytes and has 64"):
+        read_arrays(path, {"x": ("i", 1)}, InstanceError)
+
+
+def test_a_packed_array_that_is_mostly_nothing(tmp_path):
+    """300 MB of zeros in 300 kB; 8 MB of them are fine."""
+    path = tmp_path / "x.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("x.npy", "w") as file:
+        file.write(saved(np.zeros(0, np.int64)).replace(b"(0,), }" + b" " * 7, b"(37500000,), }"))
+        for _ in range(300):
+            file.write(bytes(10**6))
+    with pytest.raises(InstanceError, match=r"x\.npz: .*x\.npy unpacks [0-9]+ bytes to 300000128"):
+        read_arrays(path, {"x": ("i", 1)}, InstanceError)
+    np.savez_compressed(path, x=np.zeros(10**6, np.int64))
+    assert read_arrays(path, {"x": ("i", 1)}, InstanceError)["x"].shape == (10**6,)
+
+
+@pytest.mark.parametrize(("read", "name"), [(swf, "log.swf.gz"), (lsf_csv, "log.csv.gz")])
+def test_a_small_log_that_unpacks_to_gigabytes(tmp_path, read, name):
+    """90 MB of one line again and again are 100 kB: refused, and never all in memory."""
+    with gzip.open(tmp_path / name, "wb", compresslevel=9) as file:
+        for _ in range(2 * MOST_UNPACKED // (1000 * len(LINE))):
+            file.write(LINE * 1000)
+    assert (tmp_path / name).stat().st_size < MOST_UNPACKED / 50
+    tracemalloc.start()
+    with pytest.raises(InstanceError, match="it unpacks to more than 67108864 bytes, as no log of its size does"):
+        read(tmp_path / name)
+    assert tracemalloc.get_traced_memory()[1] < 10 * MOST_UNPACKED
+    tracemalloc.stop()
+
+
+def test_damaged_logs(tmp_path, mutation):
+    content = b"; Version: 2.2\n" + b"".join(b"%d %d" % (n, n) + LINE[3:] for n in range(20))
+    refused = 0
+    for number in range(120):
+        random = Random(number)
+        damaged = mutation.damaged_bytes(content, random)
+        packed = random.choice(
+            (damaged, gzip.compress(damaged), mutation.damaged_bytes(gzip.compress(content), random))
+        )
+        (tmp_path / "log.swf").write_bytes(packed)
+        try:
+            swf(tmp_path / "log.swf")
+        except InstanceError as error:
+            assert "\n" not in str(error)
+            refused += 1
+    assert refused > 40
+
+
+def test_a_line_as_long_as_the_file(tmp_path):
+    (tmp_path / "log.swf").write_bytes(LINE + b"1" * 10**6)
+    with pytest.raises(InstanceError, match=r"log\.swf line 2: 1000000 bytes long"):
+        swf(tmp_path / "log.swf")
