@@ -78,7 +78,10 @@ class Run:
     def key(self) -> str:
         """Return the hash of all that can change the answer; names, groups and order do not."""
         return hashed(
-            *(json_text(getattr(self, name)) for name in ("backend", "backend_version", "digest", "family")),
+            json_text(self.backend),
+            json_text(self.backend_version),
+            json_text(self.digest),
+            json_text(self.family),
             json_text(asdict(self.limits)),
             json_text(self.method),
             json_text(dict(self.parameters)),

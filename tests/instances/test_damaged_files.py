@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from schedgap.bench.discover import load_families
+from schedgap.instances import files, unpacked
 from schedgap.instances.errors import InstanceError, SchedgapError
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.files import read_arrays
-from schedgap.instances.unpacked import MOST_UNPACKED
 from schedgap.instances.waiting.lsf import lsf_csv
 from schedgap.instances.waiting.swf import swf
 
@@ -74,6 +74,7 @@ def damaged_arrays(content, random, mutation):
                 random.choice((values[:0], values[:-1], values[None], np.concatenate([values, values])))
             )
         case "value" if values.dtype.kind == "i" and values.size:
+            values = values.astype(np.int64)
             values.flat[random.randrange(values.size)] = random.choice((-1, 2**62, -(2**63), 2**63 - 1))
             members[name] = saved(values)
         case _:
@@ -124,31 +125,36 @@ def test_an_array_that_claims_more_than_there_is(tmp_path):
         read_arrays(path, {"x": ("i", 1)}, InstanceError)
 
 
-def test_a_packed_array_that_is_mostly_nothing(tmp_path):
-    """300 MB of zeros in 300 kB; 8 MB of them are fine."""
+def test_a_packed_array_that_is_mostly_nothing(tmp_path, monkeypatch):
+    """4 MB of zeros in some kB, where 1 MiB is the most that a file may unpack to a hundred times its size."""
     path = tmp_path / "x.npz"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("x.npy", "w") as file:
-        file.write(saved(np.zeros(0, np.int64)).replace(b"(0,), }" + b" " * 7, b"(37500000,), }"))
-        for _ in range(300):
-            file.write(bytes(10**6))
-    with pytest.raises(InstanceError, match=r"x\.npz: .*x\.npy unpacks [0-9]+ bytes to 300000128"):
+    np.savez_compressed(path, x=np.zeros(500_000, np.int64))
+    assert read_arrays(path, {"x": ("i", 1)}, InstanceError)["x"].shape == (500_000,)
+    monkeypatch.setattr(files, "MOST_UNPACKED", 2**20)
+    with pytest.raises(InstanceError, match=r"x\.npz: .*x\.npy unpacks [0-9]+ bytes to 4000128"):
         read_arrays(path, {"x": ("i", 1)}, InstanceError)
-    np.savez_compressed(path, x=np.zeros(10**6, np.int64))
-    assert read_arrays(path, {"x": ("i", 1)}, InstanceError)["x"].shape == (10**6,)
 
 
 @pytest.mark.parametrize(("read", "name"), [(swf, "log.swf.gz"), (lsf_csv, "log.csv.gz")])
-def test_a_small_log_that_unpacks_to_gigabytes(tmp_path, read, name):
-    """90 MB of one line again and again are 100 kB: refused, and never all in memory."""
-    with gzip.open(tmp_path / name, "wb", compresslevel=9) as file:
-        for _ in range(2 * MOST_UNPACKED // (1000 * len(LINE))):
-            file.write(LINE * 1000)
-    assert (tmp_path / name).stat().st_size < MOST_UNPACKED / 50
-    tracemalloc.start()
-    with pytest.raises(InstanceError, match="it unpacks to more than 67108864 bytes, as no log of its size does"):
+def test_a_small_log_that_unpacks_to_very_much(tmp_path, monkeypatch, read, name):
+    """One line again and again, a hundredth of it packed: refused, and never all in memory. Here from 1 MiB on."""
+    monkeypatch.setattr(unpacked, "MOST_UNPACKED", 2**20)
+    head = "submit_time,runtime,num_cores,total_MB_req\n" if read is lsf_csv else ""
+    content = gzip.compress(head.encode() + (b"1,2,3,4\n" if head else LINE) * 300_000)
+    (tmp_path / name).write_bytes(content)
+    most = max(2**20, 50 * len(content))
+    with pytest.raises(InstanceError, match=f"it unpacks to more than {most} bytes, as no log of its size does"):
         read(tmp_path / name)
-    assert tracemalloc.get_traced_memory()[1] < 10 * MOST_UNPACKED
+
+
+def test_a_file_is_unpacked_bit_by_bit(tmp_path):
+    (tmp_path / "log.gz").write_bytes(gzip.compress(LINE * 200_000))
+    tracemalloc.start()
+    with unpacked.unpacked(tmp_path / "log.gz") as file:
+        assert sum(len(line) for line in file) == 200_000 * len(LINE)
+    most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
+    assert most < 200_000 * len(LINE) / 10
 
 
 def test_damaged_logs(tmp_path, mutation):
