@@ -65,6 +65,8 @@ class ModelResult:
     status : OPTIMAL, FEASIBLE (limit hit, x present), NO_SOLUTION (limit hit, none) or INFEASIBLE.
     x : (n,) float64 or None. objective, bound : in the model's unit, or None where the back end has none.
     row_duals : (m,) float64 of an LP, or None. trajectory : what it knew on the way, empty if it does not tell.
+    unproven : why a search over whole variables proves nothing here (see `separable.py`), or None; with a reason there is
+        no bound, and neither OPTIMAL nor INFEASIBLE.
     """
 
     status: Status
@@ -77,3 +79,4 @@ class ModelResult:
     row_duals: FloatArray | None = None
     trajectory: tuple[ModelPoint, ...] = ()
     details: dict[str, float] = field(default_factory=dict)
+    unproven: str | None = None

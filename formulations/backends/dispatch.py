@@ -13,6 +13,7 @@ from schedgap.formulations.backends import cbc, cp_sat, highs, ortools_linear
 from schedgap.formulations.backends.certificate import lp_bound
 from schedgap.formulations.backends.contract import Backend, Limits
 from schedgap.formulations.linear_model import ModelResult
+from schedgap.formulations.separable import separated
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 
@@ -132,7 +133,9 @@ def solve(
     interior_point : asks for an LP's optimum to within tolerances, by an interior-point method without crossover to a
     vertex, which is faster where LPs are large and degenerate; a back end that has no such switch ignores it.
     A MIP is OPTIMAL when the solver closed the gap (to 0, not to its default of 0.01 %). The bound of an LP is
-    recomputed from its duals (see `certificate.lp_bound`), so that it holds whatever the solver's tolerances were.
+    recomputed from its duals (see `certificate.lp_bound`), so that it holds whatever the solver's tolerances were. A search
+    over whole variables proves something only where the rows are separable (see `separable.py`); elsewhere the answer is a
+    solution without a bound, and `unproven` says why.
 
     Raises
     ------
@@ -153,16 +156,26 @@ def solve(
     try:
         if time_limit_s is not None and time_limit_s <= 0:
             return ModelResult(Status.NO_SOLUTION, None, None, None, 0.0, backend, chosen.version())
-        if _is_contradictory(model):
+        given, unproven = separated(_with_infinite_bounds(model))
+        if _is_contradictory(model) or _is_contradictory(given):
             return ModelResult(Status.INFEASIBLE, None, None, None, 0.0, backend, chosen.version())
-        result = chosen.run(
-            _with_infinite_bounds(model), Limits(time_limit_s, threads, start, presolve, interior_point)
-        )
+        result = chosen.run(given, Limits(time_limit_s, threads, start, presolve, interior_point))
     except ImportError as error:
         raise BackendError(f"back end {backend} needs the package {chosen.package}: {error}; install it.") from error
     if not model.integral.any() and result.row_duals is not None:
         return replace(result, bound=lp_bound(model, result.row_duals))
-    return result
+    return result if unproven is None else _without_claims(result, unproven)
+
+
+def _without_claims(result: ModelResult, unproven: str) -> ModelResult:
+    """Return the answer of a search that proves nothing: what it found, and why there is no more to it."""
+    return replace(
+        result,
+        status=Status.NO_SOLUTION if result.x is None else Status.FEASIBLE,
+        bound=None,
+        trajectory=tuple(replace(point, bound=None) for point in result.trajectory),
+        unproven=unproven,
+    )
 
 
 def _is_contradictory(model: LinearModel) -> bool:
