@@ -22,7 +22,7 @@ def type_multiples(instance: ProvisioningInstance) -> list[tuple[int, int, int]]
                 number >= 2
                 and rest == 0
                 and instance.type2family[small] == instance.type2family[large]
-                and (instance.capacity[large] >= number * instance.capacity[small]).all()
+                and (instance.capacity[large] // number >= instance.capacity[small]).all()
             ):
                 merges.append((small, large, number))
     return sorted(merges, key=lambda merge: (int(instance.price[merge[0]]), merge[2]))

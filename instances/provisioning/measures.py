@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from schedgap.instances import exact
+
 if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.solution import Provisioning
@@ -15,11 +17,11 @@ def measures(instance: ProvisioningInstance, solution: Provisioning) -> dict[str
     allocation_R is left out where the machines have nothing of the resource R.
     """
     machines = solution.num_machines
-    rented = solution.repeat @ instance.capacity[solution.machine_type]
+    rented = exact.dot(solution.repeat, instance.capacity[solution.machine_type])
     group = solution.entry2group
     family = instance.type2family[solution.machine_type[group]]
     tasks = solution.repeat[group] * solution.count
-    used = tasks @ instance.demand[family, solution.task_class]
+    used = exact.dot(tasks, instance.demand[family, solution.task_class])
     shares = {
         f"allocation_{name}": float(used[r] / rented[r]) for r, name in enumerate(instance.resources) if rented[r] > 0
     }

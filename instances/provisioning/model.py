@@ -88,6 +88,7 @@ class ProvisioningInstance:
         object.__setattr__(self, "reservation_type", locked_ints(self._cheapest_fitting_type()))
         value = self._job_value() if self.job_value is None else self.job_value
         object.__setattr__(self, "job_value", locked_ints(value))
+        self._check_job_value()
         object.__setattr__(self, "digest", self._content_hash())
 
     @property
@@ -220,6 +221,23 @@ class ProvisioningInstance:
         largest = max(int(self.demand.max()), int(self.price.max()) * int(self.tasks_per_job.max()), 1)
         if largest * tasks > MAX_TOTAL:
             raise InstanceError(f"{self.name}: {largest} x {tasks} tasks overflows 62 bits; use larger units.")
+        # Methods add the capacities of two machines.
+        if int(self.capacity.max()) >= MAX_TOTAL:
+            raise InstanceError(
+                f"{self.name}: a capacity of {self.capacity.max()} overflows 62 bits; use larger units."
+            )
+
+    def _check_job_value(self) -> None:
+        assert self.job_value is not None
+        if self.job_value.shape != (self.num_classes,):
+            raise InstanceError(
+                f"{self.name}: job_value has shape {self.job_value.shape}; give one for each task class."
+            )
+        self._refuse(self.job_value < 0, "job_value", self.job_value, "not negative")
+        # What a machine can lose is what all its tasks' jobs are worth.
+        most, tasks = int(self.job_value.max()), self.num_tasks
+        if self.throughput is not None and most * tasks > MAX_TOTAL:
+            raise InstanceError(f"{self.name}: jobs worth {most} x {tasks} tasks overflow 62 bits; use larger units.")
 
     def _refuse(self, bad: BoolArray, what: str, values: IntArray, rule: str) -> None:
         if bad.any():

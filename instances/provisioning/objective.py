@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances import exact
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 def cost(instance: ProvisioningInstance, solution: Provisioning) -> int:
     """Return the machines' price in micro-dollars per hour."""
-    return int(instance.price[solution.machine_type] @ solution.repeat)
+    return int(exact.dot(instance.price[solution.machine_type], solution.repeat))
 
 
 def objective(instance: ProvisioningInstance, solution: Provisioning) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances import exact
 from schedgap.instances.arrays import locked_ints
 from schedgap.instances.errors import SolutionError
 
@@ -55,7 +56,7 @@ class Provisioning:
     @property
     def num_machines(self) -> int:
         """Number of machines."""
-        return int(self.repeat.sum())
+        return int(exact.dot(self.repeat, np.ones_like(self.repeat)))
 
     @property
     def entry2group(self) -> IntArray:

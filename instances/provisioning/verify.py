@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances import exact
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.provisioning.objective import objective
 from schedgap.instances.units import shown_amount
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 def verify(instance: ProvisioningInstance, solution: Provisioning) -> int:
     """Return the objective of a feasible solution, in micro-dollars per hour.
 
-    Every task is placed exactly once, on a machine of a family that it may use, and no machine is over its capacity in
-    any resource. O(N R) for N entries, plus O(T) where tasks are named.
+    Every task is placed exactly once, on a machine of a family that it may use, no machine is over its capacity in any
+    resource, and none is empty: the number of machines, and with it every sum here, is at most that of the tasks.
+    O(N R) for N entries, plus O(T) where tasks are named. Sums are exact whatever a solution holds (`instances.exact`).
 
     Raises
     ------
@@ -45,6 +47,11 @@ def _check_ranges(instance: ProvisioningInstance, solution: Provisioning) -> Non
         bad = (values < start) | (values >= stop)
         if bad.any():
             raise VerifyError(f"{what} {values[np.argmax(bad)]} is outside {start}..{stop - 1} ({instance.name}).")
+    empty = np.flatnonzero(np.diff(solution.indptr) == 0)
+    if empty.size:
+        p = int(empty[0])
+        name = instance.type_names[solution.machine_type[p]]
+        raise VerifyError(f"machine group {p}, a {name}, holds no task; leave out machines without tasks.")
     keys = solution.entry2group * instance.num_classes + solution.task_class
     if np.unique(keys).shape[0] != keys.shape[0]:
         raise VerifyError("a machine names the same task class twice; give one count for each class.")
@@ -62,8 +69,8 @@ def _check_capacity(instance: ProvisioningInstance, solution: Provisioning) -> N
             f"{instance.class_name(int(solution.task_class[i]))} may not run on family "
             f"{instance.families[family[i]]}."
         )
-    used = np.zeros((solution.machine_type.shape[0], len(instance.resources)), np.int64)
-    np.add.at(used, entry2group, demand * solution.count[:, None])
+    amounts = exact.product(demand, solution.count[:, None])
+    used = exact.sums(entry2group, amounts, solution.machine_type.shape[0])
     capacity = instance.capacity[solution.machine_type]
     over = used > capacity
     if over.any():
@@ -76,8 +83,8 @@ def _check_capacity(instance: ProvisioningInstance, solution: Provisioning) -> N
 
 
 def _check_counts(instance: ProvisioningInstance, solution: Provisioning) -> None:
-    placed = np.zeros(instance.num_classes, np.int64)
-    np.add.at(placed, solution.task_class, solution.count * solution.repeat[solution.entry2group])
+    tasks = exact.product(solution.count, solution.repeat[solution.entry2group])
+    placed = exact.sums(solution.task_class, tasks, instance.num_classes)
     if not np.array_equal(placed, instance.counts):
         c = int(np.argmax(placed != instance.counts))
         raise VerifyError(

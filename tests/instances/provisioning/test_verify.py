@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 
-from schedgap.instances import VerifyError
-from schedgap.instances.provisioning import Provisioning, verify
+from schedgap.instances import InstanceError, VerifyError
+from schedgap.instances.provisioning import Provisioning, ProvisioningInstance, cost, verify
+
+# Fields that follow from the number of classes.
+UNNAMED = {"class2workload": None, "class2job": None, "tasks_per_job": None}
 
 # two_families: a a b c c; types x-small, x-large, y-small.
 GOOD = {"types": [2, 0, 0], "patterns": [[2, 0, 0], [0, 0, 1], [0, 1, 0]], "repeat": [1, 2, 1]}
@@ -63,3 +66,60 @@ def test_empty_solution_places_nothing(two_families):
     empty = solution([], np.empty((0, 3)), [])
     with pytest.raises(VerifyError, match="0 tasks of a are placed"):
         verify(two_families, empty)
+
+
+def zero_demand(count, price, demand=0):
+    """One class that needs little, many times, and one type."""
+    return ProvisioningInstance(
+        name="many",
+        resources=("cpu",),
+        families=("x",),
+        type_names=("small",),
+        type2family=[0],
+        capacity=[[1000]],
+        price=[price],
+        demand=[[[demand]]],
+        counts=[count],
+    )
+
+
+def test_machines_without_tasks_are_refused():
+    """2^31 tasks at 2^31 micro-dollars: 8 groups of 2^31 idle machines cost 2^65, which 64 bits call nothing."""
+    instance = zero_demand(2**31, 2**31)
+    idle = Provisioning([0] * 9, [1] + [2**31] * 8, [0] + [1] * 9, [0], [2**31])
+    with pytest.raises(VerifyError, match="machine group 1, a small, holds no task"):
+        verify(instance, idle)
+    assert cost(instance, idle) == 2**31 + 2**65
+    assert idle.num_machines == 1 + 8 * 2**31
+    assert verify(instance, Provisioning([0], [1], [0, 1], [0], [2**31])) == 2**31
+    assert verify(instance, Provisioning([0], [2**31], [0, 1], [0], [1])) == 2**62
+
+
+def test_counts_of_tasks_do_not_wrap():
+    # 2^32 machines of 2^32 tasks are 2^64 tasks more, not none.
+    instance = zero_demand(2**33, 1)
+    with pytest.raises(VerifyError, match=f"{2**64 + 2**33} tasks of task-0 are placed, the instance has {2**33}"):
+        verify(instance, Provisioning([0, 0], [2**32, 1], [0, 1, 2], [0, 0], [2**32, 2**33]))
+
+
+def test_needs_of_a_machine_do_not_wrap():
+    # Four classes of one task that needs 2^60: four of each need 2^64.
+    instance = zero_demand(1, 1).replace(
+        resources=("ram_mib",), capacity=[[2**60]], demand=[[[2**60]] * 4], counts=[1] * 4, **UNNAMED
+    )
+    with pytest.raises(VerifyError, match=r"over capacity: its tasks need 1\.84467e\+19 ram_mib"):
+        verify(instance, Provisioning([0], [1], [0, 4], [0, 1, 2, 3], [4, 4, 4, 4]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"capacity": [[2**62]]}, "capacity of 4611686018427387904 overflows 62 bits"),
+        ({"job_value": [-1]}, "job_value -1; it must be not negative"),
+        ({"job_value": [1, 2]}, "one for each task class"),
+        ({"job_value": [2**61], "workloads": ("w",), "class2workload": [0], "throughput": [[500]]}, "overflow 62 bits"),
+    ],
+)
+def test_instances_beyond_the_arithmetic_are_refused(change, message):
+    with pytest.raises(InstanceError, match=message):
+        zero_demand(3, 1).replace(**change)
