@@ -9,7 +9,10 @@ programs of 1 to 7 tasks: at coefficients up to 2^23 nothing is lost; near 2^25 
 So a bound, or a claim of infeasibility, from a search counts only where every row is *separable*: its coefficients, and
 the sides that it can reach, are exact as floats, and the largest is at most 2^21 times the smallest step that the row can
 take. That step is the greatest common divisor of the coefficients where they and the row's variables are whole, and
-otherwise the smallest coefficient. LPs need none of this: their bounds come from the duals (`backends.certificate`).
+otherwise the smallest coefficient. Costs are summed, not compared, and last longer: near 2^37 nothing is lost, near 2^41
+HiGHS and SCIP lose optima. They may go up to 2^30 times their step (a unit of the objective if they are not whole): a
+billionth of that, which `trusted` takes off a bound, is a step. LPs need none of this: their bounds come from the duals
+(`backends.certificate`).
 
 `backends.solve` asks this of every program with whole variables; where it is not so, its answer is a solution at best, and
 `ModelResult.unproven` is the reason. A formulation may ask first, and refuse the instance.
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 # The largest coefficient of a row in its steps; and the size at which floats no longer hold every whole number.
 SEPARABLE = 2**21
+DEAREST = 2**30
 EXACT = 2**53
 
 
@@ -46,6 +50,8 @@ def separated(model: LinearModel) -> tuple[LinearModel, str | None]:
         return model, None
     if (largest_number := _largest_number(model)) >= EXACT:
         return model, f"the program has numbers up to {largest_number:.3g}: floats hold them all up to {EXACT:.3g} only"
+    if (reason := _too_dear(np.abs(model.cost))) is not None:
+        return model, reason
     rows = model.matrix.tocsr()
     used = np.flatnonzero(np.diff(rows.indptr))
     starts, values = rows.indptr[used], np.abs(rows.data)
@@ -83,6 +89,16 @@ def _largest_number(model: LinearModel) -> float:
         )
         sizes = np.concatenate((sizes, np.abs(sides[far & (reach >= EXACT)])))
     return float(sizes[np.isfinite(sizes)].max(initial=0.0))
+
+
+def _too_dear(cost: FloatArray) -> str | None:
+    dearest = float(cost.max(initial=0.0))
+    if dearest <= DEAREST:
+        return None
+    step = float(np.gcd.reduce(cost.astype(np.int64))) if (cost == np.rint(cost)).all() else 1.0
+    if dearest <= DEAREST * step:
+        return None
+    return f"a cost of the program is {dearest / step:.3g} of its steps, over {DEAREST}: solvers' arithmetic does not hold them"
 
 
 def _divided(model: LinearModel, steps: FloatArray) -> LinearModel:

@@ -153,6 +153,7 @@ def solve(
         raise BackendError(f"{model.name}: warm start has shape {start.shape}, expected {model.cost.shape}.")
     if threads < 1:
         raise BackendError(f"{model.name}: {threads} threads; give at least 1.")
+    unproven = None
     try:
         if time_limit_s is not None and time_limit_s <= 0:
             return ModelResult(Status.NO_SOLUTION, None, None, None, 0.0, backend, chosen.version())
@@ -160,6 +161,11 @@ def solve(
         if _is_contradictory(model) or _is_contradictory(given):
             return ModelResult(Status.INFEASIBLE, None, None, None, 0.0, backend, chosen.version())
         result = chosen.run(given, Limits(time_limit_s, threads, start, presolve, interior_point))
+    except BackendError:
+        # Numbers that are too far apart anyway may well be too many digits for CP-SAT, or no valid model to CBC.
+        if unproven is None:
+            raise
+        return ModelResult(Status.NO_SOLUTION, None, None, None, 0.0, backend, chosen.version(), unproven=unproven)
     except ImportError as error:
         raise BackendError(f"back end {backend} needs the package {chosen.package}: {error}; install it.") from error
     if not model.integral.any() and result.row_duals is not None:
@@ -173,7 +179,7 @@ def _without_claims(result: ModelResult, unproven: str) -> ModelResult:
         result,
         status=Status.NO_SOLUTION if result.x is None else Status.FEASIBLE,
         bound=None,
-        trajectory=tuple(replace(point, bound=None) for point in result.trajectory),
+        trajectory=(),
         unproven=unproven,
     )
 

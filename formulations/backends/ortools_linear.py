@@ -47,9 +47,13 @@ def solve(model: LinearModel, limits: Limits, *, solver: str) -> ModelResult:
         if limits.warm_start is not None:
             values = dict(zip(variables, limits.warm_start.tolist(), strict=True))
             hints.append(mathopt.SolutionHint(variable_values=values))
-    result = mathopt.solve(
-        program, types[solver], params=parameters, model_params=mathopt.ModelSolveParameters(solution_hints=hints)
-    )
+    try:
+        result = mathopt.solve(
+            program, types[solver], params=parameters, model_params=mathopt.ModelSolveParameters(solution_hints=hints)
+        )
+    except (AttributeError, RuntimeError, ValueError) as error:
+        # SCIP refuses costs and sides of 1e20; MathOpt 9.14 then fails in translating the refusal (an AttributeError).
+        raise BackendError(f"{model.name}: {solver} refuses the model: {error}.") from error
     status = _status(result, model, solver)
     x = None
     if status in (Status.OPTIMAL, Status.FEASIBLE):

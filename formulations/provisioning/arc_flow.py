@@ -1,4 +1,9 @@
-"""Arc-flow: contents of machines as paths of a compressed graph, given whole to a solver (see `flow_model`)."""
+"""Arc-flow: contents of machines as paths of a compressed graph, given whole to a solver (see `flow_model`).
+
+The graph holds sizes in integers, in multiples of their greatest common divisor, and is refused where they are too fine; so
+the program knows no size, only tasks. The bound is the solver's: a proof for prices up to 2^30 times their greatest common
+divisor (`separable`). Beyond, and where there is no graph, the bound is the cheap one of `fallback`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
+from schedgap.formulations.provisioning.fallback import cheap_bound
 from schedgap.formulations.provisioning.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.flow_model import build_flow_model
 from schedgap.formulations.provisioning.interchangeable import merge_interchangeable
@@ -67,7 +73,8 @@ def arc_flow(
     merged = merge_equal_classes(instance)
     prepared = prepare(merged.instance, interchangeable, deadline)
     if isinstance(prepared, str):
-        return Outcome(status=Status.NO_SOLUTION, build_s=time.perf_counter() - start, details={"reason": prepared})
+        bound, build_s = cheap_bound(merged.instance, deadline), time.perf_counter() - start
+        return Outcome(bound=bound, status=Status.NO_SOLUTION, build_s=build_s, details={"reason": prepared})
     small, graphs = prepared
     flow = build_flow_model(small.instance, graphs)
     build_s = time.perf_counter() - start
@@ -75,7 +82,7 @@ def arc_flow(
     result = solve(flow.model, backend, time_limit_s=left, threads=threads)
     start = time.perf_counter()
     step = price_step(instance)
-    bound = None if result.bound is None else proven_cost(result.bound) * step
+    bound = cheap_bound(merged.instance, deadline) if result.bound is None else proven_cost(result.bound) * step
     points = claims(
         result.trajectory,
         after_s=build_s,
@@ -83,10 +90,12 @@ def arc_flow(
         bound=lambda bound: proven_cost(bound) * step,
     )
     solution, status = None, Status.NO_SOLUTION
-    if result.x is not None:
-        solution = merged.restore(small.restore(flow.solution(result.x)))
+    found = None if result.x is None else flow.solution(result.x)
+    if found is not None:
+        solution = merged.restore(small.restore(found))
         status = Status.OPTIMAL if bound == objective(instance, solution) else Status.FEASIBLE
-    details = {
+    details: dict[str, float | str] = {} if result.unproven is None else {"reason": result.unproven}
+    details |= {
         "classes": small.instance.num_classes,
         "vertices": sum(graph.num_nodes for graph in graphs),
         "arcs": sum(graph.num_arcs for graph in graphs),

@@ -17,6 +17,9 @@ The symmetric form breaks two symmetries. Machines: i is the machine of its firs
 only, x[t, i] <= x[i, i], and i is a ghost unless it holds task i. Equal tasks: those of a class are neighbours, and
 t + 1 is on no earlier machine than t. Both hold at once: tasks of a class, placed in their order on the machines opened
 before them and then on those that they open themselves, satisfy both.
+
+Both bounds are a solver's own. They are proofs while every capacity row, divided by its greatest common divisor, keeps its
+coefficients under 2^21 (2 TiB in MiB), and prices, in multiples of theirs, up to 2^30 (`separable`); beyond, `unsupported`.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from schedgap.formulations.backends import MIP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.patterns import without_interference
 from schedgap.formulations.rows import Rows
+from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trajectory import claims, improving
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Outcome, Status, method
@@ -245,6 +249,12 @@ def _solve(
     model = variables.model(f"assignment-{instance.name}")
     build_s = time.perf_counter() - start
     left = None if time_limit_s is None else max(0.0, time_limit_s - build_s)
+    if (reason := inseparable(model)) is not None:
+        return Outcome(
+            status=Status.UNSUPPORTED,
+            build_s=build_s,
+            details={"reason": f"{reason}; use patterns or column-generation"},
+        )
     result = solve(model, backend, time_limit_s=left, threads=threads)
     start = time.perf_counter()
     bound = None if result.bound is None else proven_cost(result.bound) * model.objective_scale

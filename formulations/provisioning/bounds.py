@@ -10,6 +10,8 @@ bound-assignment-lp     prices of the resources for each group of families with 
 bound-resource-prices   prices of the resources for each family
 bound-type-prices       prices of the resources for each machine type, whose classes are those that fit it alone
 bound-dual-feasible     also on what a task blocks: copies of a class that fit one machine, dual-feasible functions
+
+They stay proofs at any size: the linear programs only propose prices, which count in Python's integers.
 """
 
 from __future__ import annotations

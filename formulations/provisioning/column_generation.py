@@ -9,6 +9,9 @@ and can be checked without a solver by `instances.provisioning.dual_bound`. Solu
 program over the generated patterns, from a pairwise local search (`repacking`) and from a large neighbourhood search
 that solves parts of the instance in the same way. The bound rises further by branching on how many machines are rented
 (`branching`).
+
+No bound rests on a solver: its duals are rounded, cut and priced in integers at whatever sizes the instance has. Prices
+beyond `price_limits` are refused, since 64 bits do not hold their sums in nano-dollars.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import numpy as np
 from schedgap.formulations.provisioning.branching import Branching
 from schedgap.formulations.provisioning.diving import dive
 from schedgap.formulations.provisioning.neighbourhood import Neighbourhood
+from schedgap.formulations.provisioning.price_limits import too_dear
 from schedgap.formulations.provisioning.relaxation import Relaxation
 from schedgap.formulations.provisioning.repacking import Repacking
 from schedgap.instances.errors import MethodError
@@ -51,6 +55,8 @@ def supported(instance: ProvisioningInstance) -> str | None:
     """Return None, or why the pattern model cannot price the instance, or not in reasonable memory."""
     if instance.throughput is not None:
         return "interference: a machine's cost then depends on which tasks share it, which pricing does not model"
+    if (reason := too_dear(instance)) is not None:
+        return reason
     if instance.num_classes > MAX_CLASSES and merge_equal_classes(instance).instance.num_classes > MAX_CLASSES:
         return f"more than {MAX_CLASSES} distinct demands: the master's dense columns would not fit"
     return None

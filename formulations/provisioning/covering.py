@@ -10,6 +10,10 @@ Rows        sum_p a[p, c] x[p] >= counts[c]       for each class c
 3. Every solution with x[p] >= 1 costs at least L + d[p], so those with L + d[p] > U - 1 cannot better U and go; the
    program over what is left decides. Costs are whole, so a bound above U - 1 proves U.
 
+The bound L of step 1 is exact at any cost, in Python's integers where 64 bits do not hold it. A solver's bound is a proof
+for costs up to 2^30 times their greatest common divisor (`separable`); beyond, L is all there is, which back ends without
+duals do not have.
+
 A solver's bound is trusted to a share of its size. Where that share of U comes near a whole unit, step 3 minimises
 
     sum_p max(0, d[p]) x[p] + sum_c y[c] s[c],    s[c] = sum_p a[p, c] x[p] - counts[c] >= 0
@@ -30,13 +34,13 @@ from schedgap.formulations.backends import find_backend, solve
 from schedgap.formulations.linear_model import LinearModel
 from schedgap.formulations.trajectory import claims, improving
 from schedgap.formulations.trusted import DUAL_SCALE, TRUSTED_SHARE, proven_cost
+from schedgap.instances import exact
 from schedgap.instances.method import Incumbent, Status
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import ModelPoint
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import FloatArray, IntArray
 
-MAX_COST = 2**40
 # At least so many of the patterns of least reduced cost, and at least this share of all, make the first program:
 # measured on Table 4's trials, 125 patterns each with physical cores and 808 with vCPUs.
 FIRST_COLUMNS, FIRST_SHARE = 60, 4
@@ -95,11 +99,11 @@ class Covered:
     bound: int | None
     solve_s: float
     trajectory: tuple[Incumbent, ...]
-    details: dict[str, float]
+    details: dict[str, float | str]
 
 
 def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads: int) -> Covered:
-    """Solve a covering program; a back end without LP duals, or with costs over 2^40 units, gets it whole.
+    """Solve a covering program; a back end without LP duals gets it whole.
 
     Raises
     ------
@@ -112,7 +116,7 @@ def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads:
         return None if time_limit_s is None else max(0.0, time_limit_s - (time.perf_counter() - start))
 
     chosen = find_backend(backend)
-    if not (chosen.duals and chosen.mip) or cover.cost.max() > MAX_COST:
+    if not (chosen.duals and chosen.mip):
         return _whole(cover, backend, left(), threads, start)
     relaxed = solve(cover.model(), backend, relax=True, time_limit_s=left(), threads=threads)
     if relaxed.row_duals is None:
@@ -130,14 +134,14 @@ def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads:
     )
     # A solution over some of the patterns is one, a bound over some of them is none.
     points += claims(found.trajectory, after_s=before, cost=lambda cost: round(cost) * cover.unit, bound=lambda _: None)
-    details = {"columns": float(cover.cost.shape[0]), "lp_bound": low / DUAL_SCALE * cover.unit / 1e6}
-    if found.x is None:
+    details: dict[str, float | str] = {"columns": float(cover.cost.shape[0])}
+    details["lp_bound"] = low / DUAL_SCALE * cover.unit / 1e6
+    repeat = _repeat(cover, found.x, first)
+    if repeat is None:
         return Covered(Status.NO_SOLUTION, None, bound, time.perf_counter() - start, improving(points), details)
-    repeat = np.zeros(cover.cost.shape[0], np.int64)
-    repeat[first] = found.x.astype(np.int64)
-    best = int(repeat @ cover.cost)
+    best = int(exact.dot(repeat, cover.cost))
     points.append(Incumbent(time.perf_counter() - start, best * cover.unit, None))
-    rest = np.flatnonzero(low + reduced <= (best - 1) * DUAL_SCALE)
+    rest = np.flatnonzero(reduced <= (best - 1) * DUAL_SCALE - low)
     details["columns_left"] = float(rest.size)
     if bound < best and rest.size:
         warm = repeat[rest] if repeat[np.setdiff1d(np.flatnonzero(repeat), rest)].sum() == 0 else None
@@ -157,11 +161,11 @@ def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads:
         # An infeasible rest has no better solution than the one that is known.
         proven = best if final.status is Status.INFEASIBLE else proven_cost(final.bound, shift)
         bound = max(bound, min(best, proven))
-        if final.x is not None:
-            cand = np.zeros_like(repeat)
-            cand[rest] = final.x[: rest.size].astype(np.int64)
-            if cand @ cover.cost < best:
-                repeat, best = cand, int(cand @ cover.cost)
+        cand = None if final.x is None else _repeat(cover, final.x[: rest.size], rest)
+        if cand is not None and exact.dot(cand, cover.cost) < best:
+            repeat, best = cand, int(exact.dot(cand, cover.cost))
+        if final.unproven is not None:
+            details["reason"] = final.unproven
         points += _last_claims(final.trajectory, cover.unit, before, known, shift)
         details |= final.details
     elif bound < best:
@@ -175,9 +179,18 @@ def exact_duals(cover: Cover, row_duals: object) -> tuple[IntArray, IntArray, in
     """Return whole duals (C,), exact reduced costs (P,), cut off at 0, and an exact bound, all times DUAL_SCALE.
 
     For any y >= 0: cost @ x >= counts @ y + sum_p min(0, d[p]) most[p] for every x that covers within its bounds.
+    So y may be cut: to the largest cost, and so that sums over a pattern keep to 64 bits; where costs times DUAL_SCALE do not,
+    all are Python's integers.
     """
-    duals = np.floor(np.maximum(np.asarray(row_duals, np.float64), 0.0) * DUAL_SCALE).astype(np.int64)
-    reduced = cover.cost * DUAL_SCALE - cover.patterns @ duals
+    most_tasks = int(cover.patterns.sum(axis=1).max())
+    dearest = int(cover.cost.max())
+    wide = dearest * DUAL_SCALE * most_tasks >= exact.LIMIT // 2
+    share = np.clip(np.asarray(row_duals, np.float64), 0.0, float(dearest)) * DUAL_SCALE
+    duals = np.array([int(y) for y in share], object) if wide else np.floor(share).astype(np.int64)
+    cost, patterns = (
+        (cover.cost.astype(object), cover.patterns.astype(object)) if wide else (cover.cost, cover.patterns)
+    )
+    reduced = cost * DUAL_SCALE - patterns @ duals
     negative = np.flatnonzero(reduced < 0)
     low = sum(int(n) * int(y) for n, y in zip(cover.counts, duals, strict=True))
     low += sum(int(d) * int(u) for d, u in zip(reduced[negative], cover.most()[negative], strict=True))
@@ -193,7 +206,7 @@ def _above_bound(cover: Cover, duals: IntArray, reduced: IntArray) -> LinearMode
     counts = cover.counts.astype(np.float64)
     return LinearModel(
         name=cover.name,
-        cost=np.concatenate((reduced, duals)) / DUAL_SCALE,
+        cost=np.concatenate((reduced, duals)).astype(np.float64) / DUAL_SCALE,
         matrix=csc_array(np.hstack((cover.patterns.T, -np.eye(num_classes)))),
         row_lower=counts,
         row_upper=counts,
@@ -202,6 +215,15 @@ def _above_bound(cover: Cover, duals: IntArray, reduced: IntArray) -> LinearMode
         integral=np.ones(size + num_classes, np.bool_),
         objective_scale=cover.unit,
     )
+
+
+def _repeat(cover: Cover, x: FloatArray | None, columns: IntArray) -> IntArray | None:
+    """Return the machines (P,) of an x over some columns, or None where it does not cover: solvers have tolerances."""
+    if x is None:
+        return None
+    repeat = np.zeros(cover.cost.shape[0], np.int64)
+    repeat[columns] = x.astype(np.int64)
+    return repeat if (exact.dot(repeat, cover.patterns) >= cover.counts).all() else None
 
 
 def _first_columns(cover: Cover, reduced: IntArray) -> IntArray:
@@ -223,12 +245,15 @@ def _whole(cover: Cover, backend: str, time_limit_s: float | None, threads: int,
         cost=lambda cost: round(cost) * cover.unit,
         bound=lambda bound: proven_cost(bound) * cover.unit,
     )
-    repeat = None if result.x is None else result.x.astype(np.int64)
+    repeat = _repeat(cover, result.x, np.arange(cover.cost.shape[0]))
     bound = None if result.bound is None else proven_cost(result.bound)
-    status = result.status
+    # Every class is covered by some pattern, so there is a solution.
+    status = Status.NO_SOLUTION
     if repeat is not None:
-        status = Status.OPTIMAL if bound == int(repeat @ cover.cost) else Status.FEASIBLE
-    details = {"columns": float(cover.cost.shape[0]), **result.details}
+        status = Status.OPTIMAL if bound == int(exact.dot(repeat, cover.cost)) else Status.FEASIBLE
+    details: dict[str, float | str] = {"columns": float(cover.cost.shape[0]), **result.details}
+    if result.unproven is not None:
+        details["reason"] = result.unproven
     return Covered(status, repeat, bound, time.perf_counter() - start, improving(points), details)
 
 

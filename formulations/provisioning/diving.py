@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.provisioning.master import MICRO
+from schedgap.formulations.provisioning.price_limits import MAX_NANO, class_values
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.solution import Provisioning
 
@@ -68,10 +69,10 @@ def _solve(relaxation: Relaxation, left: IntArray, deadline: float) -> LpSolutio
         solution = master.solve(left_s) if left_s > 0 else None
         if solution is None:
             return None
-        duals = np.maximum(solution.row_duals[: instance.num_classes], 0.0)
-        values = np.floor(duals * MICRO * NANO).astype(np.int64)
+        values = class_values(instance, solution.row_duals[: instance.num_classes])
         shift = solution.row_duals[instance.num_classes :] @ master.weights
-        target = (instance.price - shift * MICRO).astype(np.int64) * NANO
+        most = MAX_NANO // NANO
+        target = np.clip(instance.price - shift * MICRO, -most, most).astype(np.int64) * NANO
         priced = relaxation.pricer.price(values, target, NODE_LIMIT, use_tables=False, counts=left)
         if not relaxation.add(priced, solution.row_duals):
             break

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Row: TypeAlias = "tuple[IntArray, int]"
 SHARES = 8
 THRESHOLDS = 8
+MAX_SHARED = (2**63 - 1) // (SHARES + 1)
 
 
 def rounded_shares(demand: IntArray, capacity: int, k: int) -> Row:
@@ -48,12 +49,13 @@ def resource_rows(demand: IntArray, capacity: int) -> list[Row]:
     """Return the resource's own row and those that dual-feasible functions make of it, without duplicates.
 
     demand : (C,) int64, what one task of each class needs, at most `capacity`. Thresholds are demands up to half the
-    capacity, evenly chosen where there are more than 8.
+    capacity, evenly chosen where there are more than 8. Shares of capacities beyond `MAX_SHARED` are left out: 64 bits do not
+    hold the ninefold.
     """
     if capacity == 0 or not demand.any():
         return []
     rows: list[Row] = [(demand, capacity)]
-    rows += [rounded_shares(demand, capacity, k) for k in range(1, SHARES + 1)]
+    rows += [rounded_shares(demand, capacity, k) for k in range(1, SHARES + 1) if capacity <= MAX_SHARED]
     sizes = np.unique(demand[(demand > 0) & (2 * demand <= capacity)])
     if sizes.size > THRESHOLDS:
         sizes = sizes[np.unique(np.linspace(0, sizes.size - 1, THRESHOLDS).astype(np.int64))]

@@ -11,6 +11,10 @@ bound to just above W. Within a window
 
 Before the first model, column generation looks for a solution: no window needs to be wider than just below its cost, and
 if that is the optimum, proving the window infeasible is all that is left to do.
+
+The relaxation proves in integers, for prices within `price_limits`; others are refused. What a window's model proves is the
+solver's word, and counts for prices up to 2^30, and for those of a family up to 2^21, times their greatest common divisor
+(`separable`): beyond, the relaxation's bound is all there is. Where there is no graph the bound is `fallback`'s.
 """
 
 from __future__ import annotations
@@ -25,10 +29,12 @@ import numpy as np
 from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
 from schedgap.formulations.provisioning.arc_flow import prepare
 from schedgap.formulations.provisioning.column_generation import column_generation
+from schedgap.formulations.provisioning.fallback import cheap_bound
 from schedgap.formulations.provisioning.flow_model import Limits, build_flow_model
 from schedgap.formulations.provisioning.flow_relaxation import FlowRelaxation
 from schedgap.formulations.provisioning.multiples import with_large_machines
 from schedgap.formulations.provisioning.patterns import without_interference
+from schedgap.formulations.provisioning.price_limits import too_dear
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Incumbent, Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
@@ -76,6 +82,7 @@ class Search:
     windows: int = 0
     models: int = 0
     kept_arcs: int = 0
+    unproven: str | None = None
     trajectory: list[Incumbent] = field(default_factory=list)
 
     @property
@@ -89,7 +96,7 @@ class Search:
         relaxation = FlowRelaxation(self.instance, self.graphs, threads=self.threads)
         num_groups = relaxation.weights.shape[0]
         root = relaxation.solve(np.full(num_groups, -np.inf), np.full(num_groups, np.inf), self.deadline)
-        self._prove(root.bound)
+        self.raise_bound(root.bound)
         if root.units is None:
             return
         width = max(step, round(FIRST_WINDOW * self.bound))
@@ -118,7 +125,7 @@ class Search:
         assert found.solution is not None
         self._keep(found.solution)
         assert found.bound is not None
-        self._prove(int(found.bound))
+        self.raise_bound(int(found.bound))
 
     def _solve_window(self, relaxation: FlowRelaxation, boxes: list[Box], most: int) -> bool:
         """Look for the best solution of cost at most `most`; returns whether the search was complete."""
@@ -136,17 +143,19 @@ class Search:
             left = max(0.0, self.deadline - time.perf_counter()) if math.isfinite(self.deadline) else None
             warm = None if self.best is None else flow.values(with_large_machines(self.instance, self.best))
             result = solve(flow.model, self.backend, time_limit_s=left, threads=self.threads, warm_start=warm)
-            if result.x is not None:
-                self._keep(flow.solution(result.x))
+            solution = None if result.x is None else flow.solution(result.x)
+            if solution is not None:
+                self._keep(solution)
                 assert self.best_cost is not None
                 most = min(most, self.best_cost - step)
                 reached = min(reached, self.best_cost)
+            self.unproven = result.unproven
             here = reached if result.status is Status.INFEASIBLE else box.found.bound
             here = max(here, proven_cost(result.bound) * step)
             if here < reached:
-                self._prove(min([here, *(other.found.bound for other in boxes[i + 1 :])]))
+                self.raise_bound(min([here, *(other.found.bound for other in boxes[i + 1 :])]))
                 return False
-        self._prove(reached)
+        self.raise_bound(reached)
         return True
 
     def _boxes(self, relaxation: FlowRelaxation, most: int) -> list[Box] | None:
@@ -187,7 +196,8 @@ class Search:
             self.best, self.best_cost = solution, cost
             self._note()
 
-    def _prove(self, bound: int) -> None:
+    def raise_bound(self, bound: int) -> None:
+        """Take a proven bound if it is better."""
         if bound > self.bound:
             self.bound = bound
             self._note()
@@ -200,7 +210,7 @@ class Search:
     "filtered-arc-flow",
     family=FAMILY,
     version=2,
-    supports=without_interference,
+    supports=lambda instance: without_interference(instance) or too_dear(instance),
     bounds=True,
     exact=True,
     choices={"backend": UNBOUNDED_MIP_BACKENDS},
@@ -219,16 +229,20 @@ def filtered_arc_flow(
     prepared = prepare(merged.instance, True, deadline)
     build_s = time.perf_counter() - start
     if isinstance(prepared, str):
-        return Outcome(status=Status.NO_SOLUTION, build_s=build_s, details={"reason": prepared})
+        bound = cheap_bound(merged.instance, deadline)
+        return Outcome(bound=bound, status=Status.NO_SOLUTION, build_s=build_s, details={"reason": prepared})
     small, graphs = prepared
     search = Search(small.instance, graphs, backend, threads, start, deadline)
     search.run()
+    if search.bound == 0:
+        search.raise_bound(cheap_bound(merged.instance, deadline))
     solve_s = time.perf_counter() - start - build_s
     solution, status = None, Status.NO_SOLUTION
     if search.best is not None:
         solution = merged.restore(small.restore(search.best))
         status = Status.OPTIMAL if search.bound == objective(instance, solution) else Status.FEASIBLE
-    details = {
+    details: dict[str, int | str] = {} if search.unproven is None else {"reason": search.unproven}
+    details |= {
         "classes": small.instance.num_classes,
         "vertices": sum(graph.num_nodes for graph in graphs),
         "arcs": search.num_arcs,

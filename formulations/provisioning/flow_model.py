@@ -21,6 +21,7 @@ import numpy as np
 
 from schedgap.formulations.provisioning.multiples import type_multiples
 from schedgap.formulations.rows import Rows
+from schedgap.instances import exact
 from schedgap.instances.errors import BackendError
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.solution import Provisioning
@@ -54,8 +55,10 @@ class FlowModel:
     roots: IntArray
     model: LinearModel
 
-    def solution(self, x: FloatArray) -> Provisioning:
-        """Take flows apart into machines; tasks covered too often are taken off.
+    def solution(self, x: FloatArray) -> Provisioning | None:
+        """Take flows apart into machines; tasks covered too often are taken off. None where some are not covered.
+
+        Solvers take a row for kept that misses a side of many tasks by a few.
 
         Raises
         ------
@@ -87,6 +90,8 @@ class FlowModel:
                     repeats.append(number)
                     patterns.append(pattern)
         matrix = np.array(patterns, np.int64).reshape(-1, self.instance.num_classes)
+        if (exact.dot(np.array(repeats, np.int64), matrix) < self.instance.counts).any():
+            return None
         return Provisioning.from_cover(self.instance, types, repeats, matrix)
 
     def values(self, solution: Provisioning) -> FloatArray | None:

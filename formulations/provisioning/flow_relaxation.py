@@ -8,6 +8,7 @@ rounded to whole nano-dollars and scaled until no path is worth more than its ma
 where `worth` is what the duals say of the counts and of the limits on groups of machine types. So `worth` is a bound, and a
 solution of cost at most W has only machines with d <= W - worth: arcs on no such path can go (reduced-cost fixing, de
 Lima, Iori and Miyazawa, "Exact solution of network flow models with strong relaxations", Mathematical Programming 197, 2023).
+The solver's duals are but a proposal: what is proven is proven in integers, which `price_limits` keeps within 64 bits.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.provisioning.kernels_flow import follow, longest_paths, useful_arcs
-from schedgap.formulations.provisioning.master import MICRO, Master
+from schedgap.formulations.provisioning.master import Master
+from schedgap.formulations.provisioning.price_limits import MAX_NANO, class_values, limit_values
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import price_step
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 NEGLIGIBLE = 1e-9
+# More than any machine's price less the worth of what it holds.
+LOOSE = 4 * MAX_NANO
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +104,7 @@ class FlowRelaxation:
                 best,
                 graph.root,
                 price[graph.types] - free,
-                cost * NANO - found.worth,
+                max(-LOOSE, min(cost * NANO - found.worth, LOOSE)),
                 before,
                 keep,
             )
@@ -112,8 +116,10 @@ class FlowRelaxation:
     ) -> tuple[FlowBound, int]:
         """Return feasible duals near the given ones, in dollars, and how many columns were added."""
         instance = self.instance
-        values = np.floor(np.maximum(class_duals, 0.0) * MICRO * NANO).astype(np.int64)
-        limits = np.rint(group_duals * MICRO * NANO).astype(np.int64)
+        values = class_values(instance, class_duals)
+        # What all groups together add to a price, or take off it, is cut as the class prices are.
+        most = MAX_NANO // (self.weights.shape[0] * np.maximum(self.weights.max(axis=1), 1))
+        limits = limit_values(group_duals, most)
         limits[(limits > 0) & np.isneginf(low) | (limits < 0) & np.isposinf(high)] = 0
         target: IntArray = instance.price * NANO - np.minimum(limits, 0).astype(np.int64) @ self.weights
         for g in np.flatnonzero(limits > 0):

@@ -10,7 +10,9 @@ could still be added count, since adding may cost more than it brings; all are e
   them, and each part costs strictly less;
 - contents that cost at least themselves with one task more, which covers more.
 
-Every replacement lowers the cost, or keeps it and adds a task, so replacing ends among the contents that stay.
+Every replacement lowers the cost, or keeps it and adds a task, so replacing ends among the contents that stay. Losses are
+compared in floating point with more than its rounding on either side, and counted exactly in what stays; an instance's
+limits keep both within 64 bits. Up to which costs the bound is a proof says `covering.py`.
 """
 
 from __future__ import annotations

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 OVER_CONTENTS = -1
 OVER_NODES = -2
-# A product of n factors is off by less than n 2^-53 of its size: enough for a hundred thousand tasks on a machine.
-ROUNDING = 1e-10
+# A product of n factors is off by less than n 2^-53 of its size: enough for a hundred thousand tasks on a machine, and four
+# times that much a task where there are more.
+ROUNDING, TASK_ROUNDING = 1e-10, 2.0**-51
 
 
 @kernel
@@ -49,7 +50,7 @@ def loss_bounds(content: IntArray, workload: IntArray, value: IntArray, throughp
 
     content, workload (-1 for none), value : (C,). throughput : (W, W) in [0, 1]. O(C^2) plus the tasks.
     """
-    total, at_stake = 0.0, 0.0
+    total, at_stake, tasks = 0.0, 0.0, 0
     for c in range(content.shape[0]):
         if content[c] == 0 or workload[c] < 0:
             continue
@@ -58,11 +59,12 @@ def loss_bounds(content: IntArray, workload: IntArray, value: IntArray, throughp
             if content[d] > 0 and workload[d] >= 0:
                 for _ in range(content[d] - (1 if c == d else 0)):
                     product *= throughput[workload[c], workload[d]]
-        total += content[c] * value[c] * (1.0 - product)
-        at_stake += content[c] * value[c]
+        total += float(content[c]) * value[c] * (1.0 - product)
+        at_stake += float(content[c]) * value[c]
+        tasks += content[c]
     if total == 0.0:
         return 0, 0
-    margin = ROUNDING * at_stake
+    margin = max(ROUNDING, tasks * TASK_ROUNDING) * at_stake
     return int(np.ceil(total - margin)), int(np.ceil(total + margin))
 
 

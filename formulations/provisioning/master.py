@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.instances import exact
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -135,7 +136,11 @@ class Master:
         found = lp.solve_integer(time_limit_s, cutoff=(cutoff - 0.5) / MICRO)
         if found is None:
             return None
-        return Provisioning.from_cover(self.instance, types, np.rint(found).astype(np.int64), patterns)
+        repeat = np.rint(found).astype(np.int64)
+        # A solver takes a row for kept that misses a side of many tasks by a few.
+        if (exact.dot(repeat, patterns) < self.instance.counts).any():
+            return None
+        return Provisioning.from_cover(self.instance, types, repeat, patterns)
 
     def _bound_columns(self, index: IntArray) -> None:
         """Forbid the patterns that hold more tasks of a class than are left."""

@@ -3,7 +3,8 @@
 A pattern is a machine type with tasks of each class that fit it together, at the price of the type; `covering.py` has
 the program. A task too many is taken off its machine afterwards, so maximal patterns suffice; of these only those that
 no cheaper machines replace (`pattern_set.needed_patterns`). Classes of equal demand are merged first. Prices count in
-multiples of their greatest common divisor, so that the objective is whole.
+multiples of their greatest common divisor, so that the objective is whole. Sizes are compared in 64-bit integers, which
+hold any instance's; up to which prices the bound is a proof says `covering.py`.
 """
 
 from __future__ import annotations

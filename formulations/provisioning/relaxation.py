@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.provisioning.master import MICRO, Master
+from schedgap.formulations.provisioning.price_limits import MAX_NANO, class_values, limit_values
 from schedgap.formulations.provisioning.resource_prices import ResourcePrices, single_resource_prices
 from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound, shifted_target
 from schedgap.instances.provisioning.pricing import Pricer
@@ -118,8 +119,8 @@ class Relaxation:
 
         Returns what was priced, and whether every type was searched to the end.
         """
-        values = np.floor(np.maximum(duals[: self.num_classes], 0.0) * MICRO * NANO).astype(np.int64)
-        limits = np.rint(duals[self.num_classes :] * MICRO * NANO).astype(np.int64)
+        values = class_values(self.instance, duals[: self.num_classes])
+        limits = limit_values(duals[self.num_classes :], MAX_NANO)
         limits[(limits > 0) & np.isneginf(self.master.low) | (limits < 0) & np.isposinf(self.master.high)] = 0
         # A dual times a family's weight may go beyond 64 bits.
         shift = limits.astype(object) @ self.master.weights.astype(object)

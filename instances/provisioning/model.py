@@ -221,11 +221,10 @@ class ProvisioningInstance:
         largest = max(int(self.demand.max()), int(self.price.max()) * int(self.tasks_per_job.max()), 1)
         if largest * tasks > MAX_TOTAL:
             raise InstanceError(f"{self.name}: {largest} x {tasks} tasks overflows 62 bits; use larger units.")
-        # Methods add the capacities of two machines.
-        if int(self.capacity.max()) >= MAX_TOTAL:
-            raise InstanceError(
-                f"{self.name}: a capacity of {self.capacity.max()} overflows 62 bits; use larger units."
-            )
+        # Methods add the capacities, and the prices, of two machines.
+        for what, most in (("capacity", int(self.capacity.max())), ("price", int(self.price.max()))):
+            if most >= MAX_TOTAL:
+                raise InstanceError(f"{self.name}: a {what} of {most} overflows 62 bits; use larger units.")
 
     def _check_job_value(self) -> None:
         assert self.job_value is not None
@@ -234,9 +233,9 @@ class ProvisioningInstance:
                 f"{self.name}: job_value has shape {self.job_value.shape}; give one for each task class."
             )
         self._refuse(self.job_value < 0, "job_value", self.job_value, "not negative")
-        # What a machine can lose is what all its tasks' jobs are worth.
+        # What a machine can lose is what all its tasks' jobs are worth; methods add two prices to it.
         most, tasks = int(self.job_value.max()), self.num_tasks
-        if self.throughput is not None and most * tasks > MAX_TOTAL:
+        if self.throughput is not None and most * tasks > MAX_TOTAL // 2:
             raise InstanceError(f"{self.name}: jobs worth {most} x {tasks} tasks overflow 62 bits; use larger units.")
 
     def _refuse(self, bad: BoolArray, what: str, values: IntArray, rule: str) -> None:

@@ -75,10 +75,20 @@ def test_a_search_that_proves_nothing_claims_nothing(backend):
     # x + 2^22 y = 2^22 + 1: x = y = 1. Nothing makes (2^22 - 1) x + 2^23 y = 2^21.
     found = solve(program([1, 2**22], 2**22 + 1, 2**22 + 1), backend)
     assert (found.status, found.bound, found.objective) == (Status.FEASIBLE, None, 2)
-    assert all(point.bound is None for point in found.trajectory)
+    assert found.trajectory == ()
     assert "tolerances" in found.unproven
     found = solve(program([2**22 - 1, 2**23], 2**21, 2**21), backend)
     assert (found.status, found.bound, found.x) == (Status.NO_SOLUTION, None, None)
     assert found.unproven is not None
     # The same with a step of 2^22: an equation without a solution, proven.
     assert solve(program([2**22, 2**23], 2**22 + 1, 2**22 + 1), backend).status is Status.INFEASIBLE
+
+
+def test_costs_count_in_their_greatest_common_divisor_or_in_units():
+    assert inseparable(program([1, 1], 1, np.inf, cost=[1, 2**30])) is None
+    assert "a cost of the program is 1.07e+09 of its steps" in inseparable(
+        program([1, 1], 1, np.inf, cost=[1, 2**30 + 1])
+    )
+    assert inseparable(program([1, 1], 1, np.inf, cost=[2**40, 3 * 2**40])) is None
+    assert inseparable(program([1, 1], 1, np.inf, cost=[0.5, 2**30])) is None
+    assert inseparable(program([1, 1], 1, np.inf, cost=[0.5, -(2**31)])) is not None

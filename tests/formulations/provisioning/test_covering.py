@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -76,7 +78,26 @@ def test_a_large_program_is_proven_above_its_bound():
     assert max(point.bound for point in found.trajectory) == found.bound
 
 
-def test_costs_too_large_for_whole_duals_go_to_the_solver_whole():
-    found = solve_cover(cover(cost=np.array([5 * 10**12, 3 * 10**12])), "highs", None, 1)
-    assert found.repeat @ [2, 1] >= 3
-    assert "columns_left" not in found.details
+@pytest.mark.parametrize("unit", [1, 10**12, 10**15 + 1])
+def test_costs_beyond_64_bits_have_exact_duals_too(unit):
+    """Duals are multiples of 2^-20: 5 x 10^15 times 2^20 is 2^72."""
+    instance = cover(cost=np.array([5 * unit, 3 * unit + 1]))
+    found = solve_cover(instance, "highs", None, 1)
+    least = min(
+        int(a * instance.cost[0] + b * instance.cost[1])
+        for a, b in itertools.product(range(7), repeat=2)
+        if (np.array([a, b]) @ instance.patterns >= instance.counts).all()
+    )
+    assert int(found.repeat @ instance.cost) == least
+    assert 0.9 * least <= found.bound <= least
+
+
+@pytest.mark.parametrize("backend", ["highs", "cp-sat", "scip", "cbc"])
+def test_prices_that_a_solver_cannot_tell_apart_prove_nothing(backend):
+    # Two patterns of 2^53 - 1 and a dear one: whatever is found, no bound above it and no "infeasible".
+    patterns, cost = np.array([[1, 0], [0, 1], [1, 1]]), np.array([1, 2**53 - 1, 2**53 - 3])
+    found = solve_cover(Cover("spread", patterns, cost, np.array([3, 2]), 1), backend, None, 1)
+    # Two of the last and one of the first.
+    assert found.bound is None or found.bound <= 2 * (2**53 - 3) + 1
+    assert found.status in (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION)
+    assert found.status is Status.OPTIMAL or "arithmetic" in found.details["reason"]

@@ -101,6 +101,28 @@ def test_any_limit_gives_valid_bounds_and_solutions(make, time_limit_s):
     assert outcome.solution is None or verify(instance, outcome.solution) >= best
 
 
+def test_many_dimensions_have_a_reason_and_a_bound():
+    """Ten resources with sizes of 200 to 800 of 1,000, as class P3 of the vector packing benchmarks."""
+    sizes = np.random.default_rng(3).integers(200, 801, (20, 10))
+    instance = ProvisioningInstance(
+        name="ten",
+        resources=tuple(f"r{r}" for r in range(10)),
+        families=("f",),
+        type_names=("t",),
+        type2family=[0],
+        capacity=[[1000] * 10],
+        price=[1_000_000],
+        demand=[sizes],
+        counts=np.ones(20, np.int64),
+    )
+    outcome = filtered_arc_flow(instance)
+    assert (outcome.status, outcome.solution) == (Status.NO_SOLUTION, None)
+    assert "too fine" in outcome.details["reason"]
+    # At least what the scarcest resource needs.
+    assert outcome.bound >= -(-sizes.sum(axis=0).max() // 1000) * 1_000_000
+    assert outcome.bound <= patterns(instance).bound
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_a_limit_in_the_middle_of_anything(varied_instance, seed):
     instance = varied_instance(seed)
