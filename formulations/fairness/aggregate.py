@@ -90,19 +90,8 @@ def fluid_of(instance: FairnessInstance, *, merge: bool = True) -> Fluid:
         if shares have no meaning (`shares.py`).
     """
     gain = share_of_a_task(instance)
-    measured = instance.notion == "eunomia"
-    speed = _reduced(instance.performance) if measured else np.zeros_like(instance.performance)
-    class2group, first_class = _equal(
-        np.hstack((instance.capacity, speed.T, instance.allowed.T))
-        if merge
-        else _different(len(instance.machine_names))
-    )
+    user2group, first_user, class2group, first_class = groups_of(instance, merge=merge)
     limited = instance.tasks != UNLIMITED
-    common = np.gcd(instance.weight, np.where(limited, instance.tasks, 0))
-    proportion = np.where(limited, [instance.tasks // common, instance.weight // common], 0).T
-    user2group, first_user = _equal(
-        np.hstack((instance.demand, speed, instance.allowed, proportion)) if merge else _different(instance.num_users)
-    )
     weight = np.bincount(user2group, instance.weight)
     user_part = instance.weight / weight[user2group]
     count = np.bincount(class2group, instance.machine_count)
@@ -125,6 +114,27 @@ def fluid_of(instance: FairnessInstance, *, merge: bool = True) -> Fluid:
     return Fluid(
         user2group, user_part, class2group, class_part, gain / scale, part, reach, np.minimum(use, 1.0), is_open, scale
     )
+
+
+def groups_of(instance: FairnessInstance, *, merge: bool = True) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return the group of each user, the first user of each group, and the same of machine classes; exactly. O(N K R).
+
+    merge : whether equal users and equal machine classes are in one group.
+    """
+    measured = instance.notion == "eunomia"
+    speed = _reduced(instance.performance) if measured else np.zeros_like(instance.performance)
+    class2group, first_class = _equal(
+        np.hstack((instance.capacity, speed.T, instance.allowed.T))
+        if merge
+        else _different(len(instance.machine_names))
+    )
+    limited = instance.tasks != UNLIMITED
+    common = np.gcd(instance.weight, np.where(limited, instance.tasks, 0))
+    proportion = np.where(limited, [instance.tasks // common, instance.weight // common], 0).T
+    user2group, first_user = _equal(
+        np.hstack((instance.demand, speed, instance.allowed, proportion)) if merge else _different(instance.num_users)
+    )
+    return user2group, first_user, class2group, first_class
 
 
 def _reduced(performance: IntArray) -> IntArray:

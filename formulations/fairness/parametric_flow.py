@@ -10,12 +10,14 @@ base of a polymatroid with respect to a weight vector; Megiddo, 1974, for flows)
        whatever the others do; the others have at least s, without these classes. Users there that have all their tasks
        run keep that, and need the other classes for it. Do each side alone.
 
-Of N users and K classes, at most 4 N flows of K phases; numbers are exact, with as many digits as fractions need.
+Of N users and K classes, at most 4 N flows of K phases; numbers are exact, with as many digits as fractions need, so the
+shares found are right at any size. The certificate is in floating point: where it carries no proof it is left out (`settle`).
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,7 +25,9 @@ import numpy as np
 
 from schedgap.formulations.fairness.parametric_flow_model import FlowProblem, flow_problem
 from schedgap.formulations.fairness.parametric_flow_network import max_flow
+from schedgap.formulations.fairness.settle import settled
 from schedgap.instances.fairness.allocation import SPREAD, TASK, Certificate, FairnessAllocation
+from schedgap.instances.fairness.fair_point import FEW_UNITS, FairPoint, allocation_at
 from schedgap.instances.fairness.model import FAMILY
 from schedgap.instances.fairness.verify import FAIR
 from schedgap.instances.method import Outcome, Status, method
@@ -50,15 +54,17 @@ def parametric_flow(instance: FairnessInstance, *, time_limit_s: float | None = 
     deadline = None if time_limit_s is None else start + time_limit_s
     flow, flows = fair_flow(problem, deadline)
     solved = time.perf_counter()
-    solution = None if flow is None else _allocation(problem, flow)
+    solution, status, reason = None, Status.NO_SOLUTION, dict[str, str]()
+    if flow is not None:
+        solution, status, reason = settled(instance, _allocation(instance, problem, flow))
     return Outcome(
         solution=solution,
         bound=FAIR,
-        status=None if flow is None else Status.OPTIMAL,
+        status=status,
         build_s=built - start,
         solve_s=solved - built,
         extract_s=time.perf_counter() - solved,
-        details={"flows": flows},
+        details={"flows": flows, **reason},
     )
 
 
@@ -105,9 +111,12 @@ def _limit(problem: FlowProblem, user: int, most: int) -> int:
     return most if limit is None else min(limit, most)
 
 
-def _allocation(problem: FlowProblem, flow: FairFlow) -> FairnessAllocation:
-    entries = [(i, k, int(amount * TASK / problem.per_task[i, k])) for (i, k), amount in sorted(flow.items())]
-    entries = [entry for entry in entries if entry[2]]
+def _allocation(instance: FairnessInstance, problem: FlowProblem, flow: FairFlow) -> FairnessAllocation:
+    """Return the flow in whole units of amounts, rounded down, unless some amount is so small that it would feel that."""
+    tasks = {(i, k): amount / problem.per_task[i, k] for (i, k), amount in sorted(flow.items()) if amount}
+    if min(tasks.values()) * TASK < FEW_UNITS:
+        return replace(allocation_at(instance, FairPoint(tasks, ())), certificate=fair_cuts(problem, flow))
+    entries = [(i, k, int(amount * TASK)) for (i, k), amount in tasks.items()]
     user, machine_class, amount = np.array(entries, np.int64).T
     return FairnessAllocation(user, machine_class, amount, np.full(user.shape, SPREAD), fair_cuts(problem, flow))
 

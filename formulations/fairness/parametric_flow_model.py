@@ -18,7 +18,8 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
-from schedgap.instances.fairness.model import ONE, UNLIMITED
+from schedgap.instances.fairness.exact_shares import exact_fitting, exact_scale, exact_values
+from schedgap.instances.fairness.model import UNLIMITED
 
 if TYPE_CHECKING:
     from schedgap.instances.fairness.model import FairnessInstance
@@ -46,12 +47,7 @@ def flow_problem(instance: FairnessInstance) -> FlowProblem | str:
     """Return the flow problem of an instance, or why it is none. O(N K R^2)."""
     demand, capacity = instance.demand.tolist(), instance.capacity.tolist()
     count, tasks = instance.machine_count.tolist(), instance.tasks.tolist()
-    known: dict[tuple[int, ...], list[Fraction]] = {}
-    for needs in map(tuple, demand):
-        if needs not in known:
-            known[needs] = [_fitting(needs, holds) for holds in capacity]
-    fits = [known[needs] for needs in map(tuple, demand)]
-    value = _values(instance)
+    fits, value = exact_fitting(instance), exact_values(instance)
     allowed = instance.allowed.tolist()
     users, classes = range(instance.num_users), range(instance.num_machine_classes)
     classes_of = {i: tuple(k for k in classes if allowed[i][k] and fits[i][k] and value[i][k]) for i in users}
@@ -75,7 +71,7 @@ def flow_problem(instance: FairnessInstance) -> FlowProblem | str:
         if not never_met and len(values) > 1:
             return f"has user {instance.user_name(i)} with {tasks[i]} tasks that are worth more on some machines"
         limit.append(None if never_met else values.pop() * tasks[i] / own[i])
-    height = [_alone(instance, i, fits[i], value[i]) / own[i] for i in users]
+    height = [exact_scale(instance, i, fits[i], value[i]) / own[i] for i in users]
     room = {k: worth[k] * count[k] * capacity[k][r] for k, r in binding.items()}
     per_task = {(i, k): worth[k] * demand[i][binding[k]] for i, k in ratio}
     unit = lcm(*(x.denominator for x in (*room.values(), *per_task.values(), *filter(None, limit))))
@@ -93,36 +89,12 @@ def flow_problem(instance: FairnessInstance) -> FlowProblem | str:
     )
 
 
-def _fitting(needs: tuple[int, ...], holds: list[int]) -> Fraction:
-    return min(Fraction(have, need) for need, have in zip(needs, holds, strict=True) if need)
-
-
 def _binding(needs: list[list[int]], holds: list[int]) -> int | None:
     """Return a resource of which every user takes the largest part of a machine."""
     for r, have in enumerate(holds):
         if all(mine[r] and all(d * have <= mine[r] * h for d, h in zip(mine, holds, strict=True)) for mine in needs):
             return r
     return None
-
-
-def _values(instance: FairnessInstance) -> list[list[int]]:
-    """Return the value of a task in the notion's measure, up to a factor of the user's own, which `_alone` has."""
-    if instance.notion == "eunomia":
-        performance: list[list[int]] = instance.performance.tolist()
-        return performance
-    return [[1] * instance.num_machine_classes for _ in range(instance.num_users)]
-
-
-def _alone(instance: FairnessInstance, i: int, fits: list[Fraction], value: list[int]) -> Fraction:
-    """Return the value that is a share of 1 (`schedgap.instances.fairness.shares`, exactly)."""
-    weight = Fraction(int(instance.weight[i]), ONE)
-    count = instance.machine_count.tolist()
-    if instance.notion in ("eunomia", "tsf"):
-        alone = (n * f * v for n, f, v in zip(count, fits, value, strict=True))
-        return sum(alone, Fraction(0)) * weight
-    total = (instance.machine_count @ instance.capacity).tolist()
-    parts = [Fraction(d, t) for d, t in zip(instance.demand[i].tolist(), total, strict=True) if t]
-    return weight / (parts[0] if instance.notion == "cmmf" else max(parts))
 
 
 def _rank_one(

@@ -6,6 +6,9 @@ user is active. A round's level s is the most that all active users can have at 
 above s by the test is saturated, and by the duals of its test it is so in every allocation that gives the others what
 they have: they are the cut that proves its share.
 
+What it claims is proven at any size: programs are in floating point, and where shares differ so much that their duals are no
+proof, or that no back end solves them, nothing is claimed but what the exact fair shares say.
+
 At most N rounds of 1 + N programs; with L levels about N L / 2 programs of P variables, for P pairs of user and class.
 """
 
@@ -18,6 +21,7 @@ import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.fairness.progressive_filling_model import RoundModel
+from schedgap.formulations.fairness.settle import settled
 from schedgap.instances.errors import BackendError
 from schedgap.instances.fairness.allocation import Certificate, allocation_of
 from schedgap.instances.fairness.model import FAMILY
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 BACKENDS = ("highs", "glop")
 # The part of the level by which a share has to rise to count as raised; errors of a round are a thousandth of it.
 EQUAL = 1e-9
+# The part by which kept shares may fall in a program that back ends call infeasible: rounded up, they leave it no room.
+GIVE = 1e-10
 # Weights of shares that count for less than this part of the user's own are errors of the duals.
 NOTHING = 1e-10
 
@@ -42,7 +48,7 @@ class OutOfTime(Exception):
 
 
 class NoOptimumError(BackendError):
-    """A back end ended a program without an optimum."""
+    """No back end ended a program with an optimum."""
 
 
 class Filling:
@@ -65,22 +71,32 @@ class Filling:
         OutOfTime
             if the limit is met.
         NoOptimumError
-            if the back end has no optimum of a program that has one.
+            if no back end finds the optimum of a program that has one, in any way.
         """
         left = None if self.time_limit_s is None else self.time_limit_s - (time.perf_counter() - self.start)
         if left is not None and left <= 0:
             raise OutOfTime
-        model = self.model.build(active, kept, kept_tasks)
-        found = solve(model, self.backend, time_limit_s=left)
-        if found.status in (Status.NO_SOLUTION, Status.FEASIBLE):
-            raise OutOfTime
-        if found.x is None or found.row_duals is None:
-            raise NoOptimumError(
-                f"{model.name}: {self.backend} calls program {self.count + 1} {found.status}, which has an optimum; use "
-                "another back end."
-            )
-        self.count += 1
-        return self.model.point(found.x), found.row_duals
+        refusal = ""
+        for backend, presolve, give in self._attempts():
+            model = self.model.build(active, kept * (1 - give), kept_tasks)
+            try:
+                found = solve(model, backend, time_limit_s=left, presolve=presolve)
+            except BackendError as error:
+                refusal = str(error)
+                continue
+            if found.status in (Status.NO_SOLUTION, Status.FEASIBLE):
+                raise OutOfTime
+            if found.x is not None and found.row_duals is not None:
+                self.count += 1
+                return self.model.point(found.x), found.row_duals
+            refusal = f"{model.name}: {backend} calls program {self.count + 1} {found.status}, which has an optimum."
+        raise NoOptimumError(refusal)
+
+    def _attempts(self) -> list[tuple[str, bool, float]]:
+        """Return the ways in which a program is tried in turn: back end, presolve, the part that kept shares may fall."""
+        others = [name for name in BACKENDS if name != self.backend]
+        ways = [(self.backend, True, 0.0), (self.backend, False, 0.0), *((name, True, 0.0) for name in others)]
+        return [*ways, *((name, presolve, GIVE) for name, presolve, _ in ways)]
 
 
 @method("progressive-filling", family=FAMILY, bounds=True, exact=True, choices={"backend": BACKENDS})
@@ -89,7 +105,8 @@ def progressive_filling(
 ) -> Outcome:
     """Find the fair point by progressive filling, repaired: a linear program per round, and per active user in it.
 
-    At the limit it returns what the last full round gave, without a certificate.
+    At the limit, and where no back end solves a program any more, it returns what the last full round gave, without a
+    certificate, or nothing if there was none; so it does with an allocation that nothing proves to be fair (`settle`).
     """
     filling = Filling(instance, backend, time_limit_s)
     num_users = instance.num_users
@@ -97,24 +114,30 @@ def progressive_filling(
     cuts: list[tuple[FloatArray, FloatArray]] = []
     last: Point | None = None
     rounds = 0
+    reason: dict[str, str] = {}
     try:
         while active.any():
             last = _round(filling, active, kept, cuts)
             rounds += 1
     except OutOfTime:
         pass
-    is_done = last is not None and not active.any()
-    solution = None
-    if last is not None:
-        solution = allocation_of(instance, last.tasks, certificate_of(cuts) if is_done else None)
+    except BackendError as error:
+        reason = {"reason": str(error)}
+    solution, status = None, Status.NO_SOLUTION
+    if last is not None and active.any() and not reason:
+        solution, status = allocation_of(instance, last.tasks), Status.FEASIBLE
+    elif last is not None:
+        certificate = None if active.any() else certificate_of(cuts)
+        solution, status, said = settled(instance, allocation_of(instance, last.tasks, certificate))
+        reason = said | reason
     return Outcome(
         solution=solution,
         bound=FAIR,
-        status=Status.OPTIMAL if is_done else None,
+        status=status,
         build_s=filling.build_s,
         solve_s=time.perf_counter() - filling.start - filling.build_s,
         backend=backend,
-        details={"rounds": rounds, "programs": filling.count},
+        details={"rounds": rounds, "programs": filling.count, **reason},
     )
 
 
@@ -137,7 +160,7 @@ def _round(filling: Filling, active: BoolArray, kept: FloatArray, cuts: list[tup
     if not saturated.any():
         raise BackendError(
             f"{filling.model.instance.name}: {filling.backend} says that all {users.shape[0]} active users can rise above "
-            f"the level {point.level:.9g}, the highest there is; use another back end."
+            f"the level {point.level:.9g}, the highest there is; accuracy was lost."
         )
     cuts += [proof for proof, is_cut in zip(proofs, saturated, strict=True) if is_cut]
     active[users[saturated]] = False

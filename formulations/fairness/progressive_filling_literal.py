@@ -53,8 +53,8 @@ def progressive_filling_literal(
     tested : whose share line 21 maximises. tolerance : the part of the level up to which shares are equal.
 
     The allocation is the last round's; where nobody was saturated in it, `stalled_in_round` tells which it was. Numbers of
-    tasks that are kept to the last digit leave the next program no room for rounding: where a back end finds that it has
-    none left, the run ends, and `no_optimum_in_round` tells where.
+    tasks that are kept to the last digit leave the next program no room for rounding: where back ends find that it has
+    none left, the run ends, and `no_optimum_in_round` tells where. It claims no bound, at any size.
     """
     filling = Filling(instance, backend, time_limit_s)
     users = list(range(instance.num_users))
@@ -73,10 +73,8 @@ def progressive_filling_literal(
             users = remaining
     except OutOfTime:
         pass
-    except NoOptimumError:
-        if last is None:
-            raise
-        details["no_optimum_in_round"] = rounds
+    except NoOptimumError as error:
+        details |= {"no_optimum_in_round": rounds, "reason": str(error)}
     return Outcome(
         solution=None if last is None else allocation_of(instance, last.tasks),
         build_s=filling.build_s,

@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import schedgap.formulations.fairness.water_filling  # noqa: F401 - finds the fair shares
+import schedgap.formulations.fairness.fair_point  # noqa: F401 - finds the fair shares
 from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
+from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.allocation import TASK, FairnessAllocation
 from schedgap.instances.fairness.model import FAMILY, UNLIMITED
 from schedgap.instances.fairness.shares import share_of_a_task
@@ -85,7 +86,10 @@ def whole_tasks_program(
     if time_limit_s is not None and time_limit_s <= 0:
         return Outcome()
     places = _places(instance)
-    model = whole_tasks_model(instance, places, _parts(instance))
+    try:
+        model = whole_tasks_model(instance, places, _parts(instance))
+    except (BackendError, VerifyError) as error:
+        return Outcome(status=Status.NO_SOLUTION, details={"reason": str(error)})
     built = time.perf_counter()
 
     def left() -> float | None:

@@ -8,12 +8,12 @@ import numpy as np
 
 from schedgap.heuristics.fairness.lowest_share_first import class_order, user_rank
 from schedgap.heuristics.fairness.whole import Machines, too_many_tasks
+from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.allocation import tasks_per_class
 from schedgap.instances.fairness.model import FAMILY
-from schedgap.instances.fairness.reference import find_fair_point
 from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.verify import shares_of
-from schedgap.instances.method import method
+from schedgap.instances.fairness.verify import fair_point
+from schedgap.instances.method import Outcome, Status, method
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray
@@ -25,16 +25,19 @@ ALMOST = 1e-6
 
 
 @method("fair-point-rounding", family=FAMILY, supports=too_many_tasks)
-def fair_point_rounding(instance: FairnessInstance) -> FairnessAllocation:
+def fair_point_rounding(instance: FairnessInstance) -> FairnessAllocation | Outcome:
     """Round the fair point to whole tasks, then give out what is left, to the user furthest below its fair share first.
 
     Users take their tasks of the fair point in turn, the one with the smallest part of its fair share first, on the first
     machine of the class with room; then, in the same manner, tasks on any machine, the fastest first. Once with the numbers
-    of tasks rounded down, once rounded up; the one that leaves the worst-off user better off is returned.
+    of tasks rounded down, once rounded up; the one that leaves the worst-off user better off is returned. Where the fair
+    point is not proven, there is no solution.
     """
-    fair = find_fair_point(instance)
-    gain = share_of_a_task(instance)
-    parts = gain / shares_of(instance, fair, gain)[:, None]
+    try:
+        fair, shares = fair_point(instance)
+    except (BackendError, VerifyError) as error:
+        return Outcome(status=Status.NO_SOLUTION, details={"reason": str(error)})
+    parts = share_of_a_task(instance) / shares[:, None]
     tasks = tasks_per_class(instance, fair)
     tries = [
         _rounded(instance, parts, tasks, np.floor(tasks + ALMOST)),

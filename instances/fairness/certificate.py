@@ -22,7 +22,8 @@ is positive. That column is closed: a later cut need not hold for it, and the ma
 first cut holds for all columns, so that nobody can give all users more than they have here rests on it alone.
 
 In floating point a cut is met up to its slack, so x(j, k) is not 0 but at most slack over reduced cost. A column is closed
-where that is a small part of what gives j its share (`CLEAR`), and the reduced cost is not a rounding error (`POSITIVE`).
+where that is a small part of what gives j its share (`CLEAR`), and the reduced cost is not a rounding error (`POSITIVE`);
+later cuts add to their bounds what that little on closed columns may be worth to them.
 
 A solver's prices are a little too low for some users, who then count with D(i) in the bound, far more than they have.
 Prices raised by a common factor that mends the worst of it are another certificate; the lower of both bounds counts.
@@ -81,7 +82,8 @@ def check_certificate(
         naming a user for whom no cut proves it, or an entry that is none.
     """
     _check_entries(instance, certificate)
-    columns = gain > 0
+    # The most tasks of each user on each class, infinite where the column is open.
+    columns = np.where(gain > 0, np.inf, 0.0)
     most = most_tasks(instance)
     proven = np.zeros(instance.num_users, np.bool_)
     for user, weight, price in _by_level(instance, shares, certificate):
@@ -141,7 +143,7 @@ def _by_level(
 def _bound(
     instance: FairnessInstance,
     gain: FloatArray,
-    columns: BoolArray,
+    columns: FloatArray,
     most: FloatArray,
     user: IntArray,
     weight: FloatArray,
@@ -149,20 +151,22 @@ def _bound(
 ) -> tuple[float, float, FloatArray]:
     """Return what the weighted shares of the users add up to at most, rounded up, with what proves it.
 
-    columns : (N, K) bool, those that are open. That is a factor for the prices, and (n,) surpluses u of the users.
+    columns : (N, K) float64, the most tasks on closed ones, infinite on those that are open. What proves it is a factor for
+    the prices, and (n,) surpluses u of the users.
     """
     paid = float((price * instance.capacity * instance.machine_count[:, None]).sum())
-    is_open = columns[user]
+    is_open = np.isinf(columns[user])
+    closed = np.where(is_open, 0.0, columns[user])
     worth, cost = weight[:, None] * gain[user], instance.demand[user] @ price.T
     factor, surplus = 1.0, _surplus(worth, cost, is_open)
-    bound = paid + float(most[user] @ surplus)
+    bound = paid + float(most[user] @ surplus) + _left_on(closed, worth, cost)
     low = is_open & (worth > cost) & (worth <= (1 + MENDED) * cost)
     if low.any():
         mended = float((worth[low] / cost[low]).max()) * (1 + ROUNDING)
         less = _surplus(worth, mended * cost, is_open)
-        if mended * paid + float(most[user] @ less) < bound:
-            factor, surplus = mended, less
-            bound = factor * paid + float(most[user] @ surplus)
+        lower = mended * paid + float(most[user] @ less) + _left_on(closed, worth, mended * cost)
+        if lower < bound:
+            factor, surplus, bound = mended, less, lower
     return bound * (1 + ROUNDING), factor, surplus
 
 
@@ -171,11 +175,16 @@ def _surplus(worth: FloatArray, cost: FloatArray, is_open: BoolArray) -> FloatAr
     return np.maximum(surplus, 0.0)
 
 
+def _left_on(closed: FloatArray, worth: FloatArray, cost: FloatArray) -> float:
+    """Return what tasks on closed columns add to a bound at most."""
+    return float((closed * np.maximum(worth - cost, 0.0)).sum())
+
+
 def _close(
     instance: FairnessInstance,
     gain: FloatArray,
     shares: FloatArray,
-    columns: BoolArray,
+    columns: FloatArray,
     user: IntArray,
     weight: FloatArray,
     price: FloatArray,
@@ -186,15 +195,18 @@ def _close(
     is_priced = np.flatnonzero((price > 0).any(axis=1))
     unweighted = np.ones(instance.num_users, np.bool_)
     unweighted[user] = False
-    others = np.flatnonzero(unweighted & columns[:, is_priced].any(axis=1))
+    others = np.flatnonzero(unweighted & np.isinf(columns[:, is_priced]).any(axis=1))
     for some, at, value, rest in (
         (user, np.arange(instance.num_machine_classes), weight, surplus),
         (others, is_priced, np.zeros(others.shape[0]), np.zeros(others.shape[0])),
     ):
         place = np.ix_(some, at)
         worth, cost = value[:, None] * gain[place], instance.demand[some] @ price[at].T + rest[:, None]
-        amount = np.divide(shares[some, None], gain[place], out=np.zeros(worth.shape), where=columns[place])
-        columns[place] &= ~is_closed(cost - worth, np.maximum(worth, cost), amount, slack)
+        excess, is_open = cost - worth, np.isinf(columns[place])
+        amount = np.divide(shares[some, None], gain[place], out=np.zeros(worth.shape), where=is_open)
+        closed = is_open & is_closed(excess, np.maximum(worth, cost), amount, slack)
+        # Twice, for the rounding error of the reduced cost.
+        columns[place] = np.where(closed, 2 * slack / np.where(closed, excess, 1.0), columns[place])
 
 
 def _check_entries(instance: FairnessInstance, certificate: Certificate) -> None:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from schedgap.instances.arrays import FloatArray
     from schedgap.instances.fairness.allocation import FairnessAllocation
+    from schedgap.instances.fairness.fair_point import FairPoint
     from schedgap.instances.fairness.model import FairnessInstance
 
-    Finder = Callable[[FairnessInstance], FairnessAllocation]
+    Finder = Callable[[FairnessInstance], FairnessAllocation | FairPoint]
 
 # Instances come in series, a run of each method on each.
 _KEPT = 8
@@ -27,7 +28,7 @@ _known: OrderedDict[str, FloatArray] = OrderedDict()
 
 
 def finds_fair_point(finder: Finder) -> Finder:
-    """Make a function known that finds the max-min fair allocation of an instance, with its certificate."""
+    """Make a function known that finds the max-min fair allocation of an instance, with its certificate, or the exact point."""
     _finders[:] = [finder]
     return finder
 
@@ -37,7 +38,7 @@ def knows_a_finder() -> bool:
     return bool(_finders)
 
 
-def find_fair_point(instance: FairnessInstance) -> FairnessAllocation:
+def find_fair_point(instance: FairnessInstance) -> FairnessAllocation | FairPoint:
     """Return what the registered function finds, not yet checked.
 
     Raises

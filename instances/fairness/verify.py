@@ -9,6 +9,7 @@ import numpy as np
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.fairness.allocation import SPREAD, TASK, shown_tasks, tasks_per_class
 from schedgap.instances.fairness.certificate import check_certificate
+from schedgap.instances.fairness.fair_point import FairPoint, allocation_at, check_fair_point
 from schedgap.instances.fairness.model import UNLIMITED
 from schedgap.instances.fairness.reference import find_fair_point, keep_fair_shares, known_fair_shares
 from schedgap.instances.fairness.shares import share_of_a_task
@@ -61,17 +62,31 @@ def fair_shares(instance: FairnessInstance) -> FloatArray:
         if they are neither known nor found, or what was found is not proven.
     """
     known = known_fair_shares(instance)
-    if known is not None:
-        return known
+    return fair_point(instance)[1] if known is None else known
+
+
+def fair_point(instance: FairnessInstance) -> tuple[FairnessAllocation, FloatArray]:
+    """Return the max-min fair allocation, and (N,) float64, the proven fair shares, which it has as near as amounts allow.
+
+    Raises
+    ------
+    VerifyError
+        if it is not found, or what was found is not proven.
+    """
     found = find_fair_point(instance)
-    check_feasible(instance, found)
-    gain = share_of_a_task(instance)
-    shares = shares_of(instance, found, gain)
-    if found.certificate is None:
-        raise VerifyError(f"the fair point found for {instance.name} has no certificate.")
-    check_certificate(instance, gain, shares, found.certificate)
+    if isinstance(found, FairPoint):
+        shares = np.array([float(share) for share in check_fair_point(instance, found)])
+        found = allocation_at(instance, found)
+        check_feasible(instance, found)
+    else:
+        check_feasible(instance, found)
+        gain = share_of_a_task(instance)
+        shares = shares_of(instance, found, gain)
+        if found.certificate is None:
+            raise VerifyError(f"the fair point found for {instance.name} has no certificate.")
+        check_certificate(instance, gain, shares, found.certificate)
     keep_fair_shares(instance, shares)
-    return shares
+    return found, shares
 
 
 def objective(shares: FloatArray, fair: FloatArray) -> int:

@@ -27,6 +27,7 @@ def test_it_does_not_under_eunomia():
     outcome = false_constraints(micro(lie=False), user=-1)
     assert outcome.details == {
         "reports": 4 * 14, "paid": 0, "best_gain": 0.0, "liar": "", "lie": "", "users_not_finished": 0,
+        "reports_not_proven": 0,
     }  # fmt: skip
     assert outcome.status is Status.OPTIMAL
     assert verify(micro(lie=False), outcome.solution) == outcome.bound == FAIR

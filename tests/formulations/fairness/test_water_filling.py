@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from schedgap.formulations.fairness import fair_point as module
 from schedgap.formulations.fairness.aggregate import fluid_of
-from schedgap.formulations.fairness.water_filling import fair_allocation, water_filling
+from schedgap.formulations.fairness.fair_point import find_fair_point
+from schedgap.formulations.fairness.water_filling import water_filling
 from schedgap.formulations.fairness.water_filling_levels import Levels
 from schedgap.instances.errors import BackendError
 from schedgap.instances.fairness import (
@@ -122,13 +124,29 @@ def test_the_method():
     assert outcome.claimed_status is Status.FEASIBLE
 
 
-def test_lost_accuracy_is_no_solution(monkeypatch):
+@pytest.fixture
+def lost_accuracy(monkeypatch):
     def fails(self, deadline):
-        raise BackendError("accuracy was lost")
+        raise BackendError("accuracy was lost.")
 
     monkeypatch.setattr(Levels, "run", fails)
+
+
+@pytest.mark.usefixtures("lost_accuracy")
+def test_where_accuracy_is_lost_the_point_is_found_in_whole_numbers():
+    outcome = water_filling(alice_bob())
+    assert (outcome.status, outcome.bound, outcome.details) == (Status.OPTIMAL, FAIR, {"cuts": 2, "exact": True})
+    assert outcome.solution.certificate is None
+    assert shares_of(alice_bob(), outcome.solution).tolist() == [0.5, 0.5]
+    assert verify(alice_bob(), outcome.solution) == FAIR
+    assert water_filling(alice_bob(), time_limit_s=1e-9).details["reason"] == "the time limit"
+
+
+@pytest.mark.usefixtures("lost_accuracy")
+def test_lost_accuracy_on_a_large_instance_is_no_solution(monkeypatch):
+    monkeypatch.setattr(module, "is_too_large", lambda instance: "it is large")
     outcome = water_filling(alice_bob())
     assert (outcome.status, outcome.solution, outcome.bound) == (Status.NO_SOLUTION, None, None)
-    assert outcome.details == {"reason": "accuracy was lost"}
-    with pytest.raises(BackendError, match="alice-bob: the fair point is not proven: accuracy was lost"):
-        fair_allocation(alice_bob())
+    assert outcome.details == {"reason": "accuracy was lost. it is large."}
+    with pytest.raises(BackendError, match=r"alice-bob: the fair point is not proven: accuracy was lost. it is large."):
+        find_fair_point(alice_bob())

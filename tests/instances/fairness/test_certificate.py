@@ -278,3 +278,23 @@ def test_any_machine_that_users_share(drawn, data):
     less[user] *= 0.999
     with pytest.raises(VerifyError, match="does not prove"):
         check_certificate(instance, gain, less, right)
+
+
+def test_what_a_closed_column_leaves_room_for_counts(make, certificate):
+    """User 0 runs its 8 million tasks, all but half a core of m0, which closes m0 to user 1: met to 6e-8 of its share.
+
+    That half core is a part of 5e-4 of the 1,000 cores of user 1, who could have it.
+    """
+    instance = make(
+        [1, 1],
+        [[8_000_001], [1000]],
+        [[1], [1]],
+        notion="cmmf",
+        weight=[1_000_000, 1],
+        allowed=[[True, False], [True, True]],
+        tasks=[8_000_000, UNLIMITED],
+    ).replace(capacity=[[8_000_000_500], [1_000_000]])
+    gain = share_of_a_task(instance)
+    cuts = ({0: 1.0}, {(0, 0): gain[0, 0] / ONE}), ({1: 1.0}, {(1, 0): gain[1, 1] / ONE})
+    with pytest.raises(VerifyError, match=UNPROVEN.format("user-1")):
+        verify(instance, allocation_of(instance, [[8_000_000, 0], [0, 1000]], certificate(*cuts)))

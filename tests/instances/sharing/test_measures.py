@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.water_filling import fair_allocation
+from schedgap.formulations.fairness.fair_point import find_fair_point
 from schedgap.instances.errors import BackendError
 from schedgap.instances.fairness import FairnessAllocation, reference
 from schedgap.instances.fairness.measures import jain
@@ -87,7 +87,7 @@ def test_an_unproven_fair_point_does_not_count(pair, monkeypatch):
 
 
 def test_distance_in_the_micro_benchmark(monkeypatch):
-    monkeypatch.setattr(reference, "_finders", [fair_allocation])
+    monkeypatch.setattr(reference, "_finders", [find_fair_point])
     instance = micro(tasks=200)
     cluster = Cluster(instance)
     cluster.run()
