@@ -1,4 +1,7 @@
-"""The bound of jobs alone: none ends earlier than it would if it had the whole cluster to itself."""
+"""The bound of jobs alone: none ends earlier than it would if it had the whole cluster to itself.
+
+Whole numbers that 64 bits hold for every instance (`kernels_alone`), so the bound is a proof at any size.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def fair_point_every(
 
     every_s : at multiples of it the fair point of the jobs present is found, in the instance's notion, each with the tasks
     that it has not finished. A job that arrives in between counts until then as if its fair share were the largest one.
-    Where a fair point is not found, which `details` count, the last one goes on to hold.
+    Where a fair point is not proven, which `details` count, the last one goes on to hold. It claims no bound, at any size.
     nodes, ties, offers, draw : as `Cluster` has them.
 
     Raises

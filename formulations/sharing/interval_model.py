@@ -8,6 +8,10 @@ Rows        sum_p on[t, p] = 1;  end[j] >= start[t] + length[t, p] where on[t, p
 
 Exact in whole multiples of the greatest common divisor of all times; for some tens of tasks. No job ends later than it
 would if the others took as long as they need alone and all together as long as a known schedule: this bounds all times.
+
+CP-SAT counts in 64 bits: areas of time and capacity are kept below 2^62, divided by what all demands have in common where
+they are larger, and sums of ends below 2^52, where it reports them exactly. Beyond that nothing is searched, and the answer is
+the schedule by arrival with the bound of `bound-work`, with the reason.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.backends.cp_search import MAX_OBJECTIVE
 from schedgap.formulations.backends.placement import PlacementProblem, solve_placement
 from schedgap.formulations.sharing.alone import alone_ms
 from schedgap.formulations.sharing.pools import pools_of
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.sharing.model import SharingInstance
 
+# Products of time and capacity are 64-bit integers in CP-SAT.
+MAX_AREA = 2**62
 # Choices of a pool for a task: beyond so many, building the model takes minutes.
 MAX_CHOICES = 100_000
 
@@ -57,6 +64,9 @@ def interval_model(instance: SharingInstance, *, time_limit_s: float | None = No
     assert bound is not None
     problem, step = _problem(instance, pools, known, bound)
     built = time.perf_counter()
+    too_large = _too_large(problem)
+    if too_large is not None:
+        return Outcome(known, bound, Status.FEASIBLE, build_s=built - begun, details={"reason": too_large})
     left_s = None if time_limit_s is None else time_limit_s - (built - begun)
     result = solve_placement(problem, time_limit_s=left_s, threads=threads)
     solved = time.perf_counter()
@@ -76,6 +86,23 @@ def interval_model(instance: SharingInstance, *, time_limit_s: float | None = No
         backend="cp-sat",
         details={"pools": int(pools.slots.shape[0])},
     )
+
+
+def _too_large(problem: PlacementProblem) -> str | None:
+    """Return None, or what of a problem leaves the whole numbers in which CP-SAT is exact."""
+    ends = problem.latest_end.tolist()
+    if sum(ends) > MAX_OBJECTIVE:
+        return f"ends that sum up to {sum(ends):.3g} exceed {MAX_OBJECTIVE}, up to which CP-SAT's bounds are exact"
+    area = _area(problem.sizes, problem.capacity, max(ends))
+    if area > MAX_AREA:
+        return f"{area:.3g} units of time and capacity exceed {MAX_AREA}, in which CP-SAT counts"
+    return None
+
+
+def _area(sizes: IntArray, capacity: IntArray, end: int) -> int:
+    """Return the largest product that CP-SAT may meet: of time with a pool's capacity, or with all sizes together."""
+    most = max(int(capacity.max()), *(sum(column) for column in sizes.T.tolist()))
+    return most * end
 
 
 def _by_arrival(instance: SharingInstance) -> SharingSchedule:
@@ -98,6 +125,10 @@ def _problem(
     release = instance.arrival_ms
     end = release + alone
     arrivals = sum(instance.arrival_ms.tolist())
+    sizes, capacity = instance.demand[job], pools.capacity
+    if _area(sizes, capacity, int((end + slack).max()) // step) > MAX_AREA:
+        common = np.maximum(np.gcd.reduce(sizes, axis=0), 1)
+        sizes, capacity = sizes // common, capacity // common
     return PlacementProblem(
         name=instance.name,
         job=job,
@@ -106,8 +137,8 @@ def _problem(
         earliest_end=-(-end // step),
         latest_end=(end + slack) // step,
         length=length // step,
-        sizes=instance.demand[job],
-        capacity=pools.capacity,
+        sizes=sizes,
+        capacity=capacity,
         bound=-(-(bound + arrivals) // step),
         pool=pools.machine2pool()[known.machine],
         start=known.start_ms // step,

@@ -9,6 +9,9 @@ from schedgap.instances.jit import kernel
 if TYPE_CHECKING:
     import numpy as np
 
+# Rates beyond this one are taken for it: it does all the work that an instance may have (2^52 ms, times ONE) in a millisecond.
+FASTEST = 2**62
+
 
 @kernel
 def longest_alone(
@@ -22,7 +25,8 @@ def longest_alone(
 
     The i largest tasks of a job run in at most i slots at once. So they take at least their work over the rate of the i
     fastest slots, and at least as long as it takes until so many tasks, none of them smaller than the i-th, are through,
-    one after the other in each slot. O(K) a task, and for each that makes the bound longer a binary search.
+    one after the other in each slot. O(K) a task, and for each that makes the bound longer a binary search. All numbers stay
+    below 2^63 for work x one up to 2^62, speeds up to 2^61 and up to 10^8 tasks.
     """
     for j in range(first_task.shape[0] - 1):
         first = first_task[j]
@@ -36,10 +40,10 @@ def longest_alone(
                 k += 1
                 left = slots[j, k]
             if left > 0:
-                rate += speed[j, k]
+                rate = min(rate + speed[j, k], FASTEST)
                 left -= 1
             total += work[t]
-            best = max(best, (total * one + rate - 1) // rate)
+            best = max(best, (total * one - 1) // rate + 1)
             wanted = t - first + 1
             if _through(work[t], speed[j], slots[j], one, best, wanted):
                 continue

@@ -13,6 +13,9 @@ depends on the machine alone.
 The delays on that machine are bounds of their sum only. But any jobs may be left out of it, and each of these counts with
 its own bound (`alone`): both parts hold for every schedule, whoever else is in it. Which jobs are left out is chosen from
 those whose own bound is largest against their delay on the machine.
+
+Sums and products are Python's, of any size, and worths rounded down, so the bound is a proof at any size; floating point
+decides only which jobs are left out.
 """
 
 from __future__ import annotations

@@ -34,10 +34,12 @@ def most_whole_tasks(instance: FairnessInstance) -> int:
     """Return a number of tasks that all machines together never exceed."""
     demand = np.where(instance.demand > 0, instance.demand, np.iinfo(np.int64).max)
     smallest = np.array([demand[instance.allowed[:, k]].min(axis=0, initial=demand.max()) for k in _classes(instance)])
-    room = int(((instance.capacity // smallest).sum(axis=1) * instance.machine_count).sum())
+    # In floating point, where sums do not wrap: they are exact as long as they matter.
+    each = (instance.capacity // smallest).sum(axis=1).astype(np.float64)
+    room = int((each * instance.machine_count).sum())
     if (instance.tasks == UNLIMITED).any():
         return room
-    return min(room, int(instance.tasks.sum()))
+    return min(room, sum(instance.tasks.tolist()))
 
 
 def _classes(instance: FairnessInstance) -> range:

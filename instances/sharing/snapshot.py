@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.fairness.model import FairnessInstance
+from schedgap.instances.fairness.model import MAX_TASKS, FairnessInstance
 from schedgap.instances.fairness.shares import share_of_a_task
 from schedgap.instances.sharing.verify import ends_ms
 
@@ -73,6 +73,8 @@ def as_users(
 ) -> FairnessInstance:
     """Return the fairness problem whose users are some jobs of an instance, each with so many tasks.
 
+    More than `MAX_TASKS`, which that problem does not count exactly, count as that many; shares do not depend on them.
+
     jobs, tasks : (N,) int64. notion, name : others than the instance's own.
     """
     return FairnessInstance(
@@ -86,7 +88,7 @@ def as_users(
         weight=instance.weight[jobs],
         performance=instance.performance[jobs],
         allowed=instance.serves(jobs),
-        tasks=tasks,
+        tasks=np.minimum(tasks, MAX_TASKS),
         user_names=tuple(instance.job_name(j) for j in jobs.tolist()),
     )
 

@@ -65,6 +65,37 @@ def tiny_instance(seed):
     )
 
 
+def nasty_instance(seed):
+    """Draw a tiny instance at an end of what the format admits: late, long, large, fast or slow, or all equal."""
+    rng, tiny = np.random.default_rng(seed), tiny_instance(seed)
+    jobs, classes, tasks = tiny.num_jobs, len(tiny.machine_names), tiny.num_tasks
+
+    def upto(shape, low, high):
+        """Return whole numbers, evenly spread in bits."""
+        return np.rint(2.0 ** rng.uniform(low, high, shape)).astype(np.int64)
+
+    kind = ("late", "long", "large", "fast", "slow", "equal")[int(rng.integers(6))]
+    changes = {
+        "late": {"arrival_ms": tiny.arrival_ms + 2**40 - 10},
+        "long": {"work_ms": upto(tasks, 0, 48), "arrival_ms": np.sort(upto(jobs, 0, 40))},
+        "large": {
+            "capacity": upto((classes, 2), 36, 40),
+            "demand": upto((jobs, 2), 30, 36),
+            "weight": upto(jobs, 0, 40),
+        },
+        "fast": {"performance": upto((jobs, classes), 30, 40), "work_ms": upto(tasks, 0, 49)},
+        "slow": {"performance": upto((jobs, classes), 0, 12), "work_ms": upto(tasks, 0, 30)},
+        "equal": {"arrival_ms": np.zeros(jobs, int), "work_ms": np.ones(tasks, int), "demand": np.ones((jobs, 2), int)},
+    }
+    return tiny.replace(name=f"{kind}-{seed}", **changes[kind])
+
+
+@pytest.fixture(name="nasty_instance", scope="session")
+def nasty_instance_fixture():
+    """Return the function that draws a tiny instance at an end of the format."""
+    return nasty_instance
+
+
 @pytest.fixture(name="optimum", scope="session")
 def optimum_fixture():
     """Return the function that finds an optimal objective by brute force."""

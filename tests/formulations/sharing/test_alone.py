@@ -3,6 +3,7 @@
 import numpy as np
 
 from schedgap.formulations.sharing.alone import alone_ms, bound_alone, slots_of
+from schedgap.formulations.sharing.kernels_alone import longest_alone
 from schedgap.instances.method import Status
 from schedgap.instances.sharing.generate import micro
 from schedgap.instances.sharing.generate_macro import macro
@@ -23,6 +24,18 @@ def test_the_rate_of_all_slots(make):
     instance = make([[1] * 7, [5] + [1] * 6], count=[2], capacity=[5], demand=[2, 2])
     assert slots_of(instance).tolist() == [[4], [4]]
     assert alone_ms(instance).tolist() == [2, 5]
+
+
+def test_rates_do_not_wrap():
+    """Twelve slots of a speed of 2^60: after seven the rate would be 2^63; all the work there may be takes a millisecond."""
+    least = np.zeros(1, np.int64)
+    first, work = np.array([0, 12]), np.full(12, 2**48)
+    longest_alone(first, work, np.array([[2**60]]), np.array([[12]]), 1000, least)
+    assert least.tolist() == [1]
+    # At the most that work and speeds may be: 2^52 ms x 1000 on a slot of speed 1, and the same in units of speed 2^40.
+    for speed, expected in ((1, 2**52 * 1000), (2**40, 2**12 * 1000)):
+        longest_alone(np.array([0, 1]), np.array([2**52]), np.array([[speed]]), np.array([[1]]), 1000, least)
+        assert least.tolist() == [expected]
 
 
 def test_only_classes_that_serve_the_job_count(make):

@@ -128,3 +128,14 @@ def test_compiled_kernel_is_the_python_one(monkeypatch):
     monkeypatch.setattr(whole, "place_by_share", kernels_share_first.place_by_share.py_func)
     plain = lowest_share_first(instance)
     assert on_machines(instance, compiled).tolist() == on_machines(instance, plain).tolist()
+
+
+def test_numbers_of_tasks_do_not_wrap():
+    """Users who say that they have 2^62 tasks each, and classes with room for 2^60 of each of two resources."""
+    many = micro().replace(tasks=np.full(4, 2**62))
+    assert most_whole_tasks(many) == most_whole_tasks(micro())
+    wide = micro().replace(
+        machine_count=[2**20] * 4, capacity=np.full((4, 2), 2**40), demand=np.ones((4, 2), int), tasks=[1] * 4
+    )
+    assert most_whole_tasks(wide) == 4
+    assert most_whole_tasks(wide.replace(tasks=[9_000_000] * 4)) == 36_000_000
