@@ -102,7 +102,7 @@ def _too_large(problem: PlacementProblem) -> str | None:
 def _area(sizes: IntArray, capacity: IntArray, end: int) -> int:
     """Return the largest product that CP-SAT may meet: of time with a pool's capacity, or with all sizes together."""
     most = max(int(capacity.max()), *(sum(column) for column in sizes.T.tolist()))
-    return most * end
+    return int(most * end)
 
 
 def _by_arrival(instance: SharingInstance) -> SharingSchedule:

@@ -39,7 +39,7 @@ def most_whole_tasks(instance: FairnessInstance) -> int:
     room = int((each * instance.machine_count).sum())
     if (instance.tasks == UNLIMITED).any():
         return room
-    return min(room, sum(instance.tasks.tolist()))
+    return min(room, int(sum(instance.tasks.tolist())))
 
 
 def _classes(instance: FairnessInstance) -> range:

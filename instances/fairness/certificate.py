@@ -23,7 +23,8 @@ first cut holds for all columns, so that nobody can give all users more than the
 
 In floating point a cut is met up to its slack, so x(j, k) is not 0 but at most slack over reduced cost. A column is closed
 where that is a small part of what gives j its share (`CLEAR`), and the reduced cost is not a rounding error (`POSITIVE`);
-later cuts add to their bounds what that little on closed columns may be worth to them.
+what that little on closed columns is worth to a later cut, as far as the slack is more than rounding errors, has to be a
+small part of the share that it proves (`LEFT`).
 
 A solver's prices are a little too low for some users, who then count with D(i) in the bound, far more than they have.
 Prices raised by a common factor that mends the worst of it are another certificate; the lower of both bounds counts.
@@ -55,6 +56,8 @@ ROUNDING = 2.0**-46
 POSITIVE = 1e-7
 # And if the slack of the cut leaves room for no more in it than what makes this part of its user's share.
 CLEAR = 1e-3
+# What closed columns may still hold, of a slack beyond rounding errors, may be worth no more than this part of a share.
+LEFT = 1e-5
 # Prices are raised by no more than this part of themselves.
 MENDED = 1e-6
 # Weights and prices outside of this range might leave that of float64 numbers when multiplied.
@@ -87,14 +90,15 @@ def check_certificate(
     most = most_tasks(instance)
     proven = np.zeros(instance.num_users, np.bool_)
     for user, weight, price in _by_level(instance, shares, certificate):
-        bound, factor, surplus = _bound(instance, gain, columns, most, user, weight, price)
+        bound, factor, surplus, left = _bound(instance, gain, columns, most, user, weight, price)
         worth = weight * shares[user]
         slack = max(bound - float(worth.sum()), bound * ROUNDING)
         top = shares[user] >= shares[user].max() * (1 - TOLERANCE)
-        met = top & (slack <= TOLERANCE * worth)
+        met = top & (slack <= TOLERANCE * worth) & (left <= LEFT * worth)
         if met.any():
             proven[user[met]] = True
-            _close(instance, gain, shares, columns, user, weight, factor * price, surplus, slack)
+            real = max(bound * (1 - 2 * ROUNDING) - float(worth.sum()), 0.0)
+            _close(instance, gain, shares, columns, user, weight, factor * price, surplus, slack, real)
     if not proven.all():
         worst = int(np.argmin(proven))
         raise VerifyError(
@@ -148,36 +152,32 @@ def _bound(
     user: IntArray,
     weight: FloatArray,
     price: FloatArray,
-) -> tuple[float, float, FloatArray]:
+) -> tuple[float, float, FloatArray, float]:
     """Return what the weighted shares of the users add up to at most, rounded up, with what proves it.
 
     columns : (N, K) float64, the most tasks on closed ones, infinite on those that are open. What proves it is a factor for
-    the prices, and (n,) surpluses u of the users.
+    the prices, and (n,) surpluses u of the users. Last, what tasks on closed columns may add.
     """
     paid = float((price * instance.capacity * instance.machine_count[:, None]).sum())
     is_open = np.isinf(columns[user])
-    closed = np.where(is_open, 0.0, columns[user])
     worth, cost = weight[:, None] * gain[user], instance.demand[user] @ price.T
     factor, surplus = 1.0, _surplus(worth, cost, is_open)
-    bound = paid + float(most[user] @ surplus) + _left_on(closed, worth, cost)
+    bound = paid + float(most[user] @ surplus)
     low = is_open & (worth > cost) & (worth <= (1 + MENDED) * cost)
     if low.any():
         mended = float((worth[low] / cost[low]).max()) * (1 + ROUNDING)
         less = _surplus(worth, mended * cost, is_open)
-        lower = mended * paid + float(most[user] @ less) + _left_on(closed, worth, mended * cost)
-        if lower < bound:
-            factor, surplus, bound = mended, less, lower
-    return bound * (1 + ROUNDING), factor, surplus
+        if mended * paid + float(most[user] @ less) < bound:
+            factor, surplus = mended, less
+            bound = factor * paid + float(most[user] @ surplus)
+    closed = np.where(is_open, 0.0, columns[user])
+    left = float((closed * np.maximum(worth - factor * cost, 0.0)).sum())
+    return bound * (1 + ROUNDING), factor, surplus, left
 
 
 def _surplus(worth: FloatArray, cost: FloatArray, is_open: BoolArray) -> FloatArray:
     surplus: FloatArray = np.where(is_open, worth - cost, 0.0).max(axis=1)
     return np.maximum(surplus, 0.0)
-
-
-def _left_on(closed: FloatArray, worth: FloatArray, cost: FloatArray) -> float:
-    """Return what tasks on closed columns add to a bound at most."""
-    return float((closed * np.maximum(worth - cost, 0.0)).sum())
 
 
 def _close(
@@ -190,8 +190,9 @@ def _close(
     price: FloatArray,
     surplus: FloatArray,
     slack: float,
+    real: float,
 ) -> None:
-    """Close columns (N, K), in place, that a cut with some slack leaves no use for."""
+    """Close columns (N, K), in place, that a cut with some slack leaves no use for. real : slack beyond rounding errors."""
     is_priced = np.flatnonzero((price > 0).any(axis=1))
     unweighted = np.ones(instance.num_users, np.bool_)
     unweighted[user] = False
@@ -206,7 +207,7 @@ def _close(
         amount = np.divide(shares[some, None], gain[place], out=np.zeros(worth.shape), where=is_open)
         closed = is_open & is_closed(excess, np.maximum(worth, cost), amount, slack)
         # Twice, for the rounding error of the reduced cost.
-        columns[place] = np.where(closed, 2 * slack / np.where(closed, excess, 1.0), columns[place])
+        columns[place] = np.where(closed, 2 * real / np.where(closed, excess, 1.0), columns[place])
 
 
 def _check_entries(instance: FairnessInstance, certificate: Certificate) -> None:

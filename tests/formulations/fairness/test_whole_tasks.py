@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.backends import solve
+from schedgap.formulations.fairness import whole_tasks as module
 from schedgap.formulations.fairness.whole_tasks import build, is_too_large, whole_tasks_program
+from schedgap.formulations.linear_model import ModelResult
+from schedgap.instances.errors import BackendError
 from schedgap.instances.fairness import (
     FAIR,
     alice_bob,
@@ -100,3 +103,26 @@ def test_too_large():
 
 def test_no_time():
     assert whole_tasks_program(micro(), time_limit_s=0.0).claimed_status is Status.NO_SOLUTION
+
+
+def test_tasks_that_a_solver_has_too_many_of_are_taken_off(two_levels, monkeypatch):
+    """Two users with 2 cores for both and 6 for one of them, who has 5 tasks: 2 + 2 there and 7 here are too many."""
+    instance = two_levels.replace(tasks=[-1, 5])
+
+    def solve(model, backend, **limits):
+        x = np.concatenate(([2.0, 2.0, 7.0], np.ones(3)))
+        return ModelResult(Status.FEASIBLE, x, -1.0, -1.0, 0.0, backend, "")
+
+    monkeypatch.setattr(module, "solve", solve)
+    found = whole_tasks_program(instance).solution
+    assert verify(instance, found) >= FAIR
+    assert tasks_per_class(instance, found).sum() == 7
+
+
+def test_a_back_end_that_fails_is_no_exception(monkeypatch):
+    def solve(model, backend, **limits):
+        raise BackendError("it calls 3.5 a whole number.")
+
+    monkeypatch.setattr(module, "solve", solve)
+    outcome = whole_tasks_program(alice_bob())
+    assert (outcome.status, outcome.details) == (Status.NO_SOLUTION, {"reason": "it calls 3.5 a whole number."})
