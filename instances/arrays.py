@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import operator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,9 @@ IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
+# The first number that int64 does not hold; floats hold it exactly.
+LIMIT = 2**63
+
 
 def locked_ints(values: ArrayLike) -> IntArray:
     """Return `values` as a read-only C-ordered int64 array; a copy unless it is already one that nobody can write.
@@ -25,30 +27,21 @@ def locked_ints(values: ArrayLike) -> IntArray:
     Raises
     ------
     ValueError
-        for fractions, or numbers that 64 bits do not hold, which NumPy would let wrap.
+        for values that are not whole, or that 64 bits do not hold: NumPy converts these to others without a word.
     """
     source = np.asarray(values)
-    if source.size and not _fits(source):
-        raise ValueError(f"expected whole numbers below 2^63, got {source.dtype} with {np.abs(source).max()}")
-    if source.dtype.kind == "O":
-        # Python's own whole numbers, of which some were too large to be seen as such at once.
-        source = np.array([operator.index(value) for value in source.reshape(-1)], np.int64).reshape(source.shape)
-    if source.dtype.kind not in "iub" and source.size and not np.array_equal(source, np.rint(source)):
+    if source.dtype.kind not in "iubf":
+        # Whole numbers beyond 64 bits are objects to NumPy.
+        raise ValueError(f"expected whole numbers of 64 bits, got {source.dtype}")
+    if source.dtype.kind == "f" and source.size and not np.array_equal(source, np.rint(source)):
         raise ValueError(f"expected whole numbers, got {source.dtype} with fractions")
+    if source.dtype.kind not in "ib" and source.size and not -LIMIT <= source.min() <= source.max() < LIMIT:
+        raise ValueError(f"expected whole numbers of 64 bits, got {source.min()} to {source.max()}")
     if source.dtype == np.int64 and source.flags.c_contiguous and not source.flags.writeable and source.base is None:
         return source
     array = np.array(source, dtype=np.int64, order="C", copy=True)
     array.setflags(write=False)
     return array
-
-
-def _fits(source: NDArray[Any]) -> bool:
-    """Return whether no number leaves 64 bits; false for NaN."""
-    if source.dtype.kind == "u":
-        return bool(source.max() <= np.iinfo(np.int64).max)
-    if source.dtype.kind == "O":
-        return all(-(2**63) <= value < 2**63 for value in source.reshape(-1).tolist())
-    return source.dtype.kind != "f" or bool((np.abs(source) < 2.0**63).all())
 
 
 def locked_bools(values: ArrayLike) -> BoolArray:

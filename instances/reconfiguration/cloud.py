@@ -15,7 +15,7 @@ from schedgap.instances.reconfiguration.stored_sets import FEWEST, in_order
 from schedgap.instances.units import shown_amount
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 FIRST_MACHINES = 64
@@ -62,7 +62,7 @@ class Cloud:
             used=np.zeros((machines, num_resources), np.int64),
             contending=np.zeros((machines, num_workloads), np.int64),
             images=np.zeros((machines, num_workloads), np.int64),
-            held=np.zeros((machines, num_resources + 1), np.int64),
+            held=np.zeros((machines, num_resources + 1)),
             live=np.zeros(machines, np.int64),
             dirty=np.zeros(machines, np.int64),
             planned=np.zeros((machines, num_resources), np.int64),
@@ -102,9 +102,12 @@ class Cloud:
         return rows
 
     @property
-    def held(self) -> IntArray:
-        """(M, R + 1) int64: resources in use on each machine, and tasks, summed over the seconds of its life."""
-        rows: IntArray = self.state.held[: self.num_machines]
+    def held(self) -> FloatArray:
+        """(M, R + 1) float64: resources in use on each machine, and tasks, summed over the seconds of its life.
+
+        For measures: the largest sizes over the longest times have more than 64 bits.
+        """
+        rows: FloatArray = self.state.held[: self.num_machines]
         return rows
 
     @property
@@ -136,7 +139,7 @@ class Cloud:
             grown = {}
             for name in GROWING:
                 old = getattr(self.state, name)
-                new = np.zeros((rows, *old.shape[1:]), np.int64)
+                new = np.zeros((rows, *old.shape[1:]), old.dtype)
                 new[: old.shape[0]] = old
                 grown[name] = new
             self.state = self.state._replace(**grown)

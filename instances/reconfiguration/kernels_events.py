@@ -250,7 +250,7 @@ def _count(s: State, t: int, m: int) -> None:
     seconds = t - s.machine[m, COUNTED]
     num_resources = s.used.shape[1]
     for r in range(num_resources):
-        s.held[m, r] += s.used[m, r] * seconds
+        s.held[m, r] += float(s.used[m, r]) * seconds
     s.held[m, num_resources] += s.machine[m, HOLDS] * seconds
     s.machine[m, COUNTED] = t
 

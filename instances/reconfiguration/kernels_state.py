@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import FloatArray, IntArray
 
 NEVER = 1 << 60
 
@@ -40,7 +40,7 @@ class State(NamedTuple):
     clock : NOW, jobs SEEN, NUM_ACTIVE, NUM_MACHINES, NUM_LIVE. task : (T, 4). job : (J, 8). active : (J,), the seen and
     unfinished jobs. target : (T,), where a plan sends a task. machine : (M, 8). used : (M, R), of held slots.
     contending : (M, W), tasks that contend. images : (M, W), whether the workload's image was built there.
-    held : (M, R + 1), used resources and slots, summed over seconds. live : (M,), machines still paid at the last plan.
+    held : (M, R + 1) float64, used resources and slots, summed over seconds. live : (M,), machines still paid at the last plan.
     dirty, planned : (M,), (M, R) work space. wrong : (3,).
     """
 
@@ -67,7 +67,7 @@ class State(NamedTuple):
     used: IntArray
     contending: IntArray
     images: IntArray
-    held: IntArray
+    held: FloatArray
     live: IntArray
     dirty: IntArray
     planned: IntArray

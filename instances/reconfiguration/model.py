@@ -5,6 +5,7 @@ Letters used for shapes: K machine types, F machine families, R resources, C tas
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ FAMILY = "reconfiguration"
 SCHEMA = "schedgap/reconfiguration/1"
 # A job alone on its machines does this much of its work in a second; rates are whole billionths of it.
 RATE_ONE = 1_000_000_000
-# Work in billionths of a second, and bytes held over time, stay within 62 bits.
+# Work in billionths of a second stays within 62 bits.
 MAX_TIME_S = 2**32
 # Some hundred bytes of memory each while a schedule is played.
 MAX_TASKS = 2**24
@@ -71,6 +72,9 @@ class ReconfigurationInstance:
     def __post_init__(self) -> None:
         for key in _TYPE_FIELDS + _WORKLOAD_FIELDS + _JOB_FIELDS:
             object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        for key in ("period_s", "terminate_s"):
+            # NumPy's integers wrap where Python's do not, and have another digest.
+            object.__setattr__(self, key, operator.index(getattr(self, key)))
         self._check_shapes()
         self._check_jobs()
         self._check_times()

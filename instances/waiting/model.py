@@ -5,6 +5,7 @@ Letters used for shapes: J jobs, K on-demand machine types.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,11 @@ SECOND_US = 1_000_000
 HOUR_US = 3600 * SECOND_US
 # In micro-dollars, and in MiB.
 DOLLAR, GIB = 1_000_000, 1024
-# Sums of times stay within 62 bits.
-MAX_TOTAL_US = 2**62
+# The last submission and all runtimes one after the other; and when the last job of a schedule has ended. So the sum of
+# any two times of a schedule, and of its end and a limit of 2^62 on waits, fits 63 bits.
+MAX_TOTAL_US, MAX_END_US = 2**61, 2**62
+# Sizes, and prices an hour, those of the many machines that a large job rents included: sums of two fit 63 bits.
+MAX_UNITS = 2**61
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,9 +70,14 @@ class WaitingInstance:
     def __post_init__(self) -> None:
         for key in _JOB_FIELDS + _TYPE_FIELDS:
             object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        for key in _SCALAR_FIELDS:
+            # NumPy's integers wrap where Python's do not, and have another digest.
+            if getattr(self, key) is not None:
+                object.__setattr__(self, key, operator.index(getattr(self, key)))
         self._check_shapes()
         self._check_jobs()
         self._check_machines()
+        self._check_limits()
         object.__setattr__(self, "digest", self._content_hash())
 
     @property
@@ -87,12 +96,8 @@ class WaitingInstance:
         for k in np.argsort(-self.rented_price, kind="stable").tolist():
             fits = (self.cores <= self.rented_cores[k]) & (self.memory_mib <= self.rented_memory_mib[k])
             prices[fits] = self.rented_price[k]
-        large = np.flatnonzero(prices < 0)
-        if large.size:
-            k = int(np.argmax(self.rented_cores))
-            by_cores = -(-self.cores[large] // self.rented_cores[k])
-            by_memory = -(-self.memory_mib[large] // self.rented_memory_mib[k])
-            prices[large] = np.maximum(by_cores, by_memory) * self.rented_price[k]
+        large, number, price = self._rented_together()
+        prices[large] = number * price
         return prices
 
     def replace(self, **changes: object) -> WaitingInstance:
@@ -128,8 +133,11 @@ class WaitingInstance:
             )
         if not self.num_jobs:
             raise InstanceError(f"{self.name}: there are no jobs; give at least one.")
+        # In floats first, which do not wrap; then exactly, since those sums fit.
         last = int(self.submit_us[-1])
-        if last + float(self.runtime_us.sum(dtype=np.float64)) > MAX_TOTAL_US:
+        if last + float(self.runtime_us.sum(dtype=np.float64)) > 1.5 * MAX_TOTAL_US or (
+            last + int(self.runtime_us.sum()) > MAX_TOTAL_US
+        ):
             raise InstanceError(f"{self.name}: its times add up to more than {MAX_TOTAL_US} microseconds.")
 
     def _check_machines(self) -> None:
@@ -144,17 +152,42 @@ class WaitingInstance:
                 f"{self.name}: wait_price {self.wait_price} and max_wait_us {self.max_wait_us} cannot be negative."
             )
 
+    def _check_limits(self) -> None:
+        """Refuse what 64-bit sums do not hold."""
+        for key, value in ((key, getattr(self, key)) for key in _SCALAR_FIELDS):
+            limit = MAX_TOTAL_US if key.endswith("_us") else MAX_UNITS
+            if value is not None and value > limit:
+                raise InstanceError(f"{self.name}: {key} is {value}, more than {limit}; use larger units.")
+        for key in ("cores", "memory_mib", *_TYPE_FIELDS):
+            if int(getattr(self, key).max()) > MAX_UNITS:
+                raise InstanceError(
+                    f"{self.name}: {key} holds {getattr(self, key).max()}, more than {MAX_UNITS}; use larger units."
+                )
+        large, number, price = self._rented_together()
+        dear = number > MAX_UNITS // price
+        if dear.any():
+            job, machines = int(large[np.argmax(dear)]), int(number[np.argmax(dear)])
+            raise InstanceError(
+                f"{self.name}: job {job} rents {machines} of the largest machines for {machines * price} micro-dollars "
+                f"an hour, more than {MAX_UNITS}; give larger on-demand machines."
+            )
+
+    def _rented_together(self) -> tuple[IntArray, IntArray, int]:
+        """Return the jobs larger than every on-demand type, how many of the largest each rents, and its price."""
+        fits = np.zeros(self.num_jobs, np.bool_)
+        for cores, memory_mib in zip(self.rented_cores, self.rented_memory_mib, strict=True):
+            fits |= (self.cores <= cores) & (self.memory_mib <= memory_mib)
+        large = np.flatnonzero(~fits)
+        k = int(np.argmax(self.rented_cores))
+        by_cores = -(-self.cores[large] // self.rented_cores[k])
+        by_memory = -(-self.memory_mib[large] // self.rented_memory_mib[k])
+        return large, np.maximum(by_cores, by_memory), int(self.rented_price[k])
+
     def _content_hash(self) -> str:
-        scalars = (
-            self.machine_cores,
-            self.machine_memory_mib,
-            self.fixed_price,
-            self.horizon_us,
-            self.wait_price,
-            self.max_wait_us,
-        )
+        scalars = (getattr(self, key) for key in _SCALAR_FIELDS)
         return content_hash([SCHEMA, *scalars, *(getattr(self, key) for key in _JOB_FIELDS + _TYPE_FIELDS)])
 
 
 _JOB_FIELDS = ("submit_us", "runtime_us", "cores", "memory_mib")
 _TYPE_FIELDS = ("rented_cores", "rented_memory_mib", "rented_price")
+_SCALAR_FIELDS = ("machine_cores", "machine_memory_mib", "fixed_price", "horizon_us", "wait_price", "max_wait_us")

@@ -47,6 +47,7 @@ def costs(instance: WaitingInstance, schedule: WaitingSchedule) -> Costs:
     """Return what a schedule costs; it is not verified here. O(J)."""
     rented = schedule.machine == RENTED
     wait_us = schedule.start_us - instance.submit_us
+    # All factors are Python's integers, whose products do not wrap.
     return Costs(
         schedule.num_machines * instance.fixed_price * paid_us(instance, schedule),
         rent_of(instance.rent()[rented], instance.runtime_us[rented]),

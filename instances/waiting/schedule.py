@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ class WaitingSchedule:
 
     num_machines : fixed machines bought. machine : (J,) int64, the fixed machine of each job, `RENTED` for a machine
     rented for it alone. start_us : (J,) int64, when it starts, in microseconds since the instance's start.
+
+    Raises `SolutionError` for fields of other shapes or types.
     """
 
     num_machines: int
@@ -28,6 +31,11 @@ class WaitingSchedule:
     start_us: IntArray
 
     def __post_init__(self) -> None:
+        try:
+            # As Python's integer: one of NumPy's would wrap in sums of costs.
+            object.__setattr__(self, "num_machines", operator.index(self.num_machines))
+        except TypeError:
+            raise SolutionError(f"num_machines is {self.num_machines!r:.60}; give a whole number.") from None
         for key in ("machine", "start_us"):
             object.__setattr__(self, key, locked_ints(getattr(self, key)))
         if self.machine.ndim != 1 or self.machine.shape != self.start_us.shape:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.waiting.model import MAX_TOTAL_US, SECOND_US
+from schedgap.instances.waiting.model import MAX_END_US, SECOND_US
 from schedgap.instances.waiting.objective import costs
 from schedgap.instances.waiting.schedule import RENTED
 
@@ -47,17 +47,20 @@ def _check_ranges(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
 
 
 def _check_times(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
-    late = schedule.start_us > MAX_TOTAL_US
+    # Subtracted, since sums with any start might wrap.
+    late = schedule.start_us > MAX_END_US - instance.runtime_us
     if late.any():
         job = int(np.argmax(late))
-        raise VerifyError(f"job {job} starts at {schedule.start_us[job]} us; a schedule ends before {MAX_TOTAL_US} us.")
-    wait = schedule.start_us - instance.submit_us
-    if (wait < 0).any():
-        job = int(np.argmax(wait < 0))
+        raise VerifyError(f"job {job} starts at {schedule.start_us[job]} us; a schedule ends before {MAX_END_US} us.")
+    early = schedule.start_us < instance.submit_us
+    if early.any():
+        job = int(np.argmax(early))
+        submit_us = int(instance.submit_us[job])
         raise VerifyError(
-            f"job {job} starts {-int(wait[job]) / SECOND_US:g} s before it is submitted, at "
-            f"{int(instance.submit_us[job]) / SECOND_US:g} s."
+            f"job {job} starts {(submit_us - int(schedule.start_us[job])) / SECOND_US:g} s before it is submitted, at "
+            f"{submit_us / SECOND_US:g} s."
         )
+    wait = schedule.start_us - instance.submit_us
     if instance.max_wait_us is not None and (wait > instance.max_wait_us).any():
         job = int(np.argmax(wait > instance.max_wait_us))
         raise VerifyError(

@@ -34,3 +34,14 @@ def test_picture_of_a_schedule(two_jobs, schedule_of):
     assert (uptimes.x[0], uptimes.x[-1], uptimes.y[-1]) == (0.0327778, 0.0494444, 1.0)
     assert (cost.y[0], cost.y[-1]) == (0, pytest.approx(0.296))
     assert (max(machines.y), machines.y[-1]) == (2.0, 0.0)
+
+
+def test_figures_do_not_depend_on_the_unit_of_sizes(two_jobs, schedule_of):
+    """174 seconds of 2^56 units and more have more than 63 bits."""
+    schedule = schedule_of([(0, 0, 60), (0, 60, 180), (0, 60, 180)], [(0, 0, 0), (60, 0, 1), (60, 1, 2)])
+    instance = two_jobs()
+    catalogue = instance.catalogue
+    larger = catalogue.replace(
+        demand=catalogue.demand // 1000 * 2**56, capacity=catalogue.capacity // 1000 * 2**56, price=catalogue.price
+    )
+    assert measures(instance.replace(catalogue=larger), schedule) == pytest.approx(measures(instance, schedule))

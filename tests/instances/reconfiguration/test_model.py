@@ -180,3 +180,13 @@ def test_a_class_that_fits_no_type_is_named():
         InstanceError, match=r"small: task b needs 9 cpu on family m, the largest type there has 8 cpu; drop the task"
     ):
         catalogue(demand=[[[1000], [9000], [3000]]])
+
+
+def test_scalars_of_numpy_are_those_of_python(two_jobs):
+    """The same content and digest; sums of them do not wrap."""
+    instance = two_jobs()
+    same = instance.replace(period_s=np.int64(instance.period_s), terminate_s=np.int32(instance.terminate_s))
+    assert (type(same.period_s), type(same.terminate_s)) == (int, int)
+    assert same.digest == instance.digest
+    with pytest.raises(InstanceError, match="give times below"):
+        instance.replace(terminate_s=np.int64(2**63 - 1))

@@ -122,3 +122,40 @@ def test_agrees_with_looking_at_every_moment(drawn):
     else:
         with pytest.raises(VerifyError, match="is over its"):
             verify(instance, schedule)
+
+
+def test_machines_as_a_numpy_integer_cost_what_they_cost(make):
+    """200 machines at 2^50 us, $2^20 an hour: 200 x 2^50 x 2^20 x 10^6 has 98 bits; in NumPy's integers it wrapped."""
+    instance = make([0], [1], fixed_price=2**20 * 10**6, horizon_us=2**50)
+    for number in (200, np.int64(200), np.uint8(200)):
+        schedule = WaitingSchedule(number, [0], hours(0))
+        assert type(schedule.num_machines) is int
+        assert verify(instance, schedule) == -(-200 * 2**70 * 10**6 // HOUR_US)
+
+
+@pytest.mark.parametrize("number", [2.0, "2", None, np.array([1, 2])])
+def test_machines_that_are_no_whole_number(number):
+    with pytest.raises(SolutionError, match="give a whole number"):
+        WaitingSchedule(number, [0], [0])
+
+
+def test_largest_sizes_do_not_wrap(make):
+    """Two jobs of 2^61 cores or MiB beside each other: 2^62 of 2^61; one after the other they fit."""
+    large = {key: [2**61, 2**61] for key in ("cores", "memory_mib", "rented_cores", "rented_memory_mib")}
+    instance = make([0, 0], [1, 1], machine_cores=2**61, machine_memory_mib=2**61, **large)
+    with pytest.raises(VerifyError, match="is over its"):
+        verify(instance, WaitingSchedule(1, [0, 0], hours(0, 0)))
+    assert verify(instance, WaitingSchedule(1, [0, 0], hours(0, 1))) == 4_000_000
+
+
+@pytest.mark.parametrize("start", [-(2**63), 2**63 - 1])
+def test_starts_at_the_end_of_64_bits(make, start):
+    with pytest.raises(VerifyError, match=r"job 0 starts"):
+        verify(make([1], [1]), WaitingSchedule(1, [0], [start]))
+
+
+@pytest.mark.parametrize("where", [np.array([2**64 - 1], np.uint64), np.array([1e300]), [2**64]])
+def test_machines_beyond_64_bits_are_no_others(where):
+    """As 64-bit integers these would be -1, for a rented machine, and -2^63."""
+    with pytest.raises(ValueError, match="expected whole numbers of 64 bits"):
+        WaitingSchedule(1, where, [0])
