@@ -41,7 +41,8 @@ def moments(scaled: Scaled, most: int) -> IntArray:
     if points.shape[0] <= most + 1:
         return points
     half = max(2, most // 2 + 1)
-    even = np.linspace(0, scaled.horizon, half).astype(np.int64)
+    # Floats round the longest horizons up.
+    even = np.minimum(np.linspace(0, scaled.horizon, half).astype(np.int64), scaled.horizon)
     picked = points[np.linspace(0, points.shape[0] - 1, half).astype(np.int64)]
     return np.unique(np.concatenate((even, picked)))
 
@@ -49,7 +50,7 @@ def moments(scaled: Scaled, most: int) -> IntArray:
 def grid_size(scaled: Scaled) -> int:
     """Return how many intervals an evaluation can afford."""
     waits = np.where(scaled.longest >= 0, np.minimum(scaled.longest, scaled.horizon), scaled.horizon)
-    spans = 2 * float(waits.sum()) / scaled.horizon
+    spans = 2 * float(waits.sum(dtype=np.float64)) / scaled.horizon
     return int(min(MOST_GRID, max(LEAST_GRID, STARTS / max(spans, 1e-9))))
 
 
@@ -87,6 +88,9 @@ def bound_fluid(
 
     Schedules with s machines are covered by two bounds, for s <= k and s > k, where k is the number that the bound for
     any s would buy: the optimum buys whole machines. O(rounds x (jobs + starts in the jobs' windows)).
+
+    A proof at every size: prices are found in floats, and what they prove is computed in integers, whatever they are
+    (`machine_prices`). Where a job's rent has more than 61 bits it counts as 2^61, which makes the bound weaker.
     """
     if rounds < 1 or max_grid < 1:
         raise MethodError(f"rounds is {rounds}, max_grid {max_grid}; give at least 1.")
@@ -128,7 +132,7 @@ def _priced_amount(
     level = float(relaxed.shares @ relaxed.levels)
     details |= {"grid": problem.lengths.shape[0], "rounds": relaxed.rounds, "machines": level}
     amount = relaxed.amount or 0
-    if level < WHOLE_BELOW:
+    if level < WHOLE_BELOW and (deadline is None or time.perf_counter() < deadline):
         below = problem.scaled.all_rented
         k = int(level)
         if k:

@@ -21,13 +21,17 @@ def overflow(
 
     A queue of unit service: what waits is at most served x longest, the rest overflows, and taking what fits is
     optimal since work is all alike. Short of machines are the times from when the queue last grew from nothing to the
-    last overflow after that, plus `longest`. O(G).
+    last overflow after that, plus `longest`. Such times end in order, so each interval is written once, and once more
+    where they end within it: O(G).
+
+    served x longest, and the work of all jobs together, must be below 2^62.
     """
     room = served * longest
     queue = 0
     lost = 0
     begins = 0
     ends = -1
+    written = 0
     congested[:] = 0
     for k in range(demand.shape[0]):
         if queue == 0:
@@ -42,10 +46,12 @@ def overflow(
         if queue <= 0:
             queue = 0
         if ends >= 0 and (queue == 0 or k + 1 == demand.shape[0]):
-            m = begins
-            while m < demand.shape[0] and moments[m] < ends:
-                congested[m] = min(ends, moments[m + 1]) - moments[m]
-                m += 1
+            written = max(written, begins)
+            while written < demand.shape[0] and moments[written + 1] <= ends:
+                congested[written] = moments[written + 1] - moments[written]
+                written += 1
+            if written < demand.shape[0] and moments[written] < ends:
+                congested[written] = ends - moments[written]
     total = 0
     for k in range(demand.shape[0]):
         total += congested[k]

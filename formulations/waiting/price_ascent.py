@@ -54,7 +54,13 @@ def ascend(
     spread = problem.lengths / problem.lengths.sum()
     top: Priced | None = None
     top_shares = starts[-1]
+
+    def is_late() -> bool:
+        return deadline is not None and time.perf_counter() > deadline
+
     for start in starts[:-1]:
+        if top is not None and is_late():
+            break
         found = problem.evaluate(problem.whole_prices(start, side), machines, side)
         if found is not None and (top is None or found.amount > top.amount):
             top, top_shares = found, start
@@ -62,6 +68,9 @@ def ascend(
     best_shares = curr = _allowed(starts[-1], 0.0, side, spread)
     average, step, stale, done = np.zeros_like(curr), FIRST_STEP, 0, 0
     for done in range(1, rounds + 1):
+        if top is not None and is_late():
+            done -= 1
+            break
         found = problem.evaluate(problem.whole_prices(curr, side), machines, side)
         if found is None:
             break
@@ -73,7 +82,7 @@ def ascend(
         if stale == PATIENCE:
             curr, average, stale, step = best_shares, best.levels, 0, step * SHRINK
         curr = _moved(curr, average, step, machines, side, spread)
-        if deadline is not None and time.perf_counter() > deadline:
+        if is_late():
             break
     if best is not None and (top is None or best.amount > top.amount):
         top, top_shares = best, best_shares
