@@ -9,18 +9,21 @@ s, and its least value is where the s-th machine's utilisation falls below price
 of a job's work may come late by up to b, then what machines serve between t and u + b covers the work of t to u
 alone, so the work that overflows a queue of s C b (`kernels_fluid`) must be rented. Cores are what is counted, and
 the least rent per core of any job; memory and jobs' shapes are left out.
+
+Work is summed in 63 bits, and an instance with more than `MAX_WORK` of it is refused; amounts are Python's integers and
+fractions. So the bound is a proof at every size that is not refused. The linear program is solved in floats, and only
+its duals are taken, whose bound is computed anew in fractions: it is a proof whatever they are.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import LP_BACKENDS, solve
+from schedgap.formulations.backends import BACKENDS, LP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.waiting.kernels_fluid import overflow
@@ -32,13 +35,13 @@ from schedgap.instances.waiting.model import DOLLAR, FAMILY, HOUR_US
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.formulations.waiting.scaled import Scaled
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.waiting.model import WaitingInstance
 
 # Work is summed in 63 bits.
 MAX_WORK = 2**61
-# More than the rounding of a few operations on floats.
-ROUNDING = 1e-12
+# Beyond that back ends refuse numbers, or take them for infinite.
+MAX_FLOAT = 1e14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,14 +62,18 @@ class DemandCurve:
         """Return the least amount with so many machines; convex in them."""
         congested = np.empty_like(self.cores)
         instance = self.scaled.instance
-        lost, _ = overflow(self.moments, self.cores, machines * instance.machine_cores, self.longest, congested)
+        lost, _ = overflow(self.moments, self.cores, self._served(machines), self.longest, congested)
         return machines * instance.fixed_price * self.scaled.horizon + self.rent * int(lost)
 
     def congested(self, machines: int) -> IntArray:
         """Return for how much of each interval so many machines are short."""
         times = np.empty_like(self.cores)
-        overflow(self.moments, self.cores, machines * self.scaled.instance.machine_cores, self.longest, times)
+        overflow(self.moments, self.cores, self._served(machines), self.longest, times)
         return times
+
+    def _served(self, machines: int) -> int:
+        """Return the cores of so many machines, as far as anybody asks for them: all may be too many for 64 bits."""
+        return min(machines * self.scaled.instance.machine_cores, int(self.cores.max(initial=0)))
 
     def best_machines(self) -> int:
         """Return the least number of machines at which one more does not pay."""
@@ -86,7 +93,7 @@ def demand_curve(scaled: Scaled) -> DemandCurve | str:
         return "lets jobs wait for ever, which leaves no curve; use bound-work"
     longest = int(scaled.longest.max(initial=0))
     cores = scaled.instance.cores[scaled.jobs]
-    most = float(cores.sum()) * (float((scaled.submit + scaled.runtime).max(initial=0)) + longest)
+    most = float(cores.sum(dtype=np.float64)) * (float((scaled.submit + scaled.runtime).max(initial=0)) + longest)
     if most > MAX_WORK:
         return f"has up to {most:.3g} units of work, more than {MAX_WORK}; cut it into shorter traces"
     times = np.concatenate(([0], scaled.submit, scaled.submit + scaled.runtime))
@@ -132,8 +139,9 @@ def build(instance: WaitingInstance) -> LinearModel:
     curve = demand_curve(scaled)
     if isinstance(curve, str):
         raise MethodError(f"{instance.name} {curve}.")
-    levels, which = np.unique(curve.cores, return_inverse=True)
-    time = np.bincount(which, weights=np.diff(curve.moments).astype(np.float64), minlength=levels.shape[0])
+    if not scaled.num_jobs:
+        raise MethodError(f"{instance.name} has no job that fits a fixed machine, so there is no such curve.")
+    levels, time = _levels(curve)
     number = np.arange(levels.shape[0])
     rows = Rows(levels.shape[0] + 1)
     rows.add(
@@ -156,19 +164,35 @@ def build(instance: WaitingInstance) -> LinearModel:
     )
 
 
-@method("demand-curve-lp", family=FAMILY, supports=nobody_waits, bounds=True, choices={"backend": LP_BACKENDS})
+@method(
+    "demand-curve-lp",
+    family=FAMILY,
+    supports=nobody_waits,
+    bounds=True,
+    choices={"backend": tuple(name for name in LP_BACKENDS if BACKENDS[name].duals)},
+)
 def demand_curve_lp(
     instance: WaitingInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:
     """Bound the cost by the demand curve as a linear program: a second way to what `bound-demand-curve` finds."""
+    scaled = scale(instance)
+    curve = demand_curve(scaled)
+    if isinstance(curve, str):
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": curve})
+    if not scaled.num_jobs:
+        return Outcome(bound=scaled.objective(scaled.always_rented), status=Status.NO_SOLUTION, backend=backend)
     model = build(instance)
+    largest = max(float(np.abs(values).max(initial=0)) for values in (model.cost, model.row_lower, model.matrix.data))
+    if largest > MAX_FLOAT:
+        reason = f"has numbers up to {largest:.3g}, which floats do not tell apart; use bound-demand-curve"
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     found = solve(model, backend, time_limit_s=time_limit_s, threads=threads, relax=True)
-    rented = scale(instance)
     bound = None
-    if found.bound is not None:
-        # Rounded down, since the program's costs and its bound are rounded; the other part is rounded up.
-        safe = math.floor(found.bound * DOLLAR - ROUNDING * abs(found.bound * DOLLAR))
-        bound = safe + rented.objective(rented.always_rented)
+    if found.row_duals is not None:
+        amount = bound_of_duals(curve, found.row_duals)
+        # Rounded down, since the duals are rounded; the other part is rounded up.
+        bound = amount.numerator * scaled.unit_us // (amount.denominator * HOUR_US)
+        bound += scaled.objective(scaled.always_rented)
     return Outcome(
         bound=bound,
         status=Status.NO_SOLUTION,
@@ -176,3 +200,32 @@ def demand_curve_lp(
         backend=backend,
         details={} if found.x is None else {"machines": float(found.x[0])},
     )
+
+
+def bound_of_duals(curve: DemandCurve, duals: FloatArray) -> Fraction:
+    """Return the amount that duals of the program's rows, in dollars, prove: in fractions, whatever they are.
+
+    With 0 <= y[l] <= rent x time[l], every S >= 0 costs at least
+
+        sum_l y[l] level[l] + S (price x horizon - C sum_l y[l])
+
+    and where the last part is negative, no more than all machines that are ever needed are worth buying.
+    """
+    instance = curve.scaled.instance
+    levels, time = _levels(curve)
+    dollars = Fraction(curve.scaled.unit_us, HOUR_US * DOLLAR)
+    prices = [
+        max(Fraction(0), min(Fraction(dual) / dollars, curve.rent * length))
+        for dual, length in zip(duals.tolist(), time.tolist(), strict=True)
+    ]
+    worth = sum(price * level for price, level in zip(prices, levels.tolist(), strict=True))
+    left = instance.fixed_price * curve.scaled.horizon - instance.machine_cores * sum(prices)
+    return worth + min(Fraction(0), left) * -(-int(levels[-1]) // instance.machine_cores)
+
+
+def _levels(curve: DemandCurve) -> tuple[IntArray, IntArray]:
+    """Return the distinct levels of demand, ascending, and for how long each is asked for."""
+    levels, which = np.unique(curve.cores, return_inverse=True)
+    time = np.zeros(levels.shape[0], np.int64)
+    np.add.at(time, which.reshape(-1), np.diff(curve.moments))
+    return levels, time

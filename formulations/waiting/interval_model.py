@@ -6,6 +6,10 @@ Rows        cumulative: jobs in slots of all machines, or cores and memory of ea
             start[j] = submit[j] where job j is rented;  time paid >= horizon and every end of a fixed job
 
 Exact in whole multiples of the greatest common divisor of all times; for windows of some tens to hundreds of jobs.
+
+CP-SAT computes in 64-bit integers, and tells its bound as a float. So amounts, in steps of their common divisor, must add
+up to at most `windows.MAX_AMOUNT`, and sizes x times, in units of theirs, to at most `MAX_WORK`; beyond that the instance
+is unsupported. Up to there every claim is a proof.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.scheduling import IntervalProblem, solve_intervals
-from schedgap.formulations.waiting.windows import schedule_of, windows
+from schedgap.formulations.waiting.windows import by_gcd, schedule_of, windows
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.waiting.model import FAMILY
 
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
 
 # Choices of a machine for a job: beyond so many, building the model takes minutes.
 MAX_CHOICES = 200_000
+# CP-SAT sums the sizes of intervals times their lengths.
+MAX_WORK = 2**60
 
 
 @method("interval-model", family=FAMILY, bounds=True, exact=True)
@@ -32,6 +38,8 @@ def interval_model(instance: WaitingInstance, *, time_limit_s: float | None = No
     """Find the clairvoyant optimum by CP-SAT over starts, fixed or rented, and the number of machines."""
     begun = time.perf_counter()
     found = windows(instance)
+    if isinstance(found, str):
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": found})
     scaled = found.scaled
     if time_limit_s is not None and time_limit_s <= 0:
         return Outcome(status=Status.NO_SOLUTION)
@@ -39,6 +47,17 @@ def interval_model(instance: WaitingInstance, *, time_limit_s: float | None = No
     if choices > MAX_CHOICES:
         reason = f"has {choices} choices of a machine for a job, more than {MAX_CHOICES}; use bound-fluid"
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    last_end = max(scaled.horizon, int((found.latest + scaled.runtime).max(initial=0)))
+    sizes = [
+        by_gcd(instance.cores[scaled.jobs], instance.machine_cores),
+        by_gcd(instance.memory_mib[scaled.jobs], instance.machine_memory_mib),
+    ]
+    work = last_end * max(max(room, sum(each.tolist())) for each, room in sizes)
+    if work > MAX_WORK:
+        reason = f"has sizes x times up to {work:.3g}, more than {MAX_WORK:.3g}; use bound-fluid, or coarser units"
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    if time_limit_s is not None and time.perf_counter() - begun >= time_limit_s:
+        return Outcome(status=Status.NO_SOLUTION)
     problem = IntervalProblem(
         instance.name,
         scaled.submit,
@@ -46,8 +65,8 @@ def interval_model(instance: WaitingInstance, *, time_limit_s: float | None = No
         scaled.runtime,
         found.rents,
         found.wait_price,
-        np.stack((instance.cores[scaled.jobs], instance.memory_mib[scaled.jobs])),
-        np.array([instance.machine_cores, instance.machine_memory_mib]),
+        np.stack([each for each, _ in sizes]),
+        np.array([room for _, room in sizes]),
         found.slots,
         found.max_machines,
         found.price,

@@ -31,6 +31,7 @@ def cheapest_starts(
     int64, ascending from 0, no job is submitted before it. price : (G,) int64, of a unit of size and time from
     grid[k] on, the last one for ever. sums : (G,) int64, prices summed up to grid[k]; it may wrap around, sums over
     one job's runtime may not. rent + wait_price x longest fits too.
+    submit + runtime + longest fits.
     value, wait : (J,) int64, written; wait is -1 for jobs that rent. load : (G,) float64, size x time of the jobs
     between two grid points, added to; the last one is left alone.
 
@@ -90,6 +91,7 @@ def cheapest_starts(
                 k += 1
             while k < last and start < end:
                 until = min(end, grid[k + 1])
-                load[k] += size[j] * (until - start)
+                # In floats: the largest sizes times the longest times have more than 64 bits.
+                load[k] += float(size[j]) * (until - start)
                 start = until
                 k += 1

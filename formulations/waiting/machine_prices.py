@@ -15,7 +15,8 @@ The jobs' part does not depend on s. Its factor is put at s = k, which holds for
 all s <= k where p T <= S Y. Maximised over y this is the bound of the time-indexed linear program, whose columns are
 the starts of each job, in continuous time: jobs stay whole and uninterrupted, only their shapes inside the machines
 are relaxed. y is constant between the points of a grid and a whole multiple of 2^-q micro-dollars per hour; every sum
-is one of integers.
+is one of integers: of one job below 2^61, since y is, times the longest runtime, and larger rents are cut to that; of all
+jobs in Python's integers. So what is proven holds at every size.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ class MachineTime:
         cap = 1 << (AMOUNT_BITS - self.bits)
         payable = self.runtime <= cap // np.maximum(rent, 1)
         self.rent = np.where(payable, rent * np.where(payable, self.runtime, 0), cap) << self.bits
-        self.wait_price = instance.wait_price << self.bits
+        # At a price above every rent nobody waits, whatever it is.
+        self.wait_price = min(instance.wait_price << self.bits, 2 << AMOUNT_BITS)
         # After the horizon prices never change: no start there beats the first one.
         self.longest = np.maximum(scaled.horizon - self.submit, 0)
         limit = scaled.longest[self.used]

@@ -2,6 +2,8 @@
 
 A model's server is a machine's share that runs one job at a time. Jobs of several cores are counted as the paper
 does: a machine is as many servers as it holds mean jobs, by the cores and memory that jobs use over time.
+
+Predictions in floats, which prove nothing at any size and claim nothing.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     Model: TypeAlias = Callable[[FloatArray, float, float, float], Prediction]
 
 OPTIMAL = -1
+# The models' formulas go server by server: some seconds for so many.
+MAX_SERVERS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +95,23 @@ def estimate(instance: WaitingInstance, arrival_rate: float = 0.0, service_rate:
     )
 
 
-def optimal_machines(model: Model, workload: Workload) -> int:
-    """Return the number of machines with the least predicted price; the smallest one of equals.
+def optimal_machines(model: Model, workload: Workload) -> int | str:
+    """Return the number of machines with the least predicted price; the smallest one of equals. Or why there is none.
 
     By looking at every number up to a / d, where fixed machines alone cost as much as renting for all jobs, and a few
     more: policies that always wait need more machines than their load to have a price at all.
     """
     most = max(workload.load / workload.discount, workload.load) / workload.servers_per_machine
+    if max(most, 1) * workload.servers_per_machine > MAX_SERVERS or most > MAX_SERVERS:
+        return f"may have up to {most:.3g} machines of {workload.servers_per_machine:.3g} jobs; give machines"
     machines = np.arange(int(most) + 3, dtype=np.float64)
     price = model(
         workload.servers(machines), workload.arrival_rate, workload.service_rate, workload.discount
     ).normalised_price
     # A machine is paid whole: rounding to servers loses what it may have too much.
     price = price + workload.discount * _unused(workload, machines) / workload.load
+    if np.isnan(price).all():
+        return f"has no finite wait on up to {machines.shape[0] - 1} machines; give machines"
     return int(machines[np.nanargmin(price)])
 
 
@@ -119,6 +127,11 @@ def predicted(instance: WaitingInstance, model: Model, machines: int, arrival: f
         raise MethodError(f"machines is {machines}; give a number of fixed machines, or {OPTIMAL} for the cheapest.")
     workload = estimate(instance, arrival, service)
     count = optimal_machines(model, workload) if machines == OPTIMAL else machines
+    if isinstance(count, str):
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": count})
+    if count * max(1.0, workload.servers_per_machine) > MAX_SERVERS:
+        reason = f"has {count} machines of {workload.servers_per_machine:.3g} jobs, more than {MAX_SERVERS} in all"
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     many = np.asarray(count, np.float64)
     found = model(workload.servers(many), workload.arrival_rate, workload.service_rate, workload.discount)
     if not np.isfinite(found.mean_wait_s):

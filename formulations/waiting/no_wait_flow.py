@@ -11,10 +11,16 @@ Arcs        idle  i -> i + 1   cost price x time from i to i + 1, capacity: all 
 Minimise    the cost of a circulation, in k-ths of an amount; plus the rent of all jobs
 
 Its matrix is totally unimodular but for the row that makes slots whole machines.
+
+Costs of arcs are whole multiples of the common divisor of the price and the slots' rents. Shortest paths are found in
+64-bit integers, which is exact while no sum of a machine's paths has more than 61 bits (`largest_amount`); the program
+in floats, whose bound is believed to a billionth of its size while no sum has more than 50 bits.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +28,7 @@ import numpy as np
 
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
-from schedgap.formulations.waiting.kernels_flow import buy_machines
+from schedgap.formulations.waiting.kernels_flow import buy_machine, first_potentials
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.formulations.waiting.slots import slots_per_machine
 from schedgap.instances.errors import MethodError
@@ -34,8 +40,10 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.waiting.model import WaitingInstance
 
-# Amounts of one path.
+# Amounts of all paths that make a machine.
 MAX_AMOUNT = 2**61
+# The program's back ends compute in floats, which hold whole numbers up to 2^53.
+MAX_FLOAT_AMOUNT = 2**50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,9 +62,25 @@ class Network:
     unit: int
 
 
+def common_price(scaled: Scaled, slots: int) -> int:
+    """Return what divides the cost of every arc."""
+    return math.gcd(scaled.instance.fixed_price, slots * int(np.gcd.reduce(scaled.rent, initial=0)))
+
+
+def largest_amount(scaled: Scaled, slots: int) -> int:
+    """Return what no sum of costs of a machine's paths is above, in multiples of `common_price`.
+
+    A path in the residual network takes jobs and gives jobs back, all of them at most.
+    """
+    last = max(scaled.horizon, int((scaled.submit + scaled.runtime).max(initial=0)))
+    path = scaled.instance.fixed_price * last + slots * (scaled.all_rented - scaled.always_rented)
+    return 2 * slots * path // common_price(scaled, slots)
+
+
 def network(scaled: Scaled, slots: int, paid: int, until: int) -> Network:
     """Return the circulation where machines are paid for `paid`, and jobs that end after `until` are rented."""
-    price = scaled.instance.fixed_price
+    step = common_price(scaled, slots)
+    price = scaled.instance.fixed_price // step
     jobs = np.flatnonzero(scaled.submit + scaled.runtime <= until)
     submit, runtime = scaled.submit[jobs], scaled.runtime[jobs]
     nodes = np.unique(submit)
@@ -65,14 +89,13 @@ def network(scaled: Scaled, slots: int, paid: int, until: int) -> Network:
     end = np.searchsorted(nodes, submit + runtime)
     # Paid time is counted up to `paid` only; the end node lies at the last submission.
     stands = np.minimum(np.append(nodes, nodes[-1]), paid)
-    largest = (price + slots * int(scaled.rent.max())) * max(paid, int((scaled.submit + scaled.runtime).max()))
-    if largest > MAX_AMOUNT:
-        raise MethodError(f"{scaled.instance.name}: amounts of {largest:.3g} exceed 62 bits; use coarser times.")
     idle = np.arange(count)
     tail = np.concatenate((start, idle))
     head = np.concatenate((end, idle + 1))
     cost = price * (stands[head] - stands[tail])
-    cost[: jobs.shape[0]] -= slots * scaled.rent[jobs] * runtime
+    # The product slots x rent may have more than 64 bits before it is divided.
+    common = math.gcd(slots, step)
+    cost[: jobs.shape[0]] -= slots // common * (scaled.rent[jobs] // (step // common)) * runtime
     number = np.concatenate((jobs, np.full(count, -1)))
     order = np.argsort(tail, kind="stable")
     buy = price * (paid - int(stands[-1]) + int(stands[0]))
@@ -86,7 +109,7 @@ def network(scaled: Scaled, slots: int, paid: int, until: int) -> Network:
         cost // unit,
         np.append(number[order], -1),
         count + 1,
-        unit,
+        unit * step,
     )
 
 
@@ -116,29 +139,42 @@ def flow_model(name: str, net: Network, slots: int) -> LinearModel:
     )
 
 
-def cheapest_flow(net: Network, slots: int) -> IntArray:
-    """Return a circulation of whole machines of least cost, by successive shortest paths."""
+def cheapest_flow(net: Network, slots: int, deadline: float | None = None) -> IntArray | None:
+    """Return a circulation of whole machines of least cost, by successive shortest paths; None where time is up.
+
+    deadline : of `time.perf_counter`, looked at after each machine.
+    """
     jobs = np.flatnonzero(net.jobs >= 0)
     stays = np.flatnonzero(net.jobs[:-1] < 0)
     tail, head, cost = net.tail[jobs], net.head[jobs], net.cost[jobs]
     by_head = np.argsort(head, kind="stable")
     nodes = np.arange(net.num_nodes + 1)
     used, idle = np.zeros(jobs.shape[0], np.int64), np.zeros(stays.shape[0], np.int64)
-    work = np.empty((3, net.num_nodes), np.int64)
-    machines = buy_machines(
-        tail,
-        head,
-        cost,
-        np.searchsorted(tail, nodes),
-        by_head,
-        np.searchsorted(head[by_head], nodes),
-        net.cost[stays],
-        int(net.cost[-1]),
-        slots,
-        used,
-        idle,
-        *work,
-    )
+    potential, distance, arrived_by = np.empty((3, net.num_nodes), np.int64)
+    leaving, entering = np.searchsorted(tail, nodes), np.searchsorted(head[by_head], nodes)
+    first_potentials(head, cost, leaving, net.cost[stays], potential)
+    machines = 0
+    while machines * slots < jobs.shape[0]:
+        if deadline is not None and time.perf_counter() > deadline:
+            return None
+        if not buy_machine(
+            tail,
+            head,
+            cost,
+            leaving,
+            by_head,
+            entering,
+            net.cost[stays],
+            int(net.cost[-1]),
+            slots,
+            used,
+            idle,
+            potential,
+            distance,
+            arrived_by,
+        ):
+            break
+        machines += 1
     flow = np.empty(net.tail.shape[0], np.int64)
     flow[jobs], flow[stays], flow[-1] = used, idle, machines * slots
     return flow
@@ -151,10 +187,12 @@ def build(instance: WaitingInstance) -> LinearModel:
     Raises
     ------
     MethodError
-        if machines are not just slots, or no job fits one.
+        if machines are not just slots, no job fits one, or amounts are too large for floats.
     """
     scaled, slots = scale(instance), slots_per_machine(instance)
     if slots is None or not scaled.num_jobs:
         raise MethodError(f"{instance.name}: jobs of several kinds, or none that fits; there is no such flow.")
+    if largest_amount(scaled, slots) > MAX_FLOAT_AMOUNT:
+        raise MethodError(f"{instance.name}: floats do not hold its amounts; use coarser times.")
     until = int((scaled.submit + scaled.runtime).max())
     return flow_model(f"no-wait-{instance.name}", network(scaled, slots, scaled.horizon, until), slots)

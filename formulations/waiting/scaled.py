@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.waiting.model import HOUR_US
+from schedgap.instances.waiting.model import HOUR_US, MAX_END_US
 from schedgap.instances.waiting.objective import rent_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ class Scaled:
     horizon : how long fixed machines are paid at least. longest : (N,) int64, the longest wait that can pay: that of
     the instance, and no more than what the price of waiting makes dearer than renting. -1 stands for no limit.
     always_rented : amount that the other jobs rent for.
+
+    Every number is exact at any size that an instance may have, and submit + longest + runtime is below 2^62.
     """
 
     instance: WaitingInstance
@@ -64,30 +66,38 @@ def scale(instance: WaitingInstance) -> Scaled:
         instance.horizon_us,
         instance.max_wait_us or 0,
     )
-    runtime = instance.runtime_us[fits] // unit
+    submit, runtime = instance.submit_us[fits] // unit, instance.runtime_us[fits] // unit
     return Scaled(
         instance,
         fits,
-        instance.submit_us[fits] // unit,
+        submit,
         runtime,
         rent[fits],
-        _longest_waits(instance, rent[fits], runtime, unit),
+        _longest_waits(instance, rent[fits], submit, runtime, unit),
         instance.horizon_us // unit,
         unit,
         rent_of(rent[others], instance.runtime_us[others] // unit),
     )
 
 
-def _longest_waits(instance: WaitingInstance, rent: IntArray, runtime: IntArray, unit: int) -> IntArray:
-    """Return the limits: waiting costs its price, and a job for which that is its rent does no worse to rent at once."""
+def _longest_waits(
+    instance: WaitingInstance, rent: IntArray, submit: IntArray, runtime: IntArray, unit: int
+) -> IntArray:
+    """Return the limits: waiting costs its price, and a job for which that is its rent does no worse to rent at once.
+
+    No schedule ends after `MAX_END_US`, which is a limit too where there is another one.
+    """
     longest = np.full(rent.shape[0], -1, np.int64)
+    latest = MAX_END_US // unit - submit - runtime
     if instance.max_wait_us is not None:
-        longest[:] = instance.max_wait_us // unit
+        longest = np.minimum(instance.max_wait_us // unit, latest)
     if instance.wait_price:
-        # rent x runtime may have more than 63 bits; the quotient is rounded up instead, by parts.
-        whole, rest = np.divmod(rent, instance.wait_price)
-        fits = runtime <= np.iinfo(np.int64).max // 2 // (whole + 1)
-        worth = np.where(fits, whole * runtime + -(-rest * np.where(fits, runtime, 0) // instance.wait_price), -1)
-        tighter = (worth >= 0) & ((longest < 0) | (worth < longest))
+        if int(rent.max(initial=0)) * int(runtime.max(initial=0)) < 2**62:
+            worth = -(-rent * runtime // instance.wait_price)
+        else:
+            given = zip(rent.tolist(), runtime.tolist(), latest.tolist(), strict=True)
+            worth = np.array([min(-(-r * t // instance.wait_price), last) for r, t, last in given], np.int64)
+        worth = np.minimum(worth, latest)
+        tighter = (longest < 0) | (worth < longest)
         longest[tighter] = worth[tighter]
     return longest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,19 +22,24 @@ def slots_per_machine(instance: WaitingInstance) -> int | None:
     and the slots shared out among the machines.
     """
     fits = instance.fits_fixed()
-    cores, memory = np.sort(instance.cores[fits]), np.sort(instance.memory_mib[fits])
-    if not cores.size:
+    if not fits.any():
         return 1
-    most = (instance.machine_cores, instance.machine_memory_mib)
-    together = [
-        int(np.searchsorted(np.cumsum(sizes[::-1]), room, "right"))
-        for sizes, room in zip((cores, memory), most, strict=True)
-    ]
-    k = min(together)
-    if k == cores.size:
+    kinds = (instance.cores[fits], instance.machine_cores), (instance.memory_mib[fits], instance.machine_memory_mib)
+    k = min(_first_that_fit(np.sort(sizes)[::-1], room) for sizes, room in kinds)
+    if k == int(fits.sum()):
         return k
-    apart = cores[: k + 1].sum() > most[0] or memory[: k + 1].sum() > most[1]
+    apart = any(_first_that_fit(np.sort(sizes), room) <= k for sizes, room in kinds)
     return k if apart else None
+
+
+def _first_that_fit(sizes: IntArray, room: int) -> int:
+    """Return how many of the first sizes, none above the room, fit it together.
+
+    Where their sum may wrap, it is one of Python's integers.
+    """
+    if sizes.size * room < 2**63:
+        return int(np.searchsorted(np.cumsum(sizes), room, "right"))
+    return sum(total <= room for total in accumulate(sizes.tolist()))
 
 
 def schedule_in_slots(

@@ -13,6 +13,11 @@ Rows        sum_{t, m} x[j, t, m] <= 1                                      for 
             P[m] >= L - L_max (1 - Y[m])
 
 Columns and rows are limited; a longer window is for `interval-model` or the bounds.
+
+A back end computes in floats, with tolerances. Its claims are believed where these cannot swallow a unit: sizes are
+divided by their common divisor, and no row may have numbers too far apart (`separable`); amounts count steps of their
+common divisor and must add up to at most `MAX_AMOUNT`; a bound is believed to a billionth of its size (`trusted`). Other
+instances are unsupported. What a back end calls a solution is verified; one that is infeasible after rounding is none.
 """
 
 from __future__ import annotations
@@ -27,8 +32,9 @@ import numpy as np
 from schedgap.formulations.backends import MIP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
+from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trusted import trusted
-from schedgap.formulations.waiting.windows import schedule_of, windows
+from schedgap.formulations.waiting.windows import INFEASIBLE_SOLUTION, by_gcd, is_feasible, schedule_of, windows
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.waiting.model import FAMILY
@@ -65,6 +71,15 @@ def too_large(found: Windows) -> str | None:
     return None
 
 
+def _sizes(found: Windows) -> list[tuple[IntArray, int]]:
+    """Return the sizes of jobs and what a machine holds, of cores and of memory, in the largest exact units."""
+    instance, jobs = found.scaled.instance, found.scaled.jobs
+    return [
+        by_gcd(instance.cores[jobs], instance.machine_cores),
+        by_gcd(instance.memory_mib[jobs], instance.machine_memory_mib),
+    ]
+
+
 def columns(found: Windows) -> Columns:
     """Return all starts of all jobs on all machines."""
     counts = found.latest - found.scaled.submit + 1
@@ -94,8 +109,8 @@ def time_indexed_model(found: Windows, cols: Columns) -> LinearModel:
     if found.slots:
         _add_capacity(rows, found, cols, np.ones(scaled.num_jobs, np.int64), found.slots, first_y)
     else:
-        _add_capacity(rows, found, cols, instance.cores[scaled.jobs], instance.machine_cores, first_y)
-        _add_capacity(rows, found, cols, instance.memory_mib[scaled.jobs], instance.machine_memory_mib, first_y)
+        for sizes, room in _sizes(found):
+            _add_capacity(rows, found, cols, sizes, room, first_y)
     order = np.arange(max(0, machines - 1))
     rows.add(
         "order",
@@ -180,6 +195,8 @@ def build(instance: WaitingInstance) -> LinearModel:
         if it would be too large, or no machine pays.
     """
     found = windows(instance)
+    if isinstance(found, str):
+        raise MethodError(f"{instance.name} {found}.")
     reason = too_large(found) or (None if found.max_machines else "has no job for which a fixed machine pays")
     if reason is not None:
         raise MethodError(f"{instance.name} {reason}.")
@@ -193,15 +210,18 @@ def time_indexed(
     """Find the clairvoyant optimum by the time-indexed integer program: short windows in coarse times."""
     begun = time.perf_counter()
     found = windows(instance)
+    reason = found if isinstance(found, str) else too_large(found)
+    if isinstance(found, str) or reason is not None:
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": str(reason)})
     scaled = found.scaled
     nobody, nothing = np.zeros(scaled.num_jobs, np.bool_), np.zeros(scaled.num_jobs, np.int64)
-    reason = too_large(found)
-    if reason is not None:
-        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     if not found.max_machines:
         return Outcome(schedule_of(found, nobody, nothing, None), scaled.objective(scaled.all_rented), Status.OPTIMAL)
     cols = columns(found)
     model = time_indexed_model(found, cols)
+    reason = inseparable(model)
+    if reason is not None:
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": f"{reason}; use interval-model"})
     built = time.perf_counter()
     left_s = None if time_limit_s is None else time_limit_s - (built - begun)
     result = solve(model, backend, time_limit_s=left_s, threads=threads)
@@ -212,6 +232,8 @@ def time_indexed(
         start[cols.job[chosen]] = cols.start[chosen]
         machine[cols.job[chosen]] = cols.machine[chosen]
         solution = schedule_of(found, present, start, None if found.slots else machine)
+        if not is_feasible(instance, solution):
+            return Outcome(status=Status.NO_SOLUTION, backend=backend, details={"reason": INFEASIBLE_SOLUTION})
     bound = None
     if result.bound is not None and math.isfinite(result.bound):
         bound = scaled.objective(trusted(result.bound) * found.step + scaled.all_rented)

@@ -10,12 +10,19 @@ import numpy as np
 
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.formulations.waiting.slots import schedule_in_slots, slots_per_machine
+from schedgap.instances.errors import VerifyError
 from schedgap.instances.waiting.schedule import RENTED, WaitingSchedule
+from schedgap.instances.waiting.verify import verify
 
 if TYPE_CHECKING:
     from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.waiting.model import WaitingInstance
+
+
+INFEASIBLE_SOLUTION = "the back end's solution is infeasible, so it cannot tell the sizes of this instance apart"
+# Whole amounts stay exact in floats, as which CP-SAT too tells objectives and bounds.
+MAX_AMOUNT = 2**52
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,8 +44,8 @@ class Windows:
     wait_price: int
 
 
-def windows(instance: WaitingInstance) -> Windows:
-    """Return the windows of an instance.
+def windows(instance: WaitingInstance) -> Windows | str:
+    """Return the windows of an instance, or why there are none: amounts that the back ends' numbers do not hold.
 
     Starts are whole multiples of the common divisor of all times, and a job starts when it is submitted or when
     another one ends: moving a job to an earlier start that is free keeps a schedule feasible and no dearer. So no
@@ -51,6 +58,11 @@ def windows(instance: WaitingInstance) -> Windows:
     rents = [int(r) * int(t) for r, t in zip(scaled.rent, scaled.runtime, strict=True)]
     most = min(scaled.num_jobs, sum(rents) // (instance.fixed_price * scaled.horizon))
     step = math.gcd(instance.fixed_price, instance.wait_price, *rents)
+    last_end = max(scaled.horizon, int((latest + scaled.runtime).max(initial=0)))
+    waits = sum((latest - scaled.submit).tolist())
+    largest = (instance.fixed_price * most * last_end + sum(rents) + instance.wait_price * waits) // step
+    if largest > MAX_AMOUNT:
+        return f"has amounts up to {largest:.3g} steps, more than {MAX_AMOUNT:.3g}; use bound-fluid, or coarser times"
     return Windows(
         scaled,
         latest,
@@ -59,9 +71,25 @@ def windows(instance: WaitingInstance) -> Windows:
         slots_per_machine(instance) if most else 1,
         step,
         np.array([rent // step for rent in rents], dtype=np.int64),
-        instance.fixed_price // step,
-        instance.wait_price // step,
+        # Without limit, and of no use, where no machine pays or nobody can wait.
+        min(instance.fixed_price // step, MAX_AMOUNT),
+        min(instance.wait_price // step, MAX_AMOUNT),
     )
+
+
+def by_gcd(sizes: IntArray, room: int) -> tuple[IntArray, int]:
+    """Return sizes and what holds them, divided by the sizes' common divisor: the same ones fit together."""
+    divisor = max(1, int(np.gcd.reduce(sizes, initial=0)))
+    return sizes // divisor, min(room, int(sizes.sum(dtype=object) or 0)) // divisor
+
+
+def is_feasible(instance: WaitingInstance, schedule: WaitingSchedule) -> bool:
+    """Whether what a back end calls a solution is one: exactly, whatever its tolerances."""
+    try:
+        verify(instance, schedule)
+    except VerifyError:
+        return False
+    return True
 
 
 def schedule_of(found: Windows, present: BoolArray, start: IntArray, machine: IntArray | None) -> WaitingSchedule:

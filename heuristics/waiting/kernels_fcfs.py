@@ -29,14 +29,15 @@ RENTED = -1
 @lean_kernel
 def serve_in_turn(
     submit: Any, runtime: Any, cores: Any, memory: Any, limit: Any, mistaken: Any, balks: bool, fit: int,
-    free: Any, buckets: Any, times: Any, jobs: Any, look: Any, known: Any, machine: Any, start: Any,
+    free: Any, buckets: Any, times: Any, jobs: Any, look: Any, kind: Any, known: Any, machine: Any, start: Any,
 ) -> None:  # fmt: skip
     """Write where each job runs and when it starts.
 
     submit, runtime, cores, memory : (J,) int64. limit, mistaken, balks : as in `kernels_slots.serve_slots`; jobs larger
     than a machine have a negative limit. fit, free, buckets : `kernels_machines`, all machines empty. times, jobs : (R,)
-    work arrays for running jobs. look : see `look_ahead`. known : (C + 1, 2) int64, zeros: for each number of cores, a
-    lower bound on the start of jobs with that much memory or more. machine, start : (J,) int64, out.
+    work arrays for running jobs. look : see `look_ahead`. kind : (J,) int64, the same number for jobs of equally many
+    cores. known : (C, 2) int64, zeros: for each kind, a lower bound on the start of jobs with that much memory or more.
+    machine, start : (J,) int64, out.
     """
     limit_step = 1 if limit.shape[0] > 1 else 0
     mistaken_step = 1 if mistaken.shape[0] > 1 else 0
@@ -63,13 +64,13 @@ def serve_in_turn(
             begin = now
             if now <= latest and k < 0:
                 begin = NEVER
-                if known[cores[j], 0] <= latest or known[cores[j], 1] > memory[j]:
+                if known[kind[j], 0] <= latest or known[kind[j], 1] > memory[j]:
                     begin, _, _, _, bound = look_ahead(
                         times, jobs, running, machine, cores, memory, free, cores[j], memory[j], latest, look
                     )
                     if begin == NEVER:
-                        known[cores[j], 0] = bound
-                        known[cores[j], 1] = memory[j]
+                        known[kind[j], 0] = bound
+                        known[kind[j], 1] = memory[j]
             if begin > latest:
                 if wrong:
                     start[j] = latest

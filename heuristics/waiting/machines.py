@@ -9,22 +9,27 @@ if TYPE_CHECKING:
 
 # Numbers tried between two neighbours of the best so far.
 POINTS = 7
+# How far beyond the most that are of use numbers are tried, so that the best has neighbours on both sides.
+MARGIN = 4
 # All numbers this near to the best are tried in the end.
 NEAR = 2
 
 
-def cheapest_number(cost: Callable[[int], int], least: int, machine_cost: int) -> tuple[int, int, int]:
+def cheapest_number(
+    cost: Callable[[int], int], least: int, machine_cost: int, most: int | None = None
+) -> tuple[int, int, int]:
     """Return the number of machines of the lowest cost found, that cost, and how many numbers were tried.
 
     Tries `least` and then 1, 2, 4, ... while that many machines alone cost less than the best so far, which is when no
-    larger number can be better; then evenly spaced numbers between the neighbours of the best, and so on until the
-    neighbours are next to it; then all within two of it. The smallest number wins a tie.
+    larger number can be better, or `most` are passed; then evenly spaced numbers between the neighbours of the best, and
+    so on until the neighbours are next to it; then all within two of it. The smallest number wins a tie.
 
     The cost of a policy over the number of machines need not have one valley: a trace's bursts leave small ones, and
     under bin packing another machine can even do harm. So this is a search from coarse to fine, not a proof; it is exact
     where there is one valley. O(log s) calls.
 
-    cost : of a number of machines. machine_cost : what one machine costs at least, positive.
+    cost : of a number of machines. machine_cost : what one machine costs at least, positive. most : from so many on,
+    more make no difference but their price; None where nobody knows.
     """
     costs: dict[int, int] = {}
 
@@ -38,7 +43,7 @@ def cheapest_number(cost: Callable[[int], int], least: int, machine_cost: int) -
 
     attempt(range(least, least + 1))
     ceiling = max(1, least)
-    while ceiling * machine_cost < costs[best()]:
+    while ceiling * machine_cost < costs[best()] and (most is None or ceiling <= MARGIN * most):
         attempt(range(ceiling, ceiling + 1))
         ceiling *= 2
     while True:

@@ -66,6 +66,7 @@ def best_number(simulation: Simulation, least: int) -> tuple[int, int, int]:
         lambda number: costs(instance, simulation.run(number)).objective,
         least,
         max(1, rounded_up(instance.fixed_price * instance.horizon_us)),
+        instance.num_jobs,
     )
 
 

@@ -13,6 +13,7 @@ from schedgap.heuristics.waiting.kernels_fcfs import serve_in_turn
 from schedgap.heuristics.waiting.kernels_machines import BEST, FIRST, WORD
 from schedgap.heuristics.waiting.kernels_queue import BLOCK, serve_queue
 from schedgap.heuristics.waiting.kernels_slots import serve_slots
+from schedgap.instances.arrays import locked_ints
 from schedgap.instances.waiting.model import SECOND_US
 from schedgap.instances.waiting.schedule import WaitingSchedule
 
@@ -31,6 +32,10 @@ FIT = ("first", "best")
 SEMANTICS = ("paper", "artifact")
 # Steps of what is free on a machine that are kept at first; doubled when they run out.
 FEWEST_STEPS = 64
+# Where machines have more cores, in the largest exact unit, these are numbered.
+MAX_CORES = 2**20
+# Words that best fit may count machines by: one for each core and 64 jobs, and up to four times as many are tried.
+MAX_BUCKETS = 2**25
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,15 @@ class Policy:
                 "the authors' simulator frees a machine after whole seconds, and a job here runs for a fraction more, so "
                 "its schedules would overload machines; use semantics=paper, or runtimes in whole seconds"
             )
+        _, room = core_units(instance)
+        if (
+            max(room, room * instance.num_jobs // 64) > MAX_BUCKETS
+            and self.fit == "best"
+            and self.scheduling != "conservative"
+        ):
+            return (
+                f"machines are counted by {room} cores for best fit, too many for {instance.num_jobs} jobs; use first"
+            )
         if instance.max_wait_us is not None and self.waits and self.limit_us > instance.max_wait_us:
             return f"a job may wait no longer than {instance.max_wait_us / SECOND_US:g} s, and here it may wait longer"
         return None
@@ -89,6 +103,7 @@ class Simulation:
     ) -> None:
         """Prepare the runs. limit_us : (J,), the limit of each job in place of the policy's, negative to rent at once."""
         self.instance = instance
+        self.cores, self.machine_cores = core_units(instance)
         self.policy = policy
         self.seed = 0
         short = instance.runtime_us <= policy.short_us
@@ -116,7 +131,7 @@ class Simulation:
         machine, start = np.empty(instance.num_jobs, np.int64), np.empty(instance.num_jobs, np.int64)
         balks = policy.balks or not policy.waits
         times = (instance.submit_us, instance.runtime_us)
-        jobs = (*times, instance.cores, instance.memory_mib)
+        jobs = (*times, self.cores, instance.memory_mib)
         if policy.semantics == "artifact":
             serve_as_artifact(
                 *jobs, self.short, policy.waits, policy.limit_us, 0 if balks else policy.limit_us, policy.wait_error,
@@ -130,10 +145,11 @@ class Simulation:
                 *times, self.limit_us, self.mistaken, balks, self.slots_a_machine, slots, ends, machine, start
             )  # fmt: skip
         elif policy.scheduling == "fcfs" or not policy.waits:
-            known = np.zeros((instance.machine_cores + 1, 2), np.int64)
+            kind, kinds = self._kinds()
+            known = np.zeros((kinds, 2), np.int64)
             serve_in_turn(
                 *jobs, self.limit_us, self.mistaken, balks, *self._machines(num_machines), *self._running(num_machines),
-                self._look(num_machines), known, machine, start,
+                self._look(num_machines), kind, known, machine, start,
             )  # fmt: skip
         elif policy.scheduling == "conservative":
             steps = FEWEST_STEPS
@@ -158,8 +174,8 @@ class Simulation:
         instance, policy = self.instance, self.policy
         times = np.zeros((number, steps), np.int64)
         free = np.empty((number, steps, 2), np.int64)
-        free[:, 0] = instance.machine_cores, instance.machine_memory_mib
-        jobs = (instance.submit_us, instance.runtime_us, instance.cores, instance.memory_mib)
+        free[:, 0] = self.machine_cores, instance.machine_memory_mib
+        jobs = (instance.submit_us, instance.runtime_us, self.cores, instance.memory_mib)
         return serve_by_promise(
             *jobs, self.limit_us, self.mistaken, policy.balks, BEST if policy.fit == "best" else FIRST,
             times, free, np.zeros(number, np.int64), np.ones(number, np.int64), machine, start,
@@ -178,6 +194,8 @@ class Simulation:
         held = instance.machine_cores // cores
         if memory_mib:
             held = min(held, instance.machine_memory_mib // memory_mib)
+        # All jobs run on the first machine that holds as many.
+        held = min(held, instance.num_jobs)
         return held if held == 1 or policy.fit == "first" else 0
 
     def _machines(self, number: int) -> tuple[int, IntArray, IntArray]:
@@ -185,14 +203,14 @@ class Simulation:
         instance = self.instance
         size = _power_of_two(number)
         free = np.full((2, 2 * size), -1, np.int64)
-        free[:, size : size + number] = [[instance.machine_cores], [instance.machine_memory_mib]]
+        free[:, size : size + number] = [[self.machine_cores], [instance.machine_memory_mib]]
         while size > 1:
             free[:, size // 2 : size] = np.maximum(free[:, size : 2 * size : 2], free[:, size + 1 : 2 * size : 2])
             size //= 2
         if self.policy.fit != "best":
             return FIRST, free, np.zeros((1, 1), np.int64)
         words = -(-number // WORD)
-        buckets = np.zeros((instance.machine_cores + 1, words + 1), np.int64)
+        buckets = np.zeros((self.machine_cores + 1, words + 1), np.int64)
         buckets[-1, :words] = -1
         if number % WORD:
             buckets[-1, words - 1] = (1 << number % WORD) - 1
@@ -201,11 +219,33 @@ class Simulation:
 
     def _running(self, number: int) -> tuple[IntArray, NDArray[np.int32]]:
         """Return room for a heap of running jobs: each holds a core."""
-        most = min(self.instance.num_jobs, number * self.instance.machine_cores)
+        most = min(self.instance.num_jobs, number * self.machine_cores)
         return np.empty(most + 1, np.int64), np.empty(most + 1, np.int32)
+
+    def _kinds(self) -> tuple[IntArray, int]:
+        """Return jobs' numbers by cores, and how many numbers there are: the cores themselves unless they are many."""
+        if self.machine_cores <= MAX_CORES:
+            return self.cores, self.machine_cores + 1
+        present, kind = np.unique(self.cores, return_inverse=True)
+        return locked_ints(kind.reshape(-1)), present.shape[0]
 
     def _look(self, number: int) -> tuple[NDArray[Any], ...]:
         return (*self._running(number), np.zeros((2, number), np.int64), np.empty(number, np.int64))
+
+
+def core_units(instance: WaitingInstance) -> tuple[IntArray, int]:
+    """Return each job's and a machine's cores in the largest exact unit: the same jobs fit the same machines.
+
+    A machine has no more units than the jobs that fit it have together, and a job that needs more cores than a machine
+    one more than that.
+    """
+    fits = instance.cores <= instance.machine_cores
+    unit = max(1, int(np.gcd.reduce(instance.cores[fits], initial=0)))
+    units = instance.cores // unit
+    if unit == 1 and int(instance.cores.max()) <= instance.machine_cores <= instance.num_jobs:
+        return instance.cores, instance.machine_cores
+    room = min(instance.machine_cores // unit, max(1, sum(units[fits].tolist())))
+    return locked_ints(np.where(fits, units, room + 1)), room
 
 
 def _power_of_two(number: int) -> int:
