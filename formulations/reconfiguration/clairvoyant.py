@@ -2,6 +2,9 @@
 
 No policy can do better: it is what online policies are measured against on small instances, with migrations,
 interference and every delay, by the cloud's own rules (Eva, sections 4.4 and 5).
+
+Costs of single plans and bounds on what is left are summed in 64-bit integers, those of whole schedules in Python's; an
+instance whose prices and times could lead further is unsupported (`largest_amount`). Below that everything is a proof.
 """
 
 from __future__ import annotations
@@ -9,8 +12,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from schedgap.formulations.reconfiguration.clairvoyant_program_layout import num_plans
 from schedgap.formulations.reconfiguration.clairvoyant_search import Search
 from schedgap.formulations.reconfiguration.clairvoyant_sets import fitting_sets, useful_types
+from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.formulations.reconfiguration.presence import must_plans
 from schedgap.formulations.reconfiguration.products import boundable
 from schedgap.formulations.reconfiguration.work_prices import work_prices
@@ -23,6 +28,21 @@ if TYPE_CHECKING:
 MAX_TASKS = 4
 # Tasks x plans x machine types that differ x plans at which a machine may be rented for one use.
 MAX_CHOICES = 200
+# Of micro-dollars an hour times seconds, and of nano-dollars an hour times task seconds.
+MAX_AMOUNT = 2**62
+
+
+def largest_amount(instance: ReconfigurationInstance) -> int:
+    """Return what no sum of the compiled search is above.
+
+    No search has more machines at a time than `MAX_CHOICES`, nor is one of them paid, or work left, for longer than a
+    schedule lasts in which nobody is ever moved, which the first schedule found is no longer than.
+    """
+    dearest = int(instance.catalogue.price.max())
+    lasts = (num_plans(instance) + 2) * instance.period_s + instance.terminate_s + int(instance.acquire_s.max())
+    machines = dearest * MAX_CHOICES * (lasts + int(instance.setup_s.max()))
+    work = sum(n * w for n, w in zip(instance.num_tasks.tolist(), instance.work_s.tolist(), strict=True))
+    return max(machines, dearest * NANO * work)
 
 
 def few_choices(instance: ReconfigurationInstance) -> str | None:
@@ -44,6 +64,9 @@ def few_choices(instance: ReconfigurationInstance) -> str | None:
             f"rent a machine at for one use; the search of every plan takes at most {MAX_CHOICES} of their product, "
             f"not {choices}."
         )
+    amount = largest_amount(instance)
+    if amount > MAX_AMOUNT:
+        return f"has prices times times of up to {amount:.3g}, which the search would have to sum beyond 62 bits"
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,10 +54,10 @@ def copied(node: Node, more: int) -> tuple[State, IntArray]:
     """Return a copy of a node's state and serial numbers with room for some more machines."""
     state = node.state
     rows = int(state.clock[NUM_MACHINES]) + more
-    fresh: dict[str, IntArray] = {name: getattr(state, name).copy() for name in REST}
+    fresh: dict[str, Any] = {name: getattr(state, name).copy() for name in REST}
     for name in TABLES:
         old = getattr(state, name)
-        fresh[name] = np.zeros((rows, *old.shape[1:]), np.int64)
+        fresh[name] = np.zeros((rows, *old.shape[1:]), old.dtype)
         fresh[name][: rows - more] = old
     serial = np.concatenate((node.serial, node.rented + np.arange(more)))
     return state._replace(**fresh), serial

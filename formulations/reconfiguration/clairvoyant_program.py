@@ -2,6 +2,10 @@
 
 The program (`clairvoyant_program_model`) is kind to schedules: no interference, images that may be built already. Its
 bound therefore holds for every schedule; its placements are played by the cloud's rules, which give their true cost.
+
+A back end searches in floats. Its bound is believed to a billionth of its size where no row has numbers so far apart that
+its tolerances swallow the small ones (`separable`): work of less than 2^21 s, sizes of less than 2^21 units. Otherwise the
+instance is unsupported.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from schedgap.formulations.reconfiguration.clairvoyant_program_play import playe
 from schedgap.formulations.reconfiguration.clairvoyant_program_slots import slots
 from schedgap.formulations.reconfiguration.products import boundable
 from schedgap.formulations.reconfiguration.work_prices import work_prices
+from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.reconfiguration.model import FAMILY
@@ -63,6 +68,9 @@ def clairvoyant_program(
     price = work_prices(instance, deadline).price
     at = layout(instance)
     model = program(instance, at, price)
+    reason = inseparable(model)
+    if reason is not None:
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     built = time.perf_counter()
     result = solve(model, backend, time_limit_s=None if deadline is None else deadline - built, threads=threads)
     solved = time.perf_counter()

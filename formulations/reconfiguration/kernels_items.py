@@ -206,6 +206,12 @@ def rents(
             value[i] = base[i] + np.int64(speed[i] * RATES[m])
         price[:] = 0.0
         improve_multipliers(value, demand, fit, np.maximum(capacity, 1), 0, ROUNDS, price)
+        full = 0.0
+        for r in range(num_resources):
+            full += np.rint(price[r]) * capacity[r]
+        if full > FAR:
+            # In floats first: whole numbers might wrap.
+            continue
         for r in range(num_resources):
             cost = np.int64(np.rint(price[r]))
             whole[m] += cost * capacity[r]

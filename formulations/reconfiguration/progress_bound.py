@@ -5,6 +5,9 @@
 for prices that no machine beats (`spell_prices`). pi is a share of the prices of `bound-work`: with share 1 nothing is
 left for presence, with share 0 interference and acquisition that is not paid cost the bound the most. Every share
 gives a valid bound; the best of a few is returned, or that of work alone if it is better.
+
+Prices come from linear programs in floats and are made whole; what they prove is computed in integers that stay within 62
+bits for every instance that `limits` lets pass. Beyond that the instance is unsupported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The method `bound-work`: the cost of all work at the best prices that no machine beats."""
+"""The method `bound-work`: the cost of all work at the best prices that no machine beats.
+
+Proven in integers (`work_prices`) for every instance that `limits` lets pass; beyond that it is unsupported.
+"""
 
 from __future__ import annotations
 

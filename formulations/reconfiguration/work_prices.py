@@ -7,7 +7,7 @@ over all contents p that a machine holds. Its dual gives each class a price for 
 that no content of any machine type progresses faster, in money, than the machine costs. A machine is paid in every
 second in which a task on it progresses, so the work of all jobs at these prices is a bound on every schedule. Prices
 that violate this are scaled down by the worst content found by exact search (Farley, 1990): the bound is proven in
-exact integers at any time.
+exact integers at any time, and at every size that `limits` lets pass; beyond it is unsupported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
-from schedgap.formulations.reconfiguration.contents import ContentPricer, Items
+from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items
 from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.instances.reconfiguration.verify import HOUR_S
 
@@ -33,6 +33,8 @@ DOLLAR = 1e9
 # Contents have to gain this share of their machine's price to be worth a column.
 GAIN = 1e-7
 NODE_LIMIT = 20_000_000
+# Of a search with a deadline, before it is known how long a node takes.
+FIRST_NODES = 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +84,7 @@ def work_prices(
             if deadline is not None and time.perf_counter() >= deadline:
                 scaled = [0] * num_classes
                 break
-            found = pricer.best(k, items, paid * NANO, node_limit)
+            found = _best_in_time(pricer, k, items, paid * NANO, node_limit, deadline)
             nodes += found.nodes
             if found.upper > paid * NANO:
                 scaled = [min(s, int(p) * paid * NANO // found.upper) for s, p in zip(scaled, price, strict=True)]
@@ -95,6 +97,24 @@ def work_prices(
         if lp.num_columns == before:
             break
     return WorkPrices(best.price, best.bound, lp.num_columns, iterations, nodes)
+
+
+def _best_in_time(
+    pricer: ContentPricer, machine_type: int, items: Items, target: int, node_limit: int, deadline: float | None
+) -> Found:
+    """Search as `ContentPricer.best` does, with no more nodes than there is time for, as the first ones took."""
+    if deadline is None:
+        return pricer.best(machine_type, items, target, node_limit)
+    nodes, spent = min(FIRST_NODES, node_limit), 0
+    while True:
+        begun = time.perf_counter()
+        found = pricer.best(machine_type, items, target, nodes)
+        now = time.perf_counter()
+        spent += found.nodes
+        affordable = int(nodes * (deadline - now) / max(now - begun, 1e-9))
+        if found.nodes <= nodes or nodes >= node_limit or affordable <= nodes:
+            return Found(found.content, found.upper, spent)
+        nodes = min(node_limit, affordable, 100 * nodes)
 
 
 def micro_dollars(nano_seconds: int) -> int:
