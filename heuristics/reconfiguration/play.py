@@ -26,10 +26,10 @@ from schedgap.heuristics.reconfiguration.kernels_view import (
 )
 from schedgap.heuristics.reconfiguration.view import Market, Plan, View
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import Outcome
+from schedgap.instances.method import Outcome, Status
 from schedgap.instances.reconfiguration.cloud import Cloud
 from schedgap.instances.reconfiguration.kernels_events import advance
-from schedgap.instances.reconfiguration.kernels_state import DONE, FINE, FINISH, PHASE
+from schedgap.instances.reconfiguration.kernels_state import DONE, FINE, FINISH, PHASE, RATE, RUNNING
 from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S
 
 if TYPE_CHECKING:
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 KNOWLEDGE = ("durations", "throughput")
+# So many plans after the last arrival in which nobody was moved, nothing was rented and nobody progressed: it stays so.
+STUCK_PLANS = 10_000
+
+
+class StuckError(MethodError):
+    """A policy leaves tasks where they do not progress, so that their job never ends."""
 
 
 def policy(
@@ -64,7 +70,10 @@ def policy(
 
     def register(decide: Callable[..., Plan]) -> Callable[..., Plan]:
         def played(instance: ReconfigurationInstance, chosen: Callable[[View], Plan]) -> Outcome:
-            return play(instance, chosen, knows)
+            try:
+                return play(instance, chosen, knows)
+            except StuckError as stuck:
+                return Outcome(status=Status.NO_SOLUTION, details={"reason": str(stuck)})
 
         register_played(decide, played, name, family=FAMILY, version=version, stochastic=stochastic, choices=choices)
         return decide
@@ -81,7 +90,7 @@ def play(instance: ReconfigurationInstance, decide: Callable[[View], Plan], know
     Raises
     ------
     MethodError
-        if what the policy returns is no plan for its view, or leaves a job without end.
+        if what the policy returns is no plan for its view; StuckError, if it leaves a job without end.
     """
     cloud = Cloud(instance)
     eyes = _Eyes(instance, knows)
@@ -89,7 +98,7 @@ def play(instance: ReconfigurationInstance, decide: Callable[[View], Plan], know
     times: list[int] = []
     tasks: list[IntArray] = []
     places: list[IntArray] = []
-    plans, now, status = 0, int(instance.first_plan_s()[0]), FINE
+    plans, idle, now, status = 0, 0, int(instance.first_plan_s()[0]), FINE
     while status == FINE:
         advance(cloud.state, now)
         if cloud.num_unfinished == 0:
@@ -100,9 +109,14 @@ def play(instance: ReconfigurationInstance, decide: Callable[[View], Plan], know
             now = -(-arrival // period) * period
             continue
         if now > MAX_TIME_S:
-            raise MethodError(
+            raise StuckError(
                 f"job {cloud.state.active[0]} has not ended by {MAX_TIME_S} s, the last second of a plan; its tasks do "
                 "not progress where the policy leaves them."
+            )
+        if idle >= STUCK_PLANS and _nobody_progresses(cloud):
+            raise StuckError(
+                f"job {cloud.state.active[0]} has not ended by {now} s, and no task has progressed for {idle} plans, in "
+                "which the policy left all where they are."
             )
         view = eyes.look(cloud)
         plan = _checked(decide(view), view)
@@ -115,6 +129,8 @@ def play(instance: ReconfigurationInstance, decide: Callable[[View], Plan], know
         tasks.append(moved)
         places.append(moved_to)
         plans += 1
+        changes = moved.shape[0] > 0 or plan.new_types.shape[0] > 0 or cloud.next_arrival_s is not None
+        idle = 0 if changes else idle + 1
         now += period
     schedule = cloud.schedule(
         np.array(times, np.int64),
@@ -122,6 +138,12 @@ def play(instance: ReconfigurationInstance, decide: Callable[[View], Plan], know
         np.concatenate(places) if places else np.empty(0, np.int64),
     )
     return Outcome(schedule, details={"plans": plans})
+
+
+def _nobody_progresses(cloud: Cloud) -> bool:
+    """Whether every unfinished job runs at rate 0, so that only a move could change anything."""
+    jobs = cloud.job[cloud.state.active[: cloud.num_unfinished]]
+    return bool(((jobs[:, PHASE] == RUNNING) & (jobs[:, RATE] == 0)).all())
 
 
 class _Eyes:

@@ -13,7 +13,7 @@ from schedgap.heuristics.reconfiguration import eva, no_packing, owl, stratus, s
 from schedgap.heuristics.reconfiguration.play import play, policy
 from schedgap.heuristics.reconfiguration.view import EXECUTING, MIGRATING, Plan
 from schedgap.instances.errors import MethodError, VerifyError
-from schedgap.instances.method import REGISTRY, find_method
+from schedgap.instances.method import REGISTRY, Status, find_method
 from schedgap.instances.reconfiguration import FAMILY, verify
 
 FIELDS = ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine")
@@ -285,3 +285,22 @@ def test_an_arrival_after_a_pause_starts_a_new_cluster(make_instance):
     assert late[0][:2] == (5000, 0)
     assert {job for row in seen for job in row[2]} == {0, 1, 2}
     assert EXECUTING in late[-1][3]
+
+
+def test_a_registered_policy_that_gets_stuck_finds_no_solution(make_instance, monkeypatch):
+    """Four jobs that stop each other on one machine: nothing happens any more, plan after plan."""
+    monkeypatch.setattr(player, "STUCK_PLANS", 200)
+    instance = make_instance(1, jobs=4, arrival_s=[0] * 4, num_tasks=[1] * 4, work_s=[10**6] * 4, period_s=1)
+    instance = instance.replace(catalogue=instance.catalogue.replace(throughput=np.zeros_like(instance.throughput)))
+    demand = np.ones_like(instance.catalogue.demand)
+    instance = instance.replace(catalogue=instance.catalogue.replace(demand=demand))
+
+    @policy("t-stuck")
+    def together(view):
+        """Put everybody on one machine."""
+        return Plan(np.zeros(view.num_tasks, np.int64), np.zeros(1 - min(view.num_machines, 1), np.int64))
+
+    method = REGISTRY.pop((FAMILY, "t-stuck"))
+    found = method.run(instance)
+    assert (found.status, found.solution) == (Status.NO_SOLUTION, None)
+    assert "no task has progressed for 200 plans" in found.details["reason"]
