@@ -76,7 +76,12 @@ def solve_intervals(problem: IntervalProblem, *, time_limit_s: float | None = No
     start = [model.new_int_var(int(problem.release[j]), int(problem.latest[j]), "") for j in jobs]
     for j in jobs:
         model.add(start[j] == int(problem.release[j])).only_enforce_if(~present[j])
-    where, machines = _on_machines(model, problem, present, start)
+    deadline = None if time_limit_s is None else begun + time_limit_s
+    built = _on_machines(model, problem, present, start, deadline)
+    if built is None:
+        # No cost is negative.
+        return IntervalResult(Status.NO_SOLUTION, None, None, None, 0, time.perf_counter() - begun, version())
+    where, machines = built
     owned = _paid_time(model, problem, present, start, machines, last_end)
     rented = sum(int(problem.absent_cost[j]) * (1 - present[j]) for j in jobs)
     waited = sum(start[j] - int(problem.release[j]) for j in jobs)
@@ -96,9 +101,12 @@ def solve_intervals(problem: IntervalProblem, *, time_limit_s: float | None = No
 
 
 def _on_machines(
-    model: Any, problem: IntervalProblem, present: list[Any], start: list[Any]
-) -> tuple[list[list[Any]] | None, Any]:
-    """Add the capacity of machines; return each job's choice of machine, None with slots, and how many are bought."""
+    model: Any, problem: IntervalProblem, present: list[Any], start: list[Any], deadline: float | None
+) -> tuple[list[list[Any]] | None, Any] | None:
+    """Add the capacity of machines; return each job's choice of machine, None with slots, and how many are bought.
+
+    None where the deadline of `perf_counter` passes before: many jobs on many machines take a minute.
+    """
     jobs = range(len(present))
     length = problem.length.tolist()
     if problem.slots is not None:
@@ -112,7 +120,11 @@ def _on_machines(
         model.add(sum(where[j]) == present[j])
         for m in range(problem.max_machines):
             model.add_implication(where[j][m], bought[m])
+        if deadline is not None and time.perf_counter() >= deadline:
+            return None
     for m in range(problem.max_machines):
+        if deadline is not None and time.perf_counter() >= deadline:
+            return None
         intervals = [model.new_optional_fixed_size_interval_var(start[j], length[j], where[j][m], "") for j in jobs]
         for sizes, room in zip(problem.sizes.tolist(), problem.capacity.tolist(), strict=True):
             model.add_cumulative(intervals, sizes, room)

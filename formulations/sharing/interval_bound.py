@@ -68,6 +68,9 @@ def bound_intervals(
         return Outcome(status=Status.UNSUPPORTED, details={"reason": f"{reason} columns allow; use bound-work"})
     cheap = bound_work(instance, time_limit_s=time_limit_s).bound
     assert cheap is not None
+    if time_limit_s is not None and time.perf_counter() - begun >= time_limit_s:
+        # Building the program plays a whole schedule.
+        return Outcome(bound=cheap, status=Status.NO_SOLUTION, build_s=time.perf_counter() - begun)
     model = program(instance, number)
     built = time.perf_counter()
     left_s = None if time_limit_s is None else time_limit_s - (built - begun)
