@@ -116,6 +116,11 @@ class Method:
         """Whether the method is one of this package, and not of a plug-in."""
         return self.module.startswith("schedgap.") and self.func is not runs_elsewhere
 
+    @property
+    def takes_limit(self) -> bool:
+        """Whether the method has a time limit to keep to."""
+        return "time_limit_s" in self.wants
+
     def run(
         self,
         instance: Any,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.checks.instances import default_instances, small_instances
+from schedgap.bench.checks.instances import default_instances, large_instances, small_instances
 from schedgap.bench.checks.promises import judge_trial
 from schedgap.bench.checks.trials import try_methods
 from schedgap.bench.discover import load_families
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from schedgap.instances.method import Method
 
 TIME_LIMIT_S = 10.0
-SHORT_LIMIT_S = 1.0
+SHORT_LIMIT_S, STOPPED_AFTER_S = 1.0, 60.0
 
 
 def check_methods(
@@ -52,7 +52,8 @@ def check_methods(
     load_catalogue([family], files)
     chosen = [chosen_method(family, text) for text in texts]
     tried = small_instances(family) if instances is None else list(instances)
-    large = default_instances(family)
+    takes_limit = any(method.takes_limit for method, _ in chosen)
+    large = large_instances(family) if takes_limit else []
     beside: list[Chosen] = [
         (method, {}) for method in _references(family, tried, [method.name for method, _ in chosen])
     ]
@@ -63,7 +64,9 @@ def check_methods(
         tried,
         large,
         limits,
-        Limits.from_time_limit(SHORT_LIMIT_S),
+        # What is late shall be told by its time.
+        Limits.from_time_limit(SHORT_LIMIT_S, wall_s=STOPPED_AFTER_S),
+        ordinary=default_instances(family),
         beside=beside,
         plugins=files,
         jobs=jobs,

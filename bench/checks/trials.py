@@ -72,22 +72,24 @@ def try_methods(
     family: str,
     chosen: Sequence[Chosen],
     instances: Iterable[Any],
-    large: Iterable[Any],
+    large: Sequence[Any],
     limits: Limits,
     short: Limits,
     *,
+    ordinary: Sequence[Any] = (),
     beside: Sequence[Chosen] = (),
     plugins: tuple[str, ...] = (),
     jobs: int | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Trial]:
-    """Do the runs of several methods and return them by method, in two rounds: the second one in fresh processes.
+    """Do the runs of several methods and return them by method, in rounds, each in fresh processes.
 
-    The first has the plain runs only; the second repeats those that gave an answer, in all kinds.
-    large : instances to be solved within the limits `short`; a method gets the first that it takes. beside : methods
-    that do the plain runs only; they come last.
+    The first has the plain runs only; the second repeats those that gave an answer, in all kinds; the last has the large
+    instances.
+    large : instances to be solved within the limits `short`; a method gets the first that it takes, one without a time
+    limit the first of the `ordinary` ones. beside : methods that do the plain runs only; they come last.
     """
-    known = {instance.digest: instance for instance in (*instances, *large)}
+    known = {instance.digest: instance for instance in (*instances, *large, *ordinary)}
     names = {instance.digest: instance.name for instance in instances}
     plan = Plan(setting(family, plugins, limits.threads))
     trials: dict[str, Trial] = {}
@@ -120,22 +122,30 @@ def try_methods(
                 task(Kind.AFTER_OTHERS, trial.method, given, digest, before=before),
                 task(Kind.NO_TIME, trial.method, given, digest, limits=replace(limits, time_limit_s=0.0)),
             ]
-        if answered:
-            taken = [each for each in large if _takes(trial.method, each)][:1]
-            second += [task(Kind.LARGE, trial.method, given, each.digest, limits=short) for each in taken]
-    tell = _counter(on_progress, len(first), len(first) + len(second))
+    offered = {
+        trial.label: (given, list(large if trial.method.takes_limit else ordinary))
+        for trial, given in pairs[: len(chosen)]
+        if trial.answered()
+    }
+    tell = _counter(on_progress, len(first), len(first) + len(second) + len(offered))
     for performed in execute(second, jobs):
         _keep(trials, performed)
         tell()
+    while offered:
+        # Only a run tells whether a method takes an instance.
+        third = [
+            task(Kind.LARGE, trials[label].method, given, left.pop(0).digest, limits=short)
+            for label, (given, left) in offered.items()
+            if left
+        ]
+        offered = {label: each for label, each in offered.items() if each[1]}
+        for performed in execute(third, jobs):
+            if performed.answer.measurement.status is Status.UNSUPPORTED:
+                continue
+            _keep(trials, performed)
+            offered.pop(performed.run.label, None)
+            tell()
     return list(trials.values())
-
-
-def _takes(method: Method, instance: Any) -> bool:
-    try:
-        return method.supports(instance) is None
-    except Exception:
-        # The plain runs tell of it: there it is an error.
-        return False
 
 
 def _keep(trials: Mapping[str, Trial], performed: Performed) -> None:

@@ -1,14 +1,16 @@
 """Methods that break one promise each are told which; the command says so by its exit code."""
 
 import json
+import re
 
 import pytest
 
-from schedgap.bench.checks import check
+from schedgap.bench.checks import check, promises
 from schedgap.bench.checks.check import check_methods
-from schedgap.bench.checks.instances import default_instances, small_instances
+from schedgap.bench.checks.instances import LARGE, default_instances, large_instances, small_instances
 from schedgap.bench.checks.promises import Check, Checked, Result
 from schedgap.bench.discover import load_families
+from schedgap.instances.family import find_family
 from schedgap.instances.provisioning import table7
 
 AGAIN = "same answer in another process"
@@ -66,6 +68,29 @@ def test_what_was_looked_at_is_told(checked):
     assert told["bounds and solutions agree"] == "beside patterns"
     assert told[OTHERS] == "2 instances"
     assert told["keeps to the time limit"] == "it takes no time_limit_s"
+
+
+def test_large_instances_tell_who_is_late(careless, monkeypatch):
+    """Half a second on 400 tasks, and as much again for a busy machine: two seconds are late, half a second is not."""
+    monkeypatch.setattr(check, "large_instances", lambda family: [table7(400, seed=3)])
+    monkeypatch.setattr(check, "SHORT_LIMIT_S", 0.5)
+    monkeypatch.setattr(promises, "FACTOR", 1.0)
+    monkeypatch.setattr(promises, "GRACE_S", 0.9)
+    found = check_methods(["c-late", "c-in-time"], plugins=[careless], instances=INSTANCES, jobs=1)
+    (late, in_time) = (next(c for c in each.checks if c.check == "keeps to the time limit") for each in found)
+    assert late.result == "failed"
+    assert re.search(r"table7-400\S* \(large\): 2\.\d s with a limit of 0\.5 s", late.detail)
+    assert in_time.result == "passed"
+    assert re.search(r"0\.\d s with a limit of 0\.5 s on table7-400", in_time.detail)
+
+
+def test_large_instances_are_larger_than_the_ordinary():
+    """At least one of them is, of every family that has generators; what is not known of is as large as by default."""
+    load_families()
+    for family in LARGE:
+        sizes = {name: parameters for name, parameters in LARGE[family]}
+        assert sizes.keys() <= find_family(family).generators.keys()
+    assert max(each.num_tasks for each in large_instances("provisioning")) == 60_000
 
 
 def test_to_find_nothing_keeps_no_promise(checked):

@@ -1,6 +1,7 @@
 """Methods that answer well when they are asked once; each breaks one promise."""
 
 import os
+import time
 
 import numpy as np
 
@@ -73,3 +74,19 @@ def nowhere(instance):
 @method("c-clumsy", family=FAMILY)
 def clumsy(instance):
     raise ValueError("no such luck")
+
+
+@method("c-late", family=FAMILY)
+def late(instance, *, time_limit_s=None):
+    """In time on small instances; on a large one it builds for two seconds and looks at no clock."""
+    if instance.num_tasks > 100:
+        time.sleep(2.0)
+    return alone(instance)
+
+
+@method("c-in-time", family=FAMILY)
+def in_time(instance, *, time_limit_s=None):
+    """As long as it may take on a large instance, and no longer."""
+    if instance.num_tasks > 100 and time_limit_s is not None:
+        time.sleep(time_limit_s)
+    return alone(instance)
