@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+import sys
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
+# What a module imports when it runs: what is imported for types only is indented.
+IMPORTED = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
 
 
 def kernel(func: F) -> F:
@@ -42,8 +49,41 @@ def inlined_kernel(func: F) -> F:
 def _compiled(func: F, **options: Any) -> F:
     boundscheck = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
     njit: Any = numba.njit
-    decorate = njit(nogil=True, boundscheck=boundscheck, fastmath=False, **options)
-    return cast("F", decorate(func))
+    compiled = njit(nogil=True, boundscheck=boundscheck, fastmath=False, **options)(func)
+    if options.get("cache"):
+        # By itself Numba forgets a kernel when its own file changes, and goes on with the old code of all that it calls.
+        cache_file = compiled._cache._cache_file
+        cache_file._source_stamp = (cache_file._source_stamp, source_hash(func.__module__))
+    return cast("F", compiled)
+
+
+@cache
+def source_hash(module: str) -> str:
+    """Return the SHA-256 (hex) of the sources of a module and of all of ours, or beside it, that it imports."""
+    folder, found, to_do = os.path.dirname(_file(module)) + os.sep, {}, [module]
+    while to_do:
+        name = to_do.pop()
+        if name in found or name not in sys.modules:
+            continue
+        file = _file(name)
+        if name == module or name.startswith("schedgap.") or file.startswith(folder):
+            found[name], imported = _source(file)
+            to_do += imported
+    return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()
+
+
+def _file(module: str) -> str:
+    """Return the file of a module that is imported, empty for none."""
+    return getattr(sys.modules.get(module), "__file__", None) or ""
+
+
+@cache
+def _source(file: str) -> tuple[str, list[str]]:
+    """Return the hash of a file, and the modules that it imports."""
+    if not os.path.isfile(file):
+        return "", []
+    source = Path(file).read_text(encoding="utf-8")
+    return hashlib.sha256(source.encode()).hexdigest(), IMPORTED.findall(source)
 
 
 def prepare() -> None:
