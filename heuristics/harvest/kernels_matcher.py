@@ -41,7 +41,7 @@ class Matcher(NamedTuple):
     demand : (J,). demand_cores, demand_memory : (D,). demand_column : (D,), or NOBODY; column_demand : (C,), or NOBODY.
     ready : (C, V), from when on a VM has room for a task of that demand: 0 for now, NEVER where it is too small.
     seen_size, seen_used, seen_changed, seen_lease : (V,), as at the last pass. touched, is_touched : (V,), VMs that differ.
-    offered : (V,), those that did.
+    offered : (V,), those that did. turn_ms : (V,), up to when the order of a VM's slots holds; NEVER if it always does.
     first_planned, last_planned : (V,), next_planned : (T,), the tasks planned for a VM, in order.
     plan_vm : (T,), NOBODY without a plan. plan_end : (T,) float64, when the task is expected to be complete. plan_ms : (T,), how
     long its run is estimated to take. plan_row : (T,), of `bound`.
@@ -70,6 +70,7 @@ class Matcher(NamedTuple):
     touched: IntArray
     is_touched: IntArray
     offered: IntArray
+    turn_ms: IntArray
     first_planned: IntArray
     last_planned: IntArray
     next_planned: IntArray

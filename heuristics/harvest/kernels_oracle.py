@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.heuristics.harvest.kernels_play import COSTLY_EVERY, FREE_EVERY, next_moment
-from schedgap.instances.harvest.kernels_events import HAPPENED, OVERDUE_MS, has_room, lasts_ms, place, work_left
+from schedgap.heuristics.harvest.kernels_ready import left_ms
+from schedgap.instances.harvest.kernels_events import HAPPENED, has_room, lasts_ms, place, work_left
 from schedgap.instances.harvest.kernels_plain import checkpoints_every, list_fitting
 from schedgap.instances.harvest.kernels_state import NEVER, NOBODY, NOW, WAITING, State
 from schedgap.instances.harvest.kernels_waiting import next_waiting
@@ -129,7 +130,7 @@ def _safe_ms(s: State, f: Foresight, guarantee: int, vm: int, cores: int) -> int
     for event in range(at, last):
         used, run = cores, s.oldest[vm]
         while run != NOBODY:
-            guess = s.run_guess[run] if s.run_guess[run] > now else now + OVERDUE_MS
+            guess = s.run_guess[run] if s.run_guess[run] > now else now + left_ms(s.run_guess[run], now)
             if guess > f.event_ms[event]:
                 used += s.cores[s.task2job[s.run_task[run]]]
             run = s.after[run]

@@ -73,3 +73,12 @@ def waits_for(s: State, m: Matcher, vm: int, column: int) -> int:
 def left_ms(ms: int, now: int) -> int:
     """Return in how many ms a run ends that was estimated to at `ms`; late ones take the longer the later they are."""
     return max(ms - now, LATE * max(now - ms, 0), OVERDUE_MS)
+
+
+@inlined_kernel
+def turns_ms(ms: int, other: int) -> int:
+    """Return up to when a run estimated to end at `ms` has no more left than one estimated to end at `other`; NEVER for always.
+
+    It is late first: LATE (t - ms) = other - t. Of two late ones the earlier estimate is always the later.
+    """
+    return (LATE * ms + other) // (LATE + 1) if ms < other else NEVER

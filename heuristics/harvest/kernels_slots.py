@@ -3,16 +3,19 @@
 A VM's slots lie in order of time: the first is what is free now, each other one what a run or a planned task leaves. A task
 takes the earliest slots that suffice, from the end of the last of them on. So what is free is not filled while a task waits for
 more, which keeps a slot a number and every step linear in the slots of one VM.
+
+A slot's moment is what was estimated, even if it has passed: how late a run is says how long it is taken to need (`left_ms`).
+A late run falls behind others then, at a moment that is known: the VM is opened anew.
 """
 
 from __future__ import annotations
 
 from schedgap.heuristics.harvest.kernels_losses import row_of
 from schedgap.heuristics.harvest.kernels_matcher import BLOCK, FREE_EVERY_MS, PLANNED, TOUCHED, Matcher
-from schedgap.heuristics.harvest.kernels_ready import keep_ready
+from schedgap.heuristics.harvest.kernels_ready import keep_ready, left_ms, turns_ms
 from schedgap.instances.harvest.kernels_events import has_room, lasts_ms, place, work_left
 from schedgap.instances.harvest.kernels_plain import checkpoints_every
-from schedgap.instances.harvest.kernels_state import LEAST_CORES, LEAST_MEMORY, NOBODY, NOW, State
+from schedgap.instances.harvest.kernels_state import LEAST_CORES, LEAST_MEMORY, NEVER, NOBODY, NOW, State
 from schedgap.instances.jit import inlined_kernel, inner_kernel
 
 
@@ -38,24 +41,26 @@ def begin(s: State, m: Matcher, task: int, vm: int) -> None:
 @inner_kernel
 def see(s: State, m: Matcher) -> None:
     """List the VMs that have changed since they were seen. O(V), mostly many VMs at a time."""
+    now = s.clock[NOW]
     for start in range(0, s.size.shape[0], BLOCK):
         stop = min(start + BLOCK, s.size.shape[0])
         differing = 0
         for vm in range(start, stop):
-            differing += _differs(s, m, vm)
+            differing += _differs(s, m, vm, now)
         for vm in range(start, stop if differing else start):
-            if _differs(s, m, vm):
+            if _differs(s, m, vm, now):
                 touch(m, vm)
 
 
 @inlined_kernel
-def _differs(s: State, m: Matcher, vm: int) -> bool:
-    """Return whether a VM has changed since it was seen; without a branch."""
+def _differs(s: State, m: Matcher, vm: int, now: int) -> bool:
+    """Return whether a VM, or the order of its slots, has changed since it was seen; without a branch."""
     return bool(
         (s.used[vm] != m.seen_used[vm])
         | (s.changed[vm] != m.seen_changed[vm])
         | (s.size[vm] != m.seen_size[vm])
         | (s.lease[vm] != m.seen_lease[vm])
+        | (m.turn_ms[vm] < now)
     )
 
 
@@ -104,23 +109,32 @@ def open_slots(s: State, m: Matcher, vm: int) -> None:
     run = s.oldest[vm]
     while run != NOBODY:
         job = s.task2job[s.run_task[run]]
-        _add_slot(m, vm, max(s.run_guess[run], s.clock[NOW] + 1), s.cores[job], s.memory[job])
+        _add_slot(s, m, vm, s.run_guess[run], s.cores[job], s.memory[job])
         run = s.after[run]
-    keep_ready(s, m, vm)
+    _keep(s, m, vm)
 
 
 @inner_kernel
-def _add_slot(m: Matcher, vm: int, ms: int, cores: int, memory: int) -> None:
-    """Note that a VM has so much more from a moment on."""
-    first = m.first_slot[vm]
-    at = first + m.slots[vm]
+def _add_slot(s: State, m: Matcher, vm: int, ms: int, cores: int, memory: int) -> None:
+    """Note that a VM has so much more from an estimated moment on."""
+    first, now = m.first_slot[vm], s.clock[NOW]
+    at, left = first + m.slots[vm], left_ms(ms, now)
     m.slots[vm] += 1
-    while m.slot_ms[at - 1] > ms:
+    while at - 1 > first and left_ms(m.slot_ms[at - 1], now) > left:
         m.slot_ms[at] = m.slot_ms[at - 1]
         m.slot_cores[at] = m.slot_cores[at - 1]
         m.slot_memory[at] = m.slot_memory[at - 1]
         at -= 1
     m.slot_ms[at], m.slot_cores[at], m.slot_memory[at] = ms, cores, memory
+
+
+@inner_kernel
+def _keep(s: State, m: Matcher, vm: int) -> None:
+    """Bring what is known of a VM's slots up to date: from when on they suffice, and until when their order holds."""
+    m.turn_ms[vm] = NEVER
+    for at in range(m.first_slot[vm] + 1, m.first_slot[vm] + m.slots[vm] - 1):
+        m.turn_ms[vm] = min(m.turn_ms[vm], turns_ms(m.slot_ms[at], m.slot_ms[at + 1]))
+    keep_ready(s, m, vm)
 
 
 @inner_kernel
@@ -147,8 +161,8 @@ def take_slots(s: State, m: Matcher, vm: int, cores: int, memory: int, until: in
             kept += 1
         at += 1
     m.slots[vm] = kept - first
-    _add_slot(m, vm, until, cores, memory)
-    keep_ready(s, m, vm)
+    _add_slot(s, m, vm, until, cores, memory)
+    _keep(s, m, vm)
 
 
 @inner_kernel

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from schedgap.instances.method import Outcome
 
 
-@method("longest-first-matching", family=FAMILY, choices=SLACK_CHOICES)
+@method("longest-first-matching", version=2, family=FAMILY, choices=SLACK_CHOICES)
 def longest_first_matching(
     instance: HarvestInstance,
     window_h: float = 24.0,

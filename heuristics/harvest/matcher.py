@@ -10,7 +10,7 @@ from schedgap.heuristics.harvest import kernels_matcher
 from schedgap.heuristics.harvest.engine import new_engine
 from schedgap.heuristics.harvest.kernels_matcher import Matcher
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.kernels_state import NOBODY
+from schedgap.instances.harvest.kernels_state import NEVER, NOBODY
 
 if TYPE_CHECKING:
     from schedgap.instances.harvest.model import HarvestInstance
@@ -81,6 +81,7 @@ def new_matcher(
         ready=np.zeros((min(num_demands, MOST_DEMANDS), num_vms), np.int64),
         **{key: np.full(num_vms, NOBODY) for key in ("seen_size", "seen_used", "seen_changed", "seen_lease")},
         **{key: np.zeros(num_vms, np.int64) for key in ("touched", "is_touched", "offered")},
+        turn_ms=np.full(num_vms, NEVER),
         **{key: np.full(num_vms, NOBODY) for key in ("first_planned", "last_planned")},
         **{key: np.full(num_tasks, NOBODY) for key in ("next_planned", "plan_vm")},
         plan_end=np.zeros(num_tasks),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 GUARANTEES = ("no-shrink", "no-kill")
 
 
-@method("oracle", family=FAMILY, choices={**CHOICES, "guarantee": GUARANTEES})
+@method("oracle", version=2, family=FAMILY, choices={**CHOICES, "guarantee": GUARANTEES})
 def oracle(
     instance: HarvestInstance,
     guarantee: str = "no-shrink",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SLACK_CHOICES = {**CHOICES, "survival": SURVIVAL}
 
 
-@method("slacksched", family=FAMILY, choices=SLACK_CHOICES)
+@method("slacksched", version=2, family=FAMILY, choices=SLACK_CHOICES)
 def slacksched(
     instance: HarvestInstance,
     window_h: float = 24.0,
@@ -48,7 +48,7 @@ def slacksched(
     )
 
 
-@method("slacksched-literal", family=FAMILY, choices=SLACK_CHOICES)
+@method("slacksched-literal", version=2, family=FAMILY, choices=SLACK_CHOICES)
 def slacksched_literal(
     instance: HarvestInstance,
     window_h: float = 24.0,
@@ -96,7 +96,7 @@ def slacksched_no_delay(
     )
 
 
-@method("slacksched-heartbeat", family=FAMILY, choices=SLACK_CHOICES)
+@method("slacksched-heartbeat", version=2, family=FAMILY, choices=SLACK_CHOICES)
 def slacksched_heartbeat(
     instance: HarvestInstance,
     threshold: float = 0.7,
@@ -126,7 +126,7 @@ def slacksched_heartbeat(
     )
 
 
-@method("slacksched-shrinks", family=FAMILY, choices=SLACK_CHOICES)
+@method("slacksched-shrinks", version=2, family=FAMILY, choices=SLACK_CHOICES)
 def slacksched_shrinks(
     instance: HarvestInstance,
     window_h: float = 24.0,

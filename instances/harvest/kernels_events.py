@@ -46,7 +46,7 @@ from schedgap.instances.kernels_heap import heap_pop, heap_push
 
 # What `advance` returns. GROW: nothing happened, since there may be too little room for what comes.
 GROW, OVER, HAPPENED = -1, 0, 1
-# Runs that are late by their estimate are taken to end in a second.
+# No run is taken to end earlier than in a second.
 OVERDUE_MS = 1000
 # If nothing but epochs and wakes are to come, and nothing else has happened for two days, nothing will.
 LONGEST_IDLE_MS = 2 * 86_400_000

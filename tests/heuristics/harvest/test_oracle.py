@@ -42,7 +42,9 @@ def in_python(instance, guarantee):
 
     def decide(view):
         jobs = instance.task2job()[view.run_task]
-        ends = np.where(view.run_end_ms > view.now_ms, view.run_end_ms, view.now_ms + 1000)
+        # Late runs need eight times as long as they are late.
+        late = np.maximum(8 * (view.now_ms - view.run_end_ms), 1000)
+        ends = np.where(view.run_end_ms > view.now_ms, view.run_end_ms, view.now_ms + late)
         held = list(zip(view.run_vm, instance.cores[jobs], ends, strict=True))
         free, starts = view.free.copy(), []
         for task, job, left in zip(view.task, view.task_job, view.left_ms, strict=True):

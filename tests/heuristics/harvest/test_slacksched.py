@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.harvest import matcher
+from schedgap.heuristics.harvest.longest_first import longest_first_matching
 from schedgap.heuristics.harvest.slacksched import (
     slacksched,
     slacksched_heartbeat,
@@ -108,6 +109,14 @@ def test_nobody_waits_long_for_late_runs():
     # and taken to need 24 more: the third one had better take the second VM from the fourth, from minute 30 on.
     instance = pool([CALM, CALM], [(0, 2, [60, 30, 10, 10])], estimate_ms=[m * MINUTE for m in (10, 30, 10, 10)])
     assert starts(instance, slacksched) == [(0, 0, 0), (1, 1, 0), (2, 1, 30), (3, 1, 40)]
+
+
+@pytest.mark.parametrize("method", [slacksched, longest_first_matching])
+def test_late_runs_are_as_late_as_they_are_however_often_they_are_looked_at(method):
+    # A run that is estimated at ten minutes takes two hours. Whoever waits for it looks again every 30 s; at 22 it is late by
+    # 12 minutes and taken to need 96 more, and the wild VM, which grows then, is expected to have done five minutes earlier.
+    instance = pool([CALM, WILD], [(0, 2, [120]), (11, 2, [5])], estimate_ms=[10 * MINUTE, 5 * MINUTE])
+    assert starts(instance, method)[1] == (1, 1, 22)
 
 
 def test_reservation_keeps_smaller_tasks_out():
