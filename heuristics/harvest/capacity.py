@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_REPLICAS = 64
 
 
-@method("capacity-scheduler", family=FAMILY, stochastic=True, choices=CHOICES)
+@method("capacity-scheduler", version=2, family=FAMILY, stochastic=True, choices=CHOICES)
 def capacity_scheduler(
     instance: HarvestInstance,
     rng: np.random.Generator,
@@ -48,7 +48,9 @@ def _has_costly_checkpoints(instance: HarvestInstance) -> str | None:
     )
 
 
-@method("checkpoint-migrate", family=FAMILY, stochastic=True, choices=CHOICES, supports=_has_costly_checkpoints)
+@method(
+    "checkpoint-migrate", version=2, family=FAMILY, stochastic=True, choices=CHOICES, supports=_has_costly_checkpoints
+)
 def checkpoint_migrate(
     instance: HarvestInstance,
     rng: np.random.Generator,
@@ -83,7 +85,9 @@ def _has_jobs_without_checkpoints(instance: HarvestInstance) -> str | None:
     )
 
 
-@method("replication", family=FAMILY, stochastic=True, choices=CHOICES, supports=_has_jobs_without_checkpoints)
+@method(
+    "replication", version=2, family=FAMILY, stochastic=True, choices=CHOICES, supports=_has_jobs_without_checkpoints
+)
 def replication(
     instance: HarvestInstance,
     rng: np.random.Generator,

@@ -73,7 +73,7 @@ def slacksched_literal(
     )
 
 
-@method("slacksched-no-delay", family=FAMILY, choices=SLACK_CHOICES)
+@method("slacksched-no-delay", version=2, family=FAMILY, choices=SLACK_CHOICES)
 def slacksched_no_delay(
     instance: HarvestInstance,
     window_h: float = 24.0,

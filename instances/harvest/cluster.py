@@ -77,6 +77,7 @@ class Cluster:
             option=option,
             clock=clock,
             random=np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64),
+            past=np.zeros(1, np.uint64),
             **{
                 key: np.zeros(num_vms, np.int64)
                 for key in ("up", "size", "used", "used_memory", "changed", "direction")

@@ -8,6 +8,8 @@ A run costs O(log N) for its end, a change of a VM O(1) and what it kills, an ar
 
 from __future__ import annotations
 
+import numpy as np
+
 from schedgap.instances.harvest.kernels_pool import end_lease
 from schedgap.instances.harvest.kernels_state import (
     ALLOCATION,
@@ -43,6 +45,7 @@ from schedgap.instances.harvest.kernels_state import (
 from schedgap.instances.harvest.kernels_waiting import add_waiting, remove_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels_heap import heap_pop, heap_push
+from schedgap.instances.kernels_random import mixed
 
 # What `advance` returns. GROW: nothing happened, since there may be too little room for what comes.
 GROW, OVER, HAPPENED = -1, 0, 1
@@ -223,6 +226,7 @@ def _take_events(s: State) -> None:
     while clock[EVENT] < s.event_ms.shape[0] and s.event_ms[clock[EVENT]] == clock[NOW]:
         vm, cores = s.event_vm[clock[EVENT]], s.event_cores[clock[EVENT]]
         clock[EVENT] += 1
+        s.past[0] = mixed(mixed(mixed(s.past[0] ^ np.uint64(clock[NOW])) ^ np.uint64(vm)) ^ np.uint64(cores))
         s.up[vm] = cores
         if s.lease[vm] != NOT_LEASED:
             _resize(s, vm, cores)

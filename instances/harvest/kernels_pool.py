@@ -1,7 +1,8 @@
 """Leases of harvest VMs, and the provider that chooses which VM a request gets (SlackSched, section 4.3), compiled.
 
-The provider's random choices are hashes of the moment, of how many leases have begun at it, and of the VM. So the same request
-at the same moment gets the same VM in every experiment on the same VMs, whatever else was drawn, unless that VM is taken.
+The provider's random choices are hashes of all that VMs have done until now, leased or not, of the moment, of how many leases
+have begun at it, and of the VM; of nothing that comes. So the same request at the same moment gets the same VM in every
+experiment on the same VMs, whatever else was drawn, unless that VM is taken.
 """
 
 from __future__ import annotations
@@ -86,9 +87,7 @@ def _offer(s: State) -> int:
     while before > 0 and s.lease_start[before - 1] == s.clock[NOW]:
         before -= 1
     nth = s.clock[LEASES] - before
-    # What differs between sets of VMs, and not between experiments on the same.
-    key = mixed(np.uint64(s.event_ms.shape[0]) ^ mixed(np.uint64(s.event_ms[s.event_ms.shape[0] - 1])))
-    key = mixed(mixed(key ^ np.uint64(s.clock[NOW])) ^ np.uint64(nth))
+    key = mixed(mixed(s.past[0] ^ np.uint64(s.clock[NOW])) ^ np.uint64(nth))
     best, best_rank, best_hash = NOBODY, 0, np.uint64(0)
     for vm in range(s.up.shape[0]):
         if s.lease[vm] != NOT_LEASED or s.up[vm] == 0 or s.up[vm] < s.min_cores[vm]:

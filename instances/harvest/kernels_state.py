@@ -45,7 +45,7 @@ class State(NamedTuple):
     arrival, cores, memory, checkpoint, restore : (J,). first_task : (J + 1,). task2job, runtime, estimate : (T,).
     option : as above.
 
-    clock : as above. random : (1,) uint64.
+    clock : as above. random : (1,) uint64, for what a rule draws. past : (1,) uint64, a hash of all events of VMs until now.
     up : (V,), cores of the VM that the provider would give there; size : (V,), of the VM that is leased, 0 if none is.
     used, used_memory : (V,), by runs. changed : (V,), the moment of the last change of `size`. direction, lease : (V,).
     vm_lease : (V,), the current lease, or NOBODY. oldest, newest : (V,), first and last of the runs on the VM, in order of
@@ -81,6 +81,7 @@ class State(NamedTuple):
     option: IntArray
     clock: IntArray
     random: WordArray
+    past: WordArray
     up: IntArray
     size: IntArray
     used: IntArray
