@@ -5,6 +5,8 @@ in every schedule it ends no earlier than the first such time. One that can take
 last run that restores what others have saved. Its runs follow one another, work for its runtime, restore for restore_ms
 and stand still for checkpoint_ms at least, and at each of their moments some VM has its cores. A dynamic pool leases some
 of the VMs.
+
+A proof at every size that the format admits: whole numbers below 2^55, and objectives added up in Python's integers.
 """
 
 from __future__ import annotations

@@ -9,6 +9,9 @@ Rows        sum_v on[t, v] = 1;  end[p] >= start[t] + runtime[t] for the tasks t
 Exact in whole multiples of the greatest common divisor of all times (see `time_indexed_grid` for why that loses nothing);
 for some tens of tasks. No part ends later than it would if the others ended as early as they could alone, and all together
 as late as in a known schedule: this bounds all times.
+
+Whole numbers throughout. The claim is a proof while CP-SAT's own sums are: up to ends of 2^52 units in all, and cores or memory
+times time of 2^60; beyond, instances are refused.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.backends.cp_search import MAX_OBJECTIVE
 from schedgap.formulations.backends.placement import Missing, PlacementProblem, solve_placement
 from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
 from schedgap.formulations.harvest.time_indexed_grid import grid_of, not_exact
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 
 # Choices of a VM for a task: beyond so many, building the model takes minutes.
 MAX_CHOICES = 100_000
+# Cores or MiB times units of time, all added up: what CP-SAT adds up itself stays below 2^63.
+MAX_HELD = 2**60
 
 
 def not_for_intervals(instance: HarvestInstance) -> str | None:
@@ -52,6 +58,9 @@ def interval_model(instance: HarvestInstance, *, time_limit_s: float | None = No
     grid, search = grid_of(instance), Search(instance)
     cheap = bound_work(instance).bound
     assert cheap is not None
+    reason = _too_large(grid, search)
+    if reason is not None:
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     problem = _problem(grid, search, cheap)
     built = time.perf_counter()
     left_s = None if time_limit_s is None else time_limit_s - (built - begun)
@@ -84,18 +93,45 @@ def _counted_from(grid: Grid) -> int:
     """Return the sum of the moments, in units, from which the parts' times count."""
     if grid.instance.objective == "makespan":
         return 0
-    return int(grid.part_release.sum()) if grid.part_release.size else int((grid.release * grid.count).sum())
+    # In Python's integers: thousands of times of 2^52 ms do not fit into 64 bits.
+    if grid.part_release.size:
+        return sum(grid.part_release.tolist())
+    return sum(map(int.__mul__, grid.release.tolist(), grid.count.tolist()))
 
 
-def _problem(grid: Grid, search: Search, cheap: int) -> PlacementProblem:
-    """Return the problem, in the grid's units of time from its origin."""
+def _ends(grid: Grid, search: Search) -> tuple[IntArray, int]:
+    """Return (P,) int64, when the parts end at the earliest, and how much later any may end, in units."""
     instance, unit = grid.instance, grid.unit_ms
     assert search.objective is not None
     alone = alone_ends(instance)
     part = _parts(instance)
     earliest = np.zeros(int(part.max()) + 1, np.int64)
     np.maximum.at(earliest, part, -((grid.origin_ms - alone) // unit))
-    slack = (search.objective - objective_of_ends(instance, alone)) // unit
+    return earliest, (search.objective - objective_of_ends(instance, alone)) // unit
+
+
+def _too_large(grid: Grid, search: Search) -> str | None:
+    """Return None, or why CP-SAT would prove nothing: its whole numbers are of 64 bits, sums and products included."""
+    instance = grid.instance
+    earliest, slack = _ends(grid, search)
+    ends = sum(earliest.tolist()) + slack * earliest.shape[0]
+    sizes = np.maximum(instance.cores, instance.task_memory_mib)[search.job].tolist()
+    room = max(int(instance.event_cores.max()), int(instance.memory_mib.max()))
+    held = sum(map(int.__mul__, sizes, grid.length[grid.group].tolist())) + room * (int(earliest.max()) + slack)
+    for what, most, limit in (("ends", ends, MAX_OBJECTIVE), ("cores and memory times runtimes", held, MAX_HELD)):
+        if most > limit:
+            return (
+                f"has {what} that sum up to {float(most):.3g} in units of {grid.unit_ms} ms, more than {limit:.3g}, beyond "
+                "which CP-SAT proves nothing; round its times to multiples of a longer unit, or use bound-work"
+            )
+    return None
+
+
+def _problem(grid: Grid, search: Search, cheap: int) -> PlacementProblem:
+    """Return the problem, in the grid's units of time from its origin."""
+    instance = grid.instance
+    part = _parts(instance)
+    earliest, slack = _ends(grid, search)
     latest = earliest + slack
     capacity, missing = _capacity(grid, int(latest.max()))
     group = grid.group

@@ -1,4 +1,7 @@
-"""All VMs of a pool as one machine that does as much work as they could together, if tasks could be cut up."""
+"""All VMs of a pool as one machine that does as much work as they could together, if tasks could be cut up.
+
+Exact in 64 bits up to 2^61 units of cores x ms until all tasks could have run one after the other; beyond, there is no machine.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ def usable_units(instance: HarvestInstance, cores: IntArray) -> IntArray:
 
 
 def machine_of(instance: HarvestInstance) -> Machine | None:
-    """Return the machine, or None if its work is more than integers hold. O(E (log E + sizes))."""
+    """Return the machine, or None if its work is more than integers hold. O(E (log E + sizes) + T)."""
     units = usable_units(instance, instance.event_cores)
     units[instance.memory_mib[instance.event2vm()] < instance.task_memory_mib.min()] = 0
     before = np.concatenate(([0], units[:-1]))
@@ -74,7 +77,9 @@ def machine_of(instance: HarvestInstance) -> Machine | None:
     last = np.flatnonzero(np.append(np.diff(moment) > 0, True))
     moment, level = np.concatenate(([-1], moment[last])), np.concatenate(([0], level[last]))
     lengths = np.diff(moment)
-    if float(level[:-1].astype(np.float64) @ lengths) > MAX_WORK:
+    # No task alone needs more than the machine has in the end, so nobody asks for later moments than this.
+    latest = max(int(moment[-1]), int(instance.arrival_ms[-1])) + sum(instance.runtime_ms.tolist())
+    if float(level[:-1].astype(np.float64) @ lengths) + float(level[-1]) * (latest - int(moment[-1])) > MAX_WORK:
         return None
     sums = np.concatenate(([0], np.cumsum(level[:-1] * lengths)))
     return Machine(int(np.gcd.reduce(instance.cores)), moment, level, sums)

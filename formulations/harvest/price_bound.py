@@ -10,6 +10,9 @@ where a group is what ends once: a job, a task, or all for the makespan; and a w
 after it is ready, all of which some VM has its cores. Tasks that can take checkpoints have no price, only their earliest
 end (`alone`). y is constant in each cell of a grid and a whole multiple of 2^-q. It is improved along averaged subgradients:
 what the cheapest windows use, less K; first on a coarse grid, then on finer ones, where ends are rounded down by less.
+
+A proof at every size: delays and prices are whole multiples of 2^-20 below 2^42 ms, so that sums stay below 2^63; where times or
+work are more (139 years), the bound is that of work.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from schedgap.instances.harvest.model import HarvestInstance
 
 BITS, AMOUNT_BITS = 20, 60
+MAX_DELAY_MS = 1 << 42
 # Of the grid: cells at first, and how much finer it gets, how often.
 FIRST_CELLS, FINER, LEVELS = 150, 4, 3
 # Of the ascent; others of the same size came to the same within a few tenths of a percent.
@@ -72,6 +76,8 @@ class Prices:
         begins, reaches = zip(*(_starts(instance, need, origin) for need in needs.tolist()), strict=True)
         self.first_start = np.cumsum([0, *(each.shape[0] for each in begins)])
         self.begin, self.reach = np.concatenate(begins), np.concatenate(reaches)
+        # Delays that are looked at, and the end of the cell that they are in.
+        self.is_exact = int(latest.max()) + self.cell < MAX_DELAY_MS
         # Whole prices of a group stay below 2^60.
         most = int(np.add.reduceat(work, self.first[:-1]).max())
         self.highest = (1 << AMOUNT_BITS) // max(1, most, int(self.length.max()), self.cell * cells)
@@ -130,6 +136,8 @@ def bound_prices(
             if time.perf_counter() >= deadline:
                 break
             problem = Prices(instance, machine, ends, FIRST_CELLS * FINER**level)
+            if not problem.is_exact:
+                break
             price, found, some = _ascend(problem, price, rounds, deadline, FIRST_STEP * 0.3**level)
             best, tried = max(best, found), tried + some
             price = np.repeat(price, FINER)

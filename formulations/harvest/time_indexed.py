@@ -6,6 +6,10 @@
 3. The linear program over single VMs does so with the starts that are left.
 4. Integer programs over single VMs look for the optimum. If it has tasks that end after the horizon, it is a bound only,
    and all is done again with twice the horizon.
+
+Linear programs are proven by their duals at every size. Integer programs prove something while no row's numbers are too far apart
+for a solver's tolerances (`separable`); beyond, they only suggest schedules, which are verified. Slots number at most 5 x 10^7
+(`unusable`), so objectives in slots are whole numbers in floats.
 """
 
 from __future__ import annotations
@@ -76,7 +80,7 @@ def time_indexed(
             _search(bracket, deadline, rng)
         relax_vms(bracket, deadline, threads)
         _search(bracket, deadline, rng)
-        if not integer.over_vms():
+        if not integer.over_vms() or bracket.horizon == bracket.grid.full_horizon:
             break
         bracket.set_horizon(2 * bracket.horizon)
     return Outcome(

@@ -19,6 +19,8 @@ from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
 from schedgap.formulations.harvest.time_indexed_grid import grid_of
 from schedgap.formulations.harvest.time_indexed_search import Search
 from schedgap.formulations.trusted import trusted
+from schedgap.instances.errors import VerifyError
+from schedgap.instances.harvest.verify import verify
 from schedgap.instances.method import Incumbent
 
 if TYPE_CHECKING:
@@ -106,12 +108,18 @@ class Bracket:
         return kept
 
     def take(self, program: Program, x: FloatArray) -> None:
-        """Take a program's whole solution, unless tasks in it end after the horizon."""
+        """Take a program's whole solution, unless tasks in it end after the horizon, or solvers' tolerances hide a violation."""
         if program.late(x):
             return
         number = np.rint(x[: program.num_starts]).astype(np.int64)
         which = np.repeat(np.arange(program.num_starts), number)
+        if (np.bincount(program.group[which], minlength=self.grid.num_groups) != self.grid.count).any():
+            return
         schedule = self.grid.schedule(program.group[which], program.place[which], program.start[which])
+        try:
+            verify(self.search.instance, schedule)
+        except VerifyError:
+            return
         vm, start = np.empty_like(schedule.vm), np.empty_like(schedule.start_ms)
         vm[schedule.task], start[schedule.task] = schedule.vm, schedule.start_ms
         ends = start + self.search.instance.runtime_ms

@@ -4,6 +4,8 @@ Whatever the schedule, the jobs that are completed by a moment t are such that e
 such that the work of those that arrive at s or later is at most what the VMs can do from s to t. No more than N(t) jobs
 are, where N(t) is the largest number of jobs with both. So the k-th end is no earlier than the first t with N(t) >= k, and
 all that is known of N(t) < k bounds it. The same holds for tasks, and for the makespan with all of them.
+
+A proof at every size: whole numbers below 2^61 units of cores x ms, and where work is more, what tasks alone prove.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ Letters used for shapes: V VMs, E events of all VMs together, J jobs, T tasks of
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -95,6 +96,8 @@ class HarvestInstance:
             object.__setattr__(self, key, locked_ints(getattr(self, key)))
         for key in ("leased", "buffer"):
             object.__setattr__(self, key, locked_bools(getattr(self, key)))
+        for key in ("max_leases", "base_price", "extra_price"):
+            object.__setattr__(self, key, self._whole(key))
         self._check_shapes()
         self._check_values()
         check_events(self)
@@ -143,6 +146,13 @@ class HarvestInstance:
     def replace(self, **changes: object) -> HarvestInstance:
         """Return a copy with some fields changed, validated anew."""
         return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
+
+    def _whole(self, key: str) -> int:
+        """Return a field as one of Python's integers: NumPy's wrap, and the digest would tell them apart."""
+        try:
+            return operator.index(getattr(self, key))
+        except TypeError:
+            raise InstanceError(f"{self.name}: {key} is {getattr(self, key)!r}; give a whole number.") from None
 
     def _check_shapes(self) -> None:
         num_vms, num_jobs = self.min_cores.size, self.arrival_ms.size
@@ -225,12 +235,19 @@ class HarvestInstance:
                     f"that after its last event (the most cores then are {last.max()}); end the trace at a moment when "
                     "one has, or drop the job."
                 )
-        total = float(self.event_ms.max()) + float(self.arrival_ms[-1]) + float(self.runtime_ms.sum(dtype=np.float64))
-        # No run takes more checkpoints than one after each millisecond of its work.
-        longest = np.maximum.reduceat(self.runtime_ms, self.first_task[:-1]).astype(np.float64)
-        stalls = float((longest * np.maximum(self.checkpoint_ms, 0)).max())
-        if total + stalls > MAX_TOTAL_MS:
+        if self._most_ms() > MAX_TOTAL_MS:
             raise InstanceError(f"{self.name}: its times add up to more than {MAX_TOTAL_MS} milliseconds.")
+
+    def _most_ms(self) -> float:
+        """Return a moment by which all tasks are complete that run one after the other, by runtimes or by estimates."""
+        work = np.maximum(self.runtime_ms, self.estimate_ms).astype(np.float64)
+        longest, cost = np.maximum.reduceat(work, self.first_task[:-1]), np.maximum(self.checkpoint_ms, 0)
+        # No run takes more checkpoints than one after each millisecond of its work; rules take one a second at most.
+        stalls = np.add.reduceat(np.ceil(work / SECOND_MS), self.first_task[:-1]) @ cost
+        # What cannot take checkpoints never restores.
+        restores = np.where(self.checkpoint_ms < 0, 0, self.restore_ms) @ np.diff(self.first_task).astype(np.float64)
+        begin = float(self.event_ms.max()) + float(self.arrival_ms[-1])
+        return begin + float(work.sum() + restores + max(stalls, float((longest * cost).max())))
 
     def _content_hash(self) -> str:
         arrays = (getattr(self, key) for key in (*_VM_INTS, *_EVENT_INTS, *_JOB_INTS, *_TASK_INTS))

@@ -37,3 +37,18 @@ def test_no_time(make):
 def test_what_is_too_large_or_not_exact_is_refused(make):
     assert "use bound-work" in not_for_intervals(quick(600, 40, "5"))
     assert "can take checkpoints" in not_for_intervals(make([[(0, 1)]], [[2]], checkpoint_ms=[5]))
+
+
+def test_ends_beyond_what_cp_sat_adds_up_are_refused(make):
+    """Of 4,100 tasks all but the first arrive 2^51 ms later: their ends sum up to more than 64 bits hold."""
+    tasks, late = 4_100, 2**51
+    instance = make([[(0, tasks)]], [[1]] * tasks, arrival=[0] + [late] * (tasks - 1))
+    for objective in ("jobs", "tasks"):
+        found = interval_model(instance.replace(objective=objective))
+        assert (found.status, found.bound, found.solution) == (Status.UNSUPPORTED, None, None)
+        assert "has ends that sum up to 9.23e+18 in units of 1 ms, more than 4.5e+15" in found.details["reason"]
+
+
+def test_cores_times_times_beyond_64_bits_are_refused(make):
+    instance = make([[(0, 2**31)]], [[2**32 + 1], [1]], cores=2**31)
+    assert "has cores and memory times runtimes that sum up to" in interval_model(instance).details["reason"]

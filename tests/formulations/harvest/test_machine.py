@@ -3,6 +3,8 @@
 import numpy as np
 
 from schedgap.formulations.harvest.machine import machine_of, usable_units
+from schedgap.formulations.harvest.price_bound import bound_prices
+from schedgap.formulations.harvest.work_bound import bound_work
 
 
 def test_only_sums_of_sizes_can_be_used(make):
@@ -34,3 +36,12 @@ def test_vms_without_the_memory_do_not_count(make):
 
 def test_too_much_work_for_integers(make):
     assert machine_of(make([[(0, 2**31), (2**40, 1)]], [[1]])) is None
+
+
+def test_too_much_work_long_after_the_last_event(make):
+    """One VM of 2^31 - 1 cores, which nothing happens to: its work by the last arrival wrapped, and proved too much."""
+    instance = make([[(0, 2**31 - 1)]], [[5], [5], [7]], arrival=[0, 2**32, 2**33])
+    assert machine_of(instance) is None
+    outcome = bound_work(instance)
+    assert (outcome.bound, outcome.details) == (5 + 5 + 7, {"work": "more than 64 bits hold"})
+    assert bound_prices(instance).bound == 5 + 5 + 7

@@ -148,6 +148,13 @@ def test_names_and_notes_do_not_matter_to_the_digest():
             "are 4); end the trace at a moment when one has, or drop the job.",
         ),
         ({"runtime_ms": [2**51, 2**51, 1]}, "two: its times add up to more than 4503599627370496 milliseconds."),
+        ({"estimate_ms": [1, 2**52, 1]}, "two: its times add up to more than 4503599627370496 milliseconds."),
+        ({"restore_ms": [0, 2**52]}, "two: its times add up to more than 4503599627370496 milliseconds."),
+        (
+            {"checkpoint_ms": [-1, 2**30], "estimate_ms": [1, 1, 2**23]},
+            "two: its times add up to more than 4503599627370496 milliseconds.",
+        ),
+        ({"base_price": 1.5}, "two: base_price is 1.5; give a whole number."),
         (
             {"checkpoint_ms": [2**41, 0]},
             "two: its times add up to more than 4503599627370496 milliseconds.",
@@ -172,3 +179,11 @@ def test_nothing_is_no_instance(key, what):
 
 def test_events_may_be_at_the_same_moment_on_different_vms():
     assert np.array_equal(made(event_ms=[0, 10_000, 20_000, 30_000, 10_000]).first_event, [0, 4, 5])
+
+
+def test_whole_numbers_of_numpy_are_pythons():
+    """They wrap, and a digest would tell them apart."""
+    given = made(**POOL, base_price=7, extra_price=3)
+    wide = made(**{**POOL, "max_leases": np.int8(2)}, base_price=np.int64(7), extra_price=np.uint8(3))
+    assert wide.digest == given.digest
+    assert {type(value) for value in (wide.max_leases, wide.base_price, wide.extra_price)} == {int}
