@@ -3,6 +3,7 @@ import pytest
 from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.assignment import assignment, assignment_symmetry, build, build_symmetry
 from schedgap.instances.method import Status, find_method
+from schedgap.instances.provisioning import ProvisioningInstance
 from schedgap.instances.provisioning.generate import table7
 from schedgap.instances.provisioning.verify import verify
 
@@ -79,3 +80,42 @@ def test_relaxation_is_weaker_than_the_optimum(paper_example):
     model = build(paper_example)
     relaxed = solve(model, relax=True)
     assert relaxed.bound * model.objective_scale == pytest.approx(10_000_000, abs=1)
+
+
+def fine(unit, tasks=3):
+    """Tasks of just over a third, and just under a half, of machines of odd sizes; with sizes counted in `unit`."""
+    return ProvisioningInstance(
+        name="fine",
+        resources=("ram_mib",),
+        families=("f",),
+        type_names=("small", "large"),
+        type2family=[0, 0],
+        capacity=[[2 * 349_525 * unit], [3 * 349_525 * unit - 1]],
+        price=[5, 7],
+        demand=[[[349_525 * unit], [349_525 * unit - 1]]],
+        counts=[tasks - 1, 1],
+    )
+
+
+@pytest.mark.parametrize("backend", ["highs", "cp-sat", "scip", "cbc"])
+@pytest.mark.parametrize("solver", METHODS)
+def test_sizes_that_no_solver_tells_apart_are_refused(solver, backend):
+    # All three fit the large type, to the last unit. In units of 10^6 that one is lost in solvers' tolerances.
+    outcome = solver(fine(1), backend=backend)
+    assert (outcome.status, outcome.bound) == (Status.OPTIMAL, 7)
+    outcome = solver(fine(10**6), backend=backend)
+    assert (outcome.status, outcome.bound, outcome.solution) == (Status.UNSUPPORTED, None, None)
+    assert "tolerances do not tell them apart; use patterns" in outcome.details["reason"]
+
+
+@pytest.mark.parametrize("solver", METHODS)
+def test_large_units_alone_do_no_harm(solver, paper_example):
+    scaled = paper_example.replace(capacity=paper_example.capacity * 10**9, demand=paper_example.demand * 10**9)
+    assert solver(scaled).bound == 12_800_000
+
+
+@pytest.mark.parametrize("solver", METHODS)
+def test_prices_that_no_solver_tells_apart_are_refused(solver):
+    outcome = solver(fine(1).replace(price=[1, 10**15]))
+    assert outcome.status is Status.UNSUPPORTED
+    assert "a cost of the program is 1e+15 of its steps" in outcome.details["reason"]

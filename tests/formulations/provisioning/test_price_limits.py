@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
 
+from schedgap.bench.discover import load_methods
 from schedgap.formulations.provisioning.price_limits import MAX_NANO, class_values, limit_values, too_dear
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning import ProvisioningInstance
+
+load_methods(["provisioning"])
 
 
 def priced(*prices, count=5):
