@@ -49,7 +49,7 @@ def lowest_share_first(
     return cluster.schedule()
 
 
-@method("eunomia", family=FAMILY, choices=SHARE_CHOICES)
+@method("eunomia", version=2, family=FAMILY, choices=SHARE_CHOICES)
 def eunomia(
     instance: SharingInstance,
     nodes: str = "index",
@@ -62,7 +62,7 @@ def eunomia(
     return lowest_share_first(instance, "eunomia", nodes=nodes, ties=ties, offers=offers, fitting=fitting, draw=draw)
 
 
-@method("tsf", family=FAMILY, choices=SHARE_CHOICES)
+@method("tsf", version=2, family=FAMILY, choices=SHARE_CHOICES)
 def tsf(
     instance: SharingInstance,
     nodes: str = "index",
@@ -83,7 +83,7 @@ def _all_demand_the_first(instance: SharingInstance) -> str | None:
     return f"job {job} demands no {instance.resources[0]}, in which choosy measures shares; name another resource first"
 
 
-@method("choosy", family=FAMILY, supports=_all_demand_the_first, choices=CHOICES)
+@method("choosy", version=2, family=FAMILY, supports=_all_demand_the_first, choices=CHOICES)
 def choosy(
     instance: SharingInstance, nodes: str = "index", ties: str = "first", offers: str = "each", draw: int = 0
 ) -> SharingSchedule:
@@ -91,7 +91,7 @@ def choosy(
     return lowest_share_first(instance, "cmmf", nodes=nodes, ties=ties, offers=offers, draw=draw)
 
 
-@method("drf", family=FAMILY, choices=CHOICES)
+@method("drf", version=2, family=FAMILY, choices=CHOICES)
 def drf(
     instance: SharingInstance, nodes: str = "index", ties: str = "first", offers: str = "each", draw: int = 0
 ) -> SharingSchedule:
@@ -107,7 +107,7 @@ def fifo(instance: SharingInstance, nodes: str = "index", offers: str = "each", 
     return cluster.schedule()
 
 
-@method("shortest-job-first", family=FAMILY, choices=CHOICES)
+@method("shortest-job-first", version=2, family=FAMILY, choices=CHOICES)
 def shortest_job_first(
     instance: SharingInstance, nodes: str = "index", ties: str = "first", offers: str = "each", draw: int = 0
 ) -> SharingSchedule:

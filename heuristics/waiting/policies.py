@@ -137,7 +137,7 @@ def compound(
     return play(instance, policy, machines)
 
 
-@method("compound-mispredicted", family=FAMILY, stochastic=True, choices=FORESEEN)
+@method("compound-mispredicted", version=2, family=FAMILY, stochastic=True, choices=FORESEEN)
 def compound_mispredicted(
     instance: WaitingInstance,
     rng: np.random.Generator,

@@ -108,12 +108,16 @@ class Simulation:
         self.seed = 0
         short = instance.runtime_us <= policy.short_us
         self.mistaken: BoolArray = np.zeros(1, np.bool_)
-        if policy.runtime_error > 0:
-            short ^= _rng(rng).random(instance.num_jobs) < policy.runtime_error
         if policy.wait_error > 0:
             self.seed = int(_rng(rng).integers(2**63))
-            if policy.semantics == "paper":
-                self.mistaken = _rng(rng).random(instance.num_jobs) < policy.wait_error
+        # Job by job, so that no job's luck depends on how many come after it.
+        errors = [policy.runtime_error, policy.wait_error if policy.semantics == "paper" else 0.0]
+        drawn = [error for error in errors if error > 0]
+        wrong = _rng(rng).random((instance.num_jobs, len(drawn))) < drawn if drawn else np.zeros((1, 0), np.bool_)
+        if errors[0] > 0:
+            short ^= wrong[:, 0]
+        if errors[1] > 0:
+            self.mistaken = wrong[:, -1].copy()
         self.short: BoolArray = short
         at_once = short | ~instance.fits_fixed()
         most = policy.limit_us if policy.waits else 0

@@ -66,6 +66,7 @@ class Cluster:
         option[kernels_state.DECLINES] = declines
         option[kernels_state.BY_CLASS] = by_class
         random = np.random.default_rng(seed)
+        word = random.integers(2**64, size=1, dtype=np.uint64)
         pools = _pools(instance, serves, by_class)
         num_pools, num_groups = pools["first_group"].shape[0] - 1, pools["group_start"].shape[0]
         num_pairs = pools["pair2job"].shape[0]
@@ -84,7 +85,7 @@ class Cluster:
             **pools,
             option=option,
             clock=np.zeros(kernels_state.CLOCK_ENTRIES, np.int64),
-            random=random.integers(2**64, size=1, dtype=np.uint64),
+            random=word,
             free=np.repeat(instance.capacity, instance.machine_count, axis=0),
             start=np.full(num_tasks, NOBODY),
             machine=np.full(num_tasks, NOBODY),
@@ -211,8 +212,9 @@ class Cluster:
 def _tie_rank(num_jobs: int, ties: str, random: np.random.Generator) -> IntArray:
     rank = np.arange(num_jobs)
     if ties == "random":
-        return random.permutation(num_jobs)
-    return rank if TIES.index(ties) == 0 else rank[::-1].copy()
+        # A number a job, one after the other: the order of two jobs does not depend on how many come later.
+        rank[np.argsort(random.random(num_jobs), kind="stable")] = np.arange(num_jobs)
+    return rank[::-1].copy() if ties == "last" else rank
 
 
 def _speeds(instance: SharingInstance, nodes: str) -> dict[str, IntArray]:

@@ -263,3 +263,9 @@ class TestMicroBenchmark:
     def test_a_seed_is_a_schedule(self):
         runs = [micro_run("tsf", nodes="random", ties="random", seed=seed) for seed in (3, 3, 4)]
         assert runs[0] == runs[1] != runs[2]
+
+    @pytest.mark.parametrize("ties", TIES)
+    def test_what_is_random_does_not_depend_on_jobs_to_come(self, ties):
+        few, more = (Cluster(random_jobs(jobs=jobs), nodes="random", ties=ties, seed=5).state for jobs in (20, 30))
+        assert np.argsort(few.tie_rank).tolist() == [job for job in np.argsort(more.tie_rank) if job < 20]
+        assert few.random.tolist() == more.random.tolist()
