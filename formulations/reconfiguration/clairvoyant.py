@@ -39,9 +39,9 @@ def largest_amount(instance: ReconfigurationInstance) -> int:
     schedule lasts in which nobody is ever moved, which the first schedule found is no longer than.
     """
     dearest = int(instance.catalogue.price.max())
-    lasts = (num_plans(instance) + 2) * instance.period_s + instance.terminate_s + int(instance.acquire_s.max())
+    lasts: int = (num_plans(instance) + 2) * instance.period_s + instance.terminate_s + int(instance.acquire_s.max())
     machines = dearest * MAX_CHOICES * (lasts + int(instance.setup_s.max()))
-    work = sum(n * w for n, w in zip(instance.num_tasks.tolist(), instance.work_s.tolist(), strict=True))
+    work: int = sum(n * w for n, w in zip(instance.num_tasks.tolist(), instance.work_s.tolist(), strict=True))
     return max(machines, dearest * NANO * work)
 
 

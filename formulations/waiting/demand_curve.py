@@ -218,8 +218,8 @@ def bound_of_duals(curve: DemandCurve, duals: FloatArray) -> Fraction:
         max(Fraction(0), min(Fraction(dual) / dollars, curve.rent * length))
         for dual, length in zip(duals.tolist(), time.tolist(), strict=True)
     ]
-    worth = sum(price * level for price, level in zip(prices, levels.tolist(), strict=True))
-    left = instance.fixed_price * curve.scaled.horizon - instance.machine_cores * sum(prices)
+    worth = sum((price * level for price, level in zip(prices, levels.tolist(), strict=True)), Fraction(0))
+    left: Fraction = instance.fixed_price * curve.scaled.horizon - instance.machine_cores * sum(prices)
     return worth + min(Fraction(0), left) * -(-int(levels[-1]) // instance.machine_cores)
 
 

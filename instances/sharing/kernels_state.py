@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from schedgap.instances.arrays import FloatArray, IntArray
 
 NEVER = 1 << 62
@@ -67,7 +70,7 @@ class State(NamedTuple):
     group_start: IntArray
     option: IntArray
     clock: IntArray
-    random: IntArray
+    random: NDArray[np.uint64]
     free: IntArray
     start: IntArray
     machine: IntArray
