@@ -7,6 +7,7 @@ constructor has not checked.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import typing
 from functools import cache
 from operator import index
@@ -51,6 +52,26 @@ def from_fields(cls: Any, fields: Mapping[str, Any]) -> Any:
         odd = sorted(given ^ known)[0]
         raise SolutionError(f"field '{odd:.60}' of {cls.__name__} is {'unknown' if odd in given else 'missing'}.")
     return cls(**{name: _unpacked(kind, optional, name, fields[name]) for name, kind, optional in types})
+
+
+def fields_hash(solution: Any) -> str:
+    """Return a hash of all that a solution says: of two that are equal, one verification must not differ from another."""
+    digest = hashlib.sha256()
+    _feed(digest, to_fields(solution))
+    return digest.hexdigest()[:32]
+
+
+def _feed(digest: Any, fields: Fields) -> None:
+    for name, value in fields.items():
+        if isinstance(value, np.ndarray):
+            digest.update(f"{name}:{value.dtype.str}{value.shape}".encode())
+            digest.update(value.data)
+        elif isinstance(value, dict):
+            digest.update(f"{name}(".encode())
+            _feed(digest, value)
+            digest.update(b")")
+        else:
+            digest.update(f"{name}={value}".encode())
 
 
 @cache

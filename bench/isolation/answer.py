@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import numpy as np
 
+from schedgap.bench.records.kinds import MOST, REAL, WHOLE
 from schedgap.instances.fields import from_fields, to_fields
 
 if TYPE_CHECKING:
@@ -28,8 +29,7 @@ MAX_TEXT = 10_000
 MAX_DETAILS = 1000
 MAX_POINTS = 1000
 
-Seconds = Annotated[float, msgspec.Meta(ge=0.0)]
-Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+Seconds = Annotated[float, msgspec.Meta(ge=0.0, le=MOST)]
 Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 
 
@@ -53,7 +53,7 @@ class Report(msgspec.Struct, tag_field="kind", tag="report", forbid_unknown_fiel
     """
 
     status: Text
-    bound: Whole | Text | None = None
+    bound: WHOLE | Text | None = None
     foreign: Text | None = None
     mutated: bool
     wall_s: Seconds
@@ -66,8 +66,8 @@ class Report(msgspec.Struct, tag_field="kind", tag="report", forbid_unknown_fiel
     solve_s: Seconds | None = None
     extract_s: Seconds | None = None
     solver: Text | None = None
-    trajectory: Annotated[list[tuple[Seconds, Whole | None, Whole | None]], msgspec.Meta(max_length=MAX_POINTS)] = []
-    details: Annotated[dict[Text, bool | Whole | float | Text], msgspec.Meta(max_length=MAX_DETAILS)] = {}
+    trajectory: Annotated[list[tuple[Seconds, WHOLE | None, WHOLE | None]], msgspec.Meta(max_length=MAX_POINTS)] = []
+    details: Annotated[dict[Text, bool | WHOLE | REAL | Text], msgspec.Meta(max_length=MAX_DETAILS)] = {}
 
 
 class _Header(msgspec.Struct, forbid_unknown_fields=True):
@@ -125,7 +125,7 @@ def plain_number(value: Any) -> Any:
         return value
     if isinstance(value, int):
         return value if value.bit_length() <= 63 else f"a number of {value.bit_length()} bits"
-    return value if isinstance(value, float) and math.isfinite(value) else plain_text(value)
+    return value if isinstance(value, float) and abs(value) <= MOST else plain_text(value)
 
 
 def plain_text(value: Any) -> str:

@@ -10,6 +10,7 @@ from schedgap.bench.isolation.answer import AnswerError, Failure, Report, unpack
 from schedgap.bench.isolation.supervise import MIB, Cause
 from schedgap.bench.records.measurement import FAILED, Measurement
 from schedgap.instances.errors import SchedgapError
+from schedgap.instances.fields import fields_hash
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _heard(family: Family, instance: Any, ending: Ending) -> tuple[Measurement, 
     impossible = _impossible(said, ending)
     if impossible is not None:
         return dataclasses.replace(
-            measurement, status=Status.INVALID, objective=None, bound=None, reason=impossible
+            measurement, status=Status.INVALID, objective=None, bound=None, solution_hash=None, reason=impossible
         ), None
     return dataclasses.replace(measurement, wall_s=_wall_s(said, ending)), solution
 
@@ -179,4 +180,5 @@ def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tupl
     reason = None
     if claimed == Status.OPTIMAL and status is not Status.OPTIMAL:
         reason = f"it claims to be optimal, its bound {bound} does not prove that"
-    return dataclasses.replace(measurement, status=status, objective=objective, bound=bound, reason=reason), solution
+    judged = dataclasses.replace(measurement, status=status, objective=objective, bound=bound, reason=reason)
+    return dataclasses.replace(judged, solution_hash=fields_hash(solution)), solution

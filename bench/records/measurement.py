@@ -32,6 +32,7 @@ class Measurement:
     work took in the same process just before (see `reference`).
     peak_memory_mib : the most resident memory of the whole tree. output : what the run printed, if it failed.
     details : facts, as the method reports them. measures : what the family reads off the verified solution.
+    solution_hash : of the verified solution, so that two verifications of it can be held against each other.
     trajectory : (seconds, objective, bound) as the method reports them: claims, not verified.
     """
 
@@ -55,3 +56,4 @@ class Measurement:
     trajectory: tuple[tuple[float, int | None, int | None], ...] = ()
     details: Mapping[str, Scalar] = field(default_factory=dict)
     measures: Mapping[str, float] = field(default_factory=dict)
+    solution_hash: str | None = None

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RUN_SCHEMA = "schedgap/run/2"
+# What rows of this schema may lack: methods of ours have no plug-in, and rows of versions that knew none have no hash.
+LACKING: Mapping[str, Any] = {"plugin": None, "solution_hash": None}
 # What an older schema lacks, and what it meant by that.
 OLDER: Mapping[str, Mapping[str, Any]] = {
-    "schedgap/run/1": {"stochastic": False, "reference_s": None, "measures": {}, "plugin": None},
+    "schedgap/run/1": {"stochastic": False, "reference_s": None, "measures": {}, **LACKING},
 }
-# What rows of this schema may lack: methods of ours have none, nor have rows of versions that knew none.
-LACKING: Mapping[str, Any] = {"plugin": None}
 # How runs are kept apart from the harness and from each other.
 PROCESS_GROUP = "process-group"
 RUNEXEC = "runexec"

@@ -56,7 +56,7 @@ RUN_COLUMNS: Mapping[str, str] = {
     **dict.fromkeys(("output", "solver", "measures", "details", "host"), TEXT),
     "ended_at": TIME,
     "isolation": TEXT,
-    "plugin": TEXT,
+    **dict.fromkeys(("plugin", "solution_hash"), TEXT),
 }
 _LIMITS = attrgetter(*(field.name for field in fields(Limits)))
 POINT_COLUMNS: Mapping[str, str] = {
@@ -212,6 +212,7 @@ def _run_row(record: Record, best: Best) -> tuple[Any, ...]:
         record.ended_at,
         record.isolation,
         run.plugin,
+        measurement.solution_hash,
     )
 
 

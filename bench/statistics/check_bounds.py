@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A claim that a verified solution refutes.
+    """A claim that a verified solution refutes; or one solution that was verified twice, with two objectives.
 
-    keys : of the run that made it, which is invalid. Rows that older versions wrote also name those with the solutions.
+    keys : of the run that made the claim, which is invalid; of all runs with that solution, since nobody knows which
+    verification is right. Rows that older versions wrote also name those with the solutions.
     """
 
     keys: tuple[str, ...]
@@ -31,8 +32,14 @@ class Contradiction:
 
 
 def contradictions(records: Iterable[Record]) -> list[Contradiction]:
-    """Return the claims that cannot be true, in the order of the records; failed runs claim nothing. O(rows)."""
+    """Return the claims that cannot be true, in the order of the records; failed runs claim nothing. O(rows).
+
+    Where the harness contradicts itself, its verdicts on others are worth nothing, and only that is told.
+    """
     known = tuple(records)
+    twice = _verified_twice(known)
+    if twice:
+        return twice
     suspects = suspicious(known)
     if not suspects:
         return []
@@ -51,6 +58,29 @@ def contradictions(records: Iterable[Record]) -> list[Contradiction]:
                 reason = f"{record.run.label} says that {record.run.instance} is infeasible, {_shown(best)}"
                 found.append(Contradiction((record.key,), reason))
     return found
+
+
+def _verified_twice(records: Iterable[Record]) -> list[Contradiction]:
+    """Return where the harness itself is at fault: its verifier is exact, and of one solution says two things."""
+    first: dict[tuple[str, str], Record] = {}
+    wrong: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        solution = record.measurement.solution_hash
+        if solution is None or record.status in FAILED:
+            continue
+        where = record.run.digest, solution
+        known = first.setdefault(where, record)
+        if known.measurement.objective != record.measurement.objective:
+            wrong.setdefault(where, [known]).append(record)
+    return [
+        Contradiction(
+            tuple(record.key for record in group),
+            f"one solution of {group[0].run.instance} was verified with the objectives "
+            f"{' and '.join(str(o) for o in sorted({_objective(record) for record in group}))}: schedgap itself is at fault, "
+            "please report it",
+        )
+        for group in wrong.values()
+    ]
 
 
 def suspicious(records: Iterable[Record]) -> set[str]:

@@ -9,7 +9,7 @@ from schedgap.bench.discover import load_families
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.fairness import Certificate, FairnessAllocation
 from schedgap.instances.family import FAMILIES
-from schedgap.instances.fields import from_fields, to_fields
+from schedgap.instances.fields import fields_hash, from_fields, to_fields
 from schedgap.instances.provisioning import Provisioning
 from schedgap.instances.waiting import WaitingSchedule
 
@@ -30,6 +30,20 @@ def test_back_and_forth(solution):
     assert to_fields(from_fields(type(solution), fields)).keys() == fields.keys()
     again = to_fields(from_fields(type(solution), fields))
     assert repr(again) == repr(fields)
+
+
+def test_equal_solutions_have_equal_hashes_and_others_others():
+    others = [
+        WaitingSchedule(4, [0, -1], [5, 2**62]),
+        WaitingSchedule(3, [-1, 0], [5, 2**62]),
+        WaitingSchedule(3, [0, 5], [-1, 2**62]),
+        WaitingSchedule(3, [0], [5]),
+        allocation(),
+        FairnessAllocation([1], [2], [10**12], [-1]),
+        PLAN,
+    ]
+    assert fields_hash(PLAN) == fields_hash(WaitingSchedule(3, [0, -1], [5, 2**62]))
+    assert len({fields_hash(each) for each in others}) == len(others)
 
 
 def test_no_certificate_and_no_tasks_are_none():

@@ -57,3 +57,19 @@ def test_failed_runs_claim_nothing(make_record):
 def test_infeasible_though_solved(make_record):
     records = [make_record("hasty", status=Status.INFEASIBLE), make_record("good", objective=10)]
     assert names(contradictions(records), records) == [["hasty"]]
+
+
+def test_one_solution_with_two_objectives_is_the_harness_fault(make_record):
+    """And then nothing else is said: the verifier that would refute the liar is not to be trusted."""
+    records = [
+        make_record("a", objective=5, solution_hash="s"),
+        make_record("b", objective=6, solution_hash="s"),
+        make_record("c", objective=6, solution_hash="t"),
+        make_record("d", instance="j", objective=7, solution_hash="s"),
+        make_record("liar", bound=100),
+    ]
+    (found,) = contradictions(records)
+    assert found.keys == (records[0].key, records[1].key)
+    assert found.reason == (
+        "one solution of i was verified with the objectives 5 and 6: schedgap itself is at fault, please report it"
+    )
