@@ -11,7 +11,8 @@ bound-resource-prices   prices of the resources for each family
 bound-type-prices       prices of the resources for each machine type, whose classes are those that fit it alone
 bound-dual-feasible     also on what a task blocks: copies of a class that fit one machine, dual-feasible functions
 
-They stay proofs at any size: the linear programs only propose prices, which count in Python's integers.
+They stay proofs at any size: the linear programs only propose prices, which count in Python's integers. Where HiGHS has no
+answer to one, the bound is that of bound-resource.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.assignment import demand_groups
 from schedgap.formulations.provisioning.dual_feasible import resource_rows
 from schedgap.formulations.provisioning.resource_bound import Block, block_bound, block_model
+from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
@@ -66,25 +68,37 @@ def _cheapest_rate(instance: ProvisioningInstance, f: int, r: int) -> Fraction |
     return min((Fraction(int(instance.price[k]), int(instance.capacity[k, r])) for k in types), default=None)
 
 
+def _bounded(
+    instance: ProvisioningInstance, blocks: list[Block], time_limit_s: float | None, machines: int | None = None
+) -> Outcome:
+    try:
+        return Outcome(bound=block_bound(instance, blocks, machines=machines, time_limit_s=time_limit_s))
+    except BackendError as error:
+        # Prices of 1 and of 10^15 in one linear program: HiGHS ends without a status.
+        return Outcome(
+            bound=bound_resource(instance).bound, details={"reason": f"{error} The bound is that of bound-resource."}
+        )
+
+
 @method("bound-assignment-lp", family=FAMILY, bounds=True)
 def bound_assignment_lp(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the LP relaxation of Eva's ILP, over classes and types instead of tasks and machines."""
     blocks = family_blocks(instance, demand_groups(instance))
-    return Outcome(bound=block_bound(instance, blocks, machines=instance.num_tasks, time_limit_s=time_limit_s))
+    return _bounded(instance, blocks, time_limit_s, machines=instance.num_tasks)
 
 
 @method("bound-resource-prices", family=FAMILY, bounds=True)
 def bound_resource_prices(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the best prices of the resources, for each machine family."""
     blocks = family_blocks(instance, np.arange(len(instance.families)))
-    return Outcome(bound=block_bound(instance, blocks, time_limit_s=time_limit_s))
+    return _bounded(instance, blocks, time_limit_s)
 
 
 @method("bound-type-prices", family=FAMILY, bounds=True)
 def bound_type_prices(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the best prices of the resources, for each machine type."""
     merged = merge_equal_classes(instance).instance
-    return Outcome(bound=block_bound(merged, type_blocks(merged, blocking=False), time_limit_s=time_limit_s))
+    return _bounded(merged, type_blocks(merged, blocking=False), time_limit_s)
 
 
 def _small_enough(instance: ProvisioningInstance) -> str | None:
@@ -98,7 +112,7 @@ def _small_enough(instance: ProvisioningInstance) -> str | None:
 def bound_dual_feasible(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the best prices on what a task blocks: dual-feasible functions, and copies a machine."""
     merged = merge_equal_classes(instance).instance
-    return Outcome(bound=block_bound(merged, type_blocks(merged, blocking=True), time_limit_s=time_limit_s))
+    return _bounded(merged, type_blocks(merged, blocking=True), time_limit_s)
 
 
 @model_builder("bound-assignment-lp", family=FAMILY)

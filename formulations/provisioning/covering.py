@@ -32,9 +32,11 @@ from scipy.sparse import csc_array
 
 from schedgap.formulations.backends import find_backend, solve
 from schedgap.formulations.linear_model import LinearModel
+from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trajectory import claims, improving
 from schedgap.formulations.trusted import DUAL_SCALE, TRUSTED_SHARE, proven_cost
 from schedgap.instances import exact
+from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Incumbent, Status
 
 if TYPE_CHECKING:
@@ -118,7 +120,14 @@ def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads:
     chosen = find_backend(backend)
     if not (chosen.duals and chosen.mip):
         return _whole(cover, backend, left(), threads, start)
-    relaxed = solve(cover.model(), backend, relax=True, time_limit_s=left(), threads=threads)
+    model = cover.model()
+    try:
+        relaxed = solve(model, backend, relax=True, time_limit_s=left(), threads=threads)
+    except BackendError:
+        # Solvers end in all ways on costs of 1 and of 10^15.
+        if inseparable(model) is None:
+            raise
+        return _whole(cover, backend, left(), threads, start)
     if relaxed.row_duals is None:
         return _whole(cover, backend, left(), threads, start)
     duals, reduced, low = exact_duals(cover, relaxed.row_duals)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.backends import solve
+from schedgap.formulations.provisioning import resource_bound
 from schedgap.formulations.provisioning.assignment import build
 from schedgap.formulations.provisioning.bounds import (
     bound_assignment_lp,
@@ -18,6 +19,7 @@ from schedgap.formulations.provisioning.bounds import (
 from schedgap.formulations.provisioning.interference import interference
 from schedgap.formulations.provisioning.patterns import patterns
 from schedgap.formulations.provisioning.resource_bound import certified
+from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning.generate import distinct, table7
 from schedgap.instances.provisioning.objective import price_step
@@ -108,3 +110,13 @@ def test_no_time_gives_no_bound(paper_example):
 
 def test_the_exported_program_has_the_bound_as_its_optimum(paper_example):
     assert solve(build_dual_feasible(paper_example)).objective == pytest.approx(38 / 3, abs=1e-9)
+
+
+def test_a_program_that_has_no_answer_leaves_the_bound_without_one(paper_example, monkeypatch):
+    def fail(*_, **__):
+        raise BackendError("HiGHS ended with 'Not Set'.")
+
+    monkeypatch.setattr(resource_bound, "solve", fail)
+    outcome = bound_resource_prices(paper_example)
+    assert outcome.bound == bound_resource(paper_example).bound > 0
+    assert outcome.details["reason"] == "HiGHS ended with 'Not Set'. The bound is that of bound-resource."
