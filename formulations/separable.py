@@ -10,8 +10,9 @@ So a bound, or a claim of infeasibility, from a search counts only where every r
 the sides that it can reach, are exact as floats, and the largest is at most 2^21 times the smallest step that the row can
 take. That step is the greatest common divisor of the coefficients where they and the row's variables are whole, and
 otherwise the smallest coefficient. Costs are summed, not compared, and last longer: near 2^37 nothing is lost, near 2^41
-HiGHS and SCIP lose optima. They may go up to 2^30 times their step (a unit of the objective if they are not whole): a
-billionth of that, which `trusted` takes off a bound, is a step. LPs need none of this: their bounds come from the duals
+HiGHS and SCIP lose optima, and CBC calls programs infeasible whose costs are all the same 10^15. They may go up to 2^30
+units of the objective, which builders choose as large as they can: a billionth of that, which `trusted` takes off a bound, is
+a unit. LPs need none of this: their bounds come from the duals
 (`backends.certificate`).
 
 `backends.solve` asks this of every program with whole variables; where it is not so, its answer is a solution at best, and
@@ -95,10 +96,7 @@ def _too_dear(cost: FloatArray) -> str | None:
     dearest = float(cost.max(initial=0.0))
     if dearest <= DEAREST:
         return None
-    step = float(np.gcd.reduce(cost.astype(np.int64))) if (cost == np.rint(cost)).all() else 1.0
-    if dearest <= DEAREST * step:
-        return None
-    return f"a cost of the program is {dearest / step:.3g} of its steps, over {DEAREST}: solvers' arithmetic does not hold them"
+    return f"a cost of the program is {dearest:.3g} units, over {DEAREST}: solvers' arithmetic does not hold them"
 
 
 def _divided(model: LinearModel, steps: FloatArray) -> LinearModel:

@@ -118,4 +118,4 @@ def test_large_units_alone_do_no_harm(solver, paper_example):
 def test_prices_that_no_solver_tells_apart_are_refused(solver):
     outcome = solver(fine(1).replace(price=[1, 10**15]))
     assert outcome.status is Status.UNSUPPORTED
-    assert "a cost of the program is 1e+15 of its steps" in outcome.details["reason"]
+    assert "a cost of the program is 1e+15 units" in outcome.details["reason"]
