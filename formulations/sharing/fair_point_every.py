@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import schedgap.formulations.fairness.fair_point  # noqa: F401 - finds the fair point
+from schedgap.formulations.fairness.fair_point import find_fair_point
 from schedgap.instances.errors import BackendError, MethodError, VerifyError
+from schedgap.instances.fairness.fair_point import FairPoint, check_fair_point
 from schedgap.instances.fairness.shares import value_and_scale
-from schedgap.instances.fairness.verify import fair_shares
+from schedgap.instances.fairness.verify import shares_of
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.sharing.cluster import NODES, OFFERS, TIES, Cluster
 from schedgap.instances.sharing.model import FAMILY, MAX_TOTAL_MS, SECOND_MS
@@ -79,4 +80,8 @@ def fair_point_every(
 
 def _fair_shares(instance: SharingInstance, jobs: IntArray, unfinished: IntArray) -> FloatArray:
     """Return (N,) float64, the shares of some jobs at the max-min fair point among them."""
-    return fair_shares(as_users(instance, jobs, unfinished))
+    users = as_users(instance, jobs, unfinished)
+    found = find_fair_point(users)
+    if isinstance(found, FairPoint):
+        return np.array([float(share) for share in check_fair_point(users, found)])
+    return shares_of(users, found)
