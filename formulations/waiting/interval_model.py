@@ -8,8 +8,8 @@ Rows        cumulative: jobs in slots of all machines, or cores and memory of ea
 Exact in whole multiples of the greatest common divisor of all times; for windows of some tens to hundreds of jobs.
 
 CP-SAT computes in 64-bit integers, and tells its bound as a float. So amounts, in steps of their common divisor, must add
-up to at most `windows.MAX_AMOUNT`, and sizes x times, in units of theirs, to at most `MAX_WORK`; beyond that the instance
-is unsupported. Up to there every claim is a proof.
+up to at most `windows.MAX_AMOUNT`, and sizes and the price of waiting x times, in units of theirs, to at most `MAX_WORK`;
+beyond that the instance is unsupported. Up to there every claim is a proof.
 """
 
 from __future__ import annotations
@@ -47,14 +47,27 @@ def interval_model(instance: WaitingInstance, *, time_limit_s: float | None = No
     if choices > MAX_CHOICES:
         reason = f"has {choices} choices of a machine for a job, more than {MAX_CHOICES}; use bound-fluid"
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    if not found.max_machines:
+        nobody, nothing = np.zeros(scaled.num_jobs, np.bool_), np.zeros(scaled.num_jobs, np.int64)
+        return Outcome(
+            schedule_of(found, nobody, nothing, None),
+            scaled.objective(scaled.all_rented),
+            Status.OPTIMAL,
+            backend="cp-sat",
+            details={"jobs": scaled.num_jobs, "max_machines": 0, "slots": found.slots or 0},
+        )
     last_end = max(scaled.horizon, int((found.latest + scaled.runtime).max(initial=0)))
     sizes = [
         by_gcd(instance.cores[scaled.jobs], instance.machine_cores),
         by_gcd(instance.memory_mib[scaled.jobs], instance.machine_memory_mib),
     ]
     work = last_end * max(max(room, sum(each.tolist())) for each, room in sizes)
+    # Waits are priced as starts less submissions.
+    work = max(work, found.wait_price * last_end * scaled.num_jobs)
     if work > MAX_WORK:
-        reason = f"has sizes x times up to {work:.3g}, more than {MAX_WORK:.3g}; use bound-fluid, or coarser units"
+        reason = (
+            f"has sizes or prices x times up to {work:.3g}, more than {MAX_WORK:.3g}; use bound-fluid, or coarser units"
+        )
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     if time_limit_s is not None and time.perf_counter() - begun >= time_limit_s:
         return Outcome(status=Status.NO_SOLUTION)

@@ -72,8 +72,8 @@ def windows(instance: WaitingInstance) -> Windows | str:
         step,
         np.array([rent // step for rent in rents], dtype=np.int64),
         # Without limit, and of no use, where no machine pays or nobody can wait.
-        min(instance.fixed_price // step, MAX_AMOUNT),
-        min(instance.wait_price // step, MAX_AMOUNT),
+        instance.fixed_price // step if most else 0,
+        instance.wait_price // step if waits else 0,
     )
 
 

@@ -101,6 +101,10 @@ def play(instance: ReconfigurationInstance, decide: Callable[[View], Plan], know
     plans, idle, now, status = 0, 0, int(instance.first_plan_s()[0]), FINE
     while status == FINE:
         advance(cloud.state, now)
+        if now > MAX_TIME_S and cloud.num_unfinished == 0:
+            raise StuckError(
+                f"the last job ends after the last plan, of {MAX_TIME_S} s at the latest; give shorter times."
+            )
         if cloud.num_unfinished == 0:
             release_all(cloud.state, now)
             arrival = cloud.next_arrival_s
