@@ -122,3 +122,12 @@ def test_resource_prices_of_a_machine_beyond_62_bits_are_none():
     assert (np.abs(whole) <= FAR).all()
     assert (whole >= 0).all()
     assert (rent >= 0).all()
+
+
+def test_a_job_that_ends_after_the_last_plan_has_no_schedule():
+    """From the plan at 10^9 s it ends at 4.1 x 10^9 s; the next plan, at 5 x 10^9 s, is after the last one."""
+    instance = made(period_s=10**9, work_s=[3_100_000_000], arrival_s=[1])
+    for name, method in METHODS.items():
+        found = method.run(instance, time_limit_s=5.0)
+        assert found.solution is None, name
+        assert found.bound is not None or "after" in found.details["reason"]
