@@ -24,6 +24,8 @@ SCHEMA = "schedgap/harvest/1"
 SECOND_MS = 1000
 HOUR_MS = 3_600_000
 MAX_TOTAL_MS = 2**52
+# Pools that are chosen are looked at every hour: a million times at most.
+MAX_POOL_MS = 10**6 * HOUR_MS
 MAX_CORES = 2**31
 # A job whose tasks have no checkpoints starts them again from nothing.
 NO_CHECKPOINTS = -1
@@ -235,8 +237,14 @@ class HarvestInstance:
                     f"that after its last event (the most cores then are {last.max()}); end the trace at a moment when "
                     "one has, or drop the job."
                 )
-        if self._most_ms() > MAX_TOTAL_MS:
+        most = self._most_ms()
+        if most > MAX_TOTAL_MS:
             raise InstanceError(f"{self.name}: its times add up to more than {MAX_TOTAL_MS} milliseconds.")
+        if most > MAX_POOL_MS and not self.is_fixed:
+            raise InstanceError(
+                f"{self.name}: its times add up to more than {MAX_POOL_MS // HOUR_MS} hours, at each of which a chosen pool is "
+                "looked at; give shorter times, or a fixed pool."
+            )
 
     def _most_ms(self) -> float:
         """Return a moment by which all tasks are complete that run one after the other, by runtimes or by estimates."""

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from schedgap.instances.harvest.schedule import HarvestSchedule
 
 
+# A schedule may end after a million hours: so many VMs times hours at a time take 50 MB.
+MOST_CELLS = 2**22
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolQuality:
     """Hours of VMs in the H whole hours from the first arrival to the last end.
@@ -48,24 +52,32 @@ class PoolQuality:
 
 
 def pool_quality(instance: HarvestInstance, schedule: HarvestSchedule) -> PoolQuality:
-    """Return how good the pool of a feasible schedule was. O(E + V H + L log L)."""
+    """Return how good the pool of a feasible schedule was. O(E + V H + L log L), in MOST_CELLS cells at a time."""
     begin, end = int(instance.arrival_ms[0]), int(schedule.end_ms.max())
     starts = np.arange(begin, end - HOUR_MS + 1, HOUR_MS)
-    sizes = sizes_at(instance, starts)
+    step = max(1, MOST_CELLS // instance.num_vms)
+    parts = [_of_hours(instance, schedule, starts[at : at + step]) for at in range(0, max(starts.shape[0], 1), step)]
+    return PoolQuality(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def _of_hours(
+    instance: HarvestInstance, schedule: HarvestSchedule, starts: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return (H,) int64 `held`, `bad` and `least` of the hours that start then."""
     is_bad = shrinks_within(instance, starts)
-    up = sizes > 0
+    up = sizes_at(instance, starts) > 0
     held = up.copy()
     if not instance.is_fixed:
         held[:] = False
         first = np.searchsorted(starts, schedule.lease_start_ms, side="left")
         last = np.searchsorted(starts, schedule.lease_end_ms, side="left")
-        for vm, hour, until in zip(schedule.lease_vm.tolist(), first.tolist(), last.tolist(), strict=True):
-            held[vm, hour:until] = True
+        for lease in np.flatnonzero(first < last).tolist():
+            held[schedule.lease_vm[lease], first[lease] : last[lease]] = True
     # A lease never holds a VM that is down; on buffer servers only packing places VMs.
     can = up if instance.allocation in ("fixed", "packing") else up & (held | ~instance.buffer[:, np.newaxis])
     number = held.sum(axis=0)
     good = (can & ~is_bad).sum(axis=0)
-    return PoolQuality(number, (held & is_bad).sum(axis=0), np.maximum(number - good, 0))
+    return number, (held & is_bad).sum(axis=0), np.maximum(number - good, 0)
 
 
 def sizes_at(instance: HarvestInstance, moments_ms: IntArray) -> IntArray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.harvest.model import MAX_TOTAL_MS
+from schedgap.instances.harvest.model import MAX_POOL_MS
 from schedgap.instances.harvest.sizes import last_at
 from schedgap.instances.harvest.texts import run_name, seconds
 
@@ -49,12 +49,12 @@ def _check_ranges(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
     if bad.any():
         lease = int(np.argmax(bad))
         raise VerifyError(f"lease {lease} is of VM {vm[lease]}; there are {instance.num_vms} VMs, numbered from 0.")
-    bad = (start < 0) | (end > MAX_TOTAL_MS) | (start >= end)
+    bad = (start < 0) | (end > MAX_POOL_MS) | (start >= end)
     if bad.any():
         lease = int(np.argmax(bad))
         raise VerifyError(
             f"{_lease(instance, schedule, lease)} goes from {start[lease]} to {end[lease]} ms; a lease lasts at least a "
-            f"millisecond, between 0 and {MAX_TOTAL_MS} ms."
+            f"millisecond, between 0 and {MAX_POOL_MS} ms."
         )
 
 

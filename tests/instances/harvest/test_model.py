@@ -154,6 +154,11 @@ def test_names_and_notes_do_not_matter_to_the_digest():
             {"checkpoint_ms": [-1, 2**30], "estimate_ms": [1, 1, 2**23]},
             "two: its times add up to more than 4503599627370496 milliseconds.",
         ),
+        (
+            {**POOL, "runtime_ms": [10**6 * 3_600_000, 1, 1]},
+            "two: its times add up to more than 1000000 hours, at each of which a chosen pool is looked at; give shorter times, "
+            "or a fixed pool.",
+        ),
         ({"base_price": 1.5}, "two: base_price is 1.5; give a whole number."),
         (
             {"checkpoint_ms": [2**41, 0]},

@@ -27,6 +27,18 @@ def mixed(x):
     return x ^ (x >> 31)
 
 
+def past(instance, now):
+    """What all events until now are hashed to, in order of time."""
+    events = sorted(
+        zip(instance.event_ms.tolist(), instance.event2vm().tolist(), instance.event_cores.tolist(), strict=True)
+    )
+    key = 0
+    for ms, vm, cores in events:
+        if ms <= now:
+            key = mixed(mixed(mixed(key ^ ms) ^ vm) ^ cores)
+    return key
+
+
 def expected(instance, cluster, count):
     """The VMs that a provider gives, by plain means."""
     now, state = cluster.now_ms, cluster.state
@@ -47,8 +59,7 @@ def expected(instance, cluster, count):
             there = [v for v in there if not instance.buffer[v]]
         if not there or len(taken) >= instance.max_leases:
             break
-        key = mixed(instance.event_ms.size ^ mixed(int(instance.event_ms.max())))
-        key = mixed(mixed(key ^ now) ^ begun)
+        key = mixed(mixed(past(instance, now) ^ now) ^ begun)
         sign = {"random": 0, "balancing": 1, "packing": -1}[instance.allocation]
         chosen = max(there, key=lambda v: (sign * up[v], mixed(key ^ v)))
         given.append(chosen)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from schedgap.instances.harvest import pool
 from schedgap.instances.harvest.cluster import Cluster
 from schedgap.instances.harvest.measures import measures
 from schedgap.instances.harvest.model import ALLOCATIONS, HarvestInstance
@@ -106,7 +107,9 @@ class TestCosts:
 class TestQuality:
     """a shrinks at 1 h and 3 h, b never, c at 2.5 h: at an hour's very start a shrink is of the hour before."""
 
-    def test_by_hand(self):
+    @pytest.mark.parametrize("cells", [1, 7, 2**22])
+    def test_by_hand(self, monkeypatch, cells):
+        monkeypatch.setattr(pool, "MOST_CELLS", cells)
         quality = pool_quality(hand_made(), hand_schedule([0, 1], [0, 0], [3, 4]))
         assert quality.held.tolist() == [2, 2, 2, 1]
         assert quality.bad.tolist() == [1, 0, 1, 0]
