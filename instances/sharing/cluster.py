@@ -65,8 +65,6 @@ class Cluster:
         option[kernels_state.BATCHES] = OFFERS.index(offers) == 1
         option[kernels_state.DECLINES] = declines
         option[kernels_state.BY_CLASS] = by_class
-        random = np.random.default_rng(seed)
-        word = random.integers(2**64, size=1, dtype=np.uint64)
         pools = _pools(instance, serves, by_class)
         num_pools, num_groups = pools["first_group"].shape[0] - 1, pools["group_start"].shape[0]
         num_pairs = pools["pair2job"].shape[0]
@@ -81,11 +79,11 @@ class Cluster:
             machine2class=instance.machine2class(),
             first_machine=np.concatenate(([0], np.cumsum(instance.machine_count))),
             **_speeds(instance, nodes),
-            tie_rank=_tie_rank(num_jobs, ties, random),
+            tie_rank=_tie_rank(num_jobs, ties, seed),
             **pools,
             option=option,
             clock=np.zeros(kernels_state.CLOCK_ENTRIES, np.int64),
-            random=word,
+            random=np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64),
             free=np.repeat(instance.capacity, instance.machine_count, axis=0),
             start=np.full(num_tasks, NOBODY),
             machine=np.full(num_tasks, NOBODY),
@@ -209,11 +207,12 @@ class Cluster:
         return SharingSchedule(self.state.machine, self.state.start)
 
 
-def _tie_rank(num_jobs: int, ties: str, random: np.random.Generator) -> IntArray:
+def _tie_rank(num_jobs: int, ties: str, seed: int) -> IntArray:
     rank = np.arange(num_jobs)
     if ties == "random":
         # A number a job, one after the other: the order of two jobs does not depend on how many come later.
-        rank[np.argsort(random.random(num_jobs), kind="stable")] = np.arange(num_jobs)
+        numbers = np.random.default_rng((seed, 1)).random(num_jobs)
+        rank[np.argsort(numbers, kind="stable")] = np.arange(num_jobs)
     return rank[::-1].copy() if ties == "last" else rank
 
 
