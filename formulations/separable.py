@@ -10,9 +10,9 @@ So a bound, or a claim of infeasibility, from a search counts only where every r
 the sides that it can reach, are exact as floats, and the largest is at most 2^21 times the smallest step that the row can
 take. That step is the greatest common divisor of the coefficients where they and the row's variables are whole, and
 otherwise the smallest coefficient. Costs are summed, not compared, and last longer: near 2^37 nothing is lost, near 2^41
-HiGHS and SCIP lose optima, and CBC calls programs infeasible whose costs are all the same 10^15. They may go up to 2^30
-units of the objective, which builders choose as large as they can: a billionth of that, which `trusted` takes off a bound, is
-a unit. LPs need none of this: their bounds come from the duals
+HiGHS and SCIP lose optima, and CBC calls programs infeasible whose costs are all the same 10^15. They may go up to 2^38
+units of the objective, which builders choose as large as they can (an ordinary schedule of jobs in milliseconds has 2^37).
+LPs need none of this: their bounds come from the duals
 (`backends.certificate`).
 
 `backends.solve` asks this of every program with whole variables; where it is not so, its answer is a solution at best, and
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # The largest coefficient of a row in its steps; and the size at which floats no longer hold every whole number.
 SEPARABLE = 2**21
-DEAREST = 2**30
+DEAREST = 2**38
 EXACT = 2**53
 
 

@@ -1,7 +1,7 @@
 """Arc-flow: contents of machines as paths of a compressed graph, given whole to a solver (see `flow_model`).
 
 The graph holds sizes in integers, in multiples of their greatest common divisor, and is refused where they are too fine; so
-the program knows no size, only tasks. The bound is the solver's: a proof for prices up to 2^30 times their greatest common
+the program knows no size, only tasks. The bound is the solver's: a proof for prices up to 2^38 times their greatest common
 divisor (`separable`). Beyond, and where there is no graph, the bound is the cheap one of `fallback`.
 """
 

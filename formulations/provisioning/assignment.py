@@ -19,7 +19,7 @@ t + 1 is on no earlier machine than t. Both hold at once: tasks of a class, plac
 before them and then on those that they open themselves, satisfy both.
 
 Both bounds are a solver's own. They are proofs while every capacity row, divided by its greatest common divisor, keeps its
-coefficients under 2^21 (2 TiB in MiB), and prices, in multiples of theirs, up to 2^30 (`separable`); beyond, `unsupported`.
+coefficients under 2^21 (2 TiB in MiB), and prices, in multiples of theirs, up to 2^38 (`separable`); beyond, `unsupported`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Rows        sum_p a[p, c] x[p] >= counts[c]       for each class c
    program over what is left decides. Costs are whole, so a bound above U - 1 proves U.
 
 The bound L of step 1 is exact at any cost, in Python's integers where 64 bits do not hold it. A solver's bound is a proof
-for costs up to 2^30 times their greatest common divisor (`separable`); beyond, L is all there is, which back ends without
+for costs up to 2^38 times their greatest common divisor (`separable`); beyond, L is all there is, which back ends without
 duals do not have.
 
 A solver's bound is trusted to a share of its size. Where that share of U comes near a whole unit, step 3 minimises

@@ -13,7 +13,7 @@ Before the first model, column generation looks for a solution: no window needs 
 if that is the optimum, proving the window infeasible is all that is left to do.
 
 The relaxation proves in integers, for prices within `price_limits`; others are refused. What a window's model proves is the
-solver's word, and counts for prices up to 2^30, and for those of a family up to 2^21, times their greatest common divisor
+solver's word, and counts for prices up to 2^38, and for those of a family up to 2^21, times their greatest common divisor
 (`separable`): beyond, the relaxation's bound is all there is. Where there is no graph the bound is `fallback`'s.
 """
 

@@ -85,9 +85,9 @@ def test_a_search_that_proves_nothing_claims_nothing(backend):
 
 
 def test_costs_count_in_units():
-    assert inseparable(program([1, 1], 1, np.inf, cost=[1, 2**30])) is None
-    assert "a cost of the program is 1.07e+09 units" in inseparable(program([1, 1], 1, np.inf, cost=[1, 2**30 + 1]))
+    assert inseparable(program([1, 1], 1, np.inf, cost=[1, 2**38])) is None
+    assert "a cost of the program is 2.75e+11 units" in inseparable(program([1, 1], 1, np.inf, cost=[1, 2**38 + 1]))
     # CBC calls covering programs with such costs infeasible.
     assert inseparable(program([1, 1], 1, np.inf, cost=[10**15, 10**15])) is not None
-    assert inseparable(program([1, 1], 1, np.inf, cost=[0.5, 2**30])) is None
-    assert inseparable(program([1, 1], 1, np.inf, cost=[0.5, -(2**31)])) is not None
+    assert inseparable(program([1, 1], 1, np.inf, cost=[0.5, 2**38])) is None
+    assert inseparable(program([1, 1], 1, np.inf, cost=[0.5, -(2**39)])) is not None
