@@ -9,18 +9,20 @@ from schedgap.heuristics.harvest.engine import SURVIVAL
 from schedgap.heuristics.harvest.matcher import new_matcher
 from schedgap.heuristics.harvest.simulate import CHOICES, play_kernel
 from schedgap.instances.harvest.model import FAMILY
-from schedgap.instances.method import method
+from schedgap.instances.method import Outcome, Status, method
 
 if TYPE_CHECKING:
     from schedgap.heuristics.harvest.kernels_acquire import Acquire
     from schedgap.instances.arrays import FloatArray
     from schedgap.instances.harvest.kernels_state import State
     from schedgap.instances.harvest.model import HarvestInstance
-    from schedgap.instances.method import Outcome
 
 # What all of them have: window_h, refresh_s, survival of the prediction engine, and how often waiting tasks are looked at
 # again although nothing has changed, as `new_matcher` has them.
 SLACK_CHOICES = {**CHOICES, "survival": SURVIVAL}
+
+# A look takes a microsecond at least.
+MOST_LOOKS = 10**8
 
 
 @method("slacksched", version=2, family=FAMILY, choices=SLACK_CHOICES)
@@ -167,6 +169,17 @@ def play_matcher(
     threshold: float = 0.0,
 ) -> Outcome:
     """Play one of the rules of `kernels_play_slack`; parameters as `new_matcher` and `play_kernel` have them."""
+    looks = (
+        instance.latest_ms() / (1000 * reconsider_s)
+        if reconsider_s > 0 and rule != kernels_play_slack.NO_DELAY
+        else 0.0
+    )
+    if looks > MOST_LOOKS:
+        reason = (
+            f"may be looked at {looks:.3g} times, every {reconsider_s:g} s until all is done, more than {MOST_LOOKS:.0e}; give a "
+            "longer reconsider_s, or 0"
+        )
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     matcher = new_matcher(
         instance,
         window_h=window_h,

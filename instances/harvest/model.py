@@ -237,7 +237,7 @@ class HarvestInstance:
                     f"that after its last event (the most cores then are {last.max()}); end the trace at a moment when "
                     "one has, or drop the job."
                 )
-        most = self._most_ms()
+        most = self.latest_ms()
         if most > MAX_TOTAL_MS:
             raise InstanceError(f"{self.name}: its times add up to more than {MAX_TOTAL_MS} milliseconds.")
         if most > MAX_POOL_MS and not self.is_fixed:
@@ -246,7 +246,7 @@ class HarvestInstance:
                 "looked at; give shorter times, or a fixed pool."
             )
 
-    def _most_ms(self) -> float:
+    def latest_ms(self) -> float:
         """Return a moment by which all tasks are complete that run one after the other, by runtimes or by estimates."""
         work = np.maximum(self.runtime_ms, self.estimate_ms).astype(np.float64)
         longest, cost = np.maximum.reduceat(work, self.first_task[:-1]), np.maximum(self.checkpoint_ms, 0)

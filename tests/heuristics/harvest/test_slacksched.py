@@ -223,3 +223,9 @@ def test_bad_parameters_say_what_to_give():
         slacksched(instance, reconsider_s=-1)
     with pytest.raises(MethodError, match="threshold is 2; give a probability, 0 to 1"):
         slacksched_heartbeat(instance, threshold=2)
+
+
+def test_a_century_is_too_long_to_look_at_every_half_minute():
+    instance = pool([CALM], [(0, 2, [10, 2**46 / MINUTE])])
+    assert "2.35e+09 times, every 30 s until all is done, more than 1e+08" in slacksched(instance).details["reason"]
+    assert starts(instance, slacksched, reconsider_s=0.0) == [(0, 0, 0), (1, 0, 10)]
