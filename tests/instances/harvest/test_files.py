@@ -12,7 +12,6 @@ from schedgap.instances.harvest import HarvestInstance, files, quick, read_insta
 
 VM = {"events": [[0, 8], [60.5, 4], [120, 0], [180, 8]], "memory_gib": 4}
 JOB = {"arrival_s": 0, "cores": 4, "runtime_s": 40}
-AMOUNTS = st.integers(0, 2**50)
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=5)
 
 
@@ -21,20 +20,22 @@ def instances(draw):
     """Draw any pool and any jobs; the first VM is there from the start, and large enough in the end."""
     vms, jobs = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     fixed = draw(st.booleans())
+    # Pools that are chosen last a million hours at most.
+    bits = 50 if fixed else 39
     cores = [draw(st.integers(1, 2**31)) for _ in range(jobs)]
     memory = [draw(st.integers(0, 2**40)) for _ in range(jobs)]
     least = [draw(st.integers(1, 2**31)) for _ in range(vms)]
     event_ms, event_cores, first = [], [], [0]
     for v in range(vms):
-        times = sorted(draw(st.sets(st.integers(1, 2**49), max_size=4)) | {0})
+        times = sorted(draw(st.sets(st.integers(1, 2 ** (bits - 1)), max_size=4)) | {0})
         sizes = [2**31]
         while len(sizes) < len(times):
             sizes.append(draw(st.sampled_from([0, least[v], 2**31]).filter(lambda c, last=sizes[-1]: c != last)))
         if sizes[-1] != 2**31:
-            times, sizes = [*times, 2**50], [*sizes, 2**31]
+            times, sizes = [*times, 2**bits], [*sizes, 2**31]
         event_ms, event_cores, first = event_ms + times, event_cores + sizes, [*first, first[-1] + len(times)]
     tasks = [draw(st.integers(1, 3)) for _ in range(jobs)]
-    work = st.lists(st.integers(1, 2**35), min_size=sum(tasks), max_size=sum(tasks))
+    work = st.lists(st.integers(1, 2 ** (bits - 15)), min_size=sum(tasks), max_size=sum(tasks))
     leased = [v == 0 or fixed or draw(st.booleans()) for v in range(vms)]
     return HarvestInstance(
         name=draw(NAMES),
@@ -51,11 +52,11 @@ def instances(draw):
         memory_mib=np.full(vms, 2**40) - draw(st.integers(0, 2**40 - max(1, *memory, 1))),
         leased=np.array(leased),
         buffer=np.array([not fixed and draw(st.booleans()) for _ in range(vms)]),
-        arrival_ms=sorted(draw(AMOUNTS) for _ in range(jobs)),
+        arrival_ms=sorted(draw(st.integers(0, 2**bits)) for _ in range(jobs)),
         cores=cores,
         task_memory_mib=memory,
         checkpoint_ms=[draw(st.integers(-1, 2**15)) for _ in range(jobs)],
-        restore_ms=[draw(AMOUNTS) for _ in range(jobs)],
+        restore_ms=[draw(st.integers(0, 2 ** (bits - 4))) for _ in range(jobs)],
         first_task=np.cumsum([0, *tasks]),
         runtime_ms=draw(work),
         estimate_ms=draw(work),
