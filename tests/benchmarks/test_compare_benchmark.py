@@ -66,7 +66,7 @@ def records(rows, seed):
         measurement = Measurement(
             Status.FEASIBLE, objective=objective, bound=bound, wall_s=wall_s, reference_s=reference_s / 100
         )
-        yield Record(f"{number:032x}", run, measurement, "host", "2030-01-01T00:00:00.000+00:00")
+        yield Record(run.key, run, measurement, "host", "2030-01-01T00:00:00.000+00:00")
 
 
 @pytest.fixture(scope="module")
