@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from schedgap.bench.isolation.supervise import Allowance, Ending
+    from schedgap.bench.isolation.clocks import Allowance
+    from schedgap.bench.isolation.supervise import Ending
     from schedgap.bench.records.runs import Limits
 
 
@@ -44,7 +45,7 @@ def supervised(
             os._exit(1)
     os.close(answers_in)
     os.close(output_in)
-    return supervise(pid, answers, output, harness, limits, allowance=allowance)
+    return supervise(pid, answers, output, harness, limits, allowance)
 
 
 def answer(

@@ -13,11 +13,11 @@ from enum import StrEnum
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
+from schedgap.bench.isolation.clocks import MAX_COMPILE_S
 from schedgap.bench.isolation.described import methods_of
 from schedgap.bench.isolation.handle import ServerHandle, ServerLostError
 from schedgap.bench.isolation.judging import JUDGE_S, unjudged
 from schedgap.bench.isolation.request import END_S, START_S, Answer, Describe, Judge, Refusal, Request, WarmedUp, WarmUp
-from schedgap.bench.isolation.supervise import MAX_COMPILE_S
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import RUNEXEC
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError

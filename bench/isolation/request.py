@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.bench.isolation.supervise import MAX_COMPILE_S, Allowance
+from schedgap.bench.isolation.clocks import MAX_COMPILE_S, Allowance
 from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ import psutil
 
 from schedgap.bench.isolation.answer import pack
 from schedgap.bench.isolation.child import measured, shrunk, warm_up
+from schedgap.bench.isolation.clocks import Allowance
 from schedgap.bench.isolation.described import described
 from schedgap.bench.isolation.fork import supervised
 from schedgap.bench.isolation.judging import judged
@@ -31,7 +32,7 @@ from schedgap.bench.isolation.request import (
     WarmUp,
 )
 from schedgap.bench.isolation.runexec import run_in_container
-from schedgap.bench.isolation.supervise import Allowance, Cause, HarnessGoneError
+from schedgap.bench.isolation.supervise import Cause, HarnessGoneError
 from schedgap.bench.isolation.tree import adopt_orphans
 from schedgap.bench.records.record import RUNEXEC
 from schedgap.bench.records.runs import Limits

@@ -1,4 +1,4 @@
-"""The wall clock of a run, and what is kept of its output."""
+"""What a run says to its supervisor, and what is kept of its output."""
 
 import os
 import time
@@ -6,21 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from schedgap.bench.isolation.messages import FRAME
-from schedgap.bench.isolation.supervise import (
-    KEEP_OUTPUT,
-    MAX_COMPILE_S,
-    PACKED_BYTES_PER_S,
-    PACKING_S,
+from schedgap.bench.isolation.clocks import (
     Allowance,
     CallClock,
-    Cause,
-    Ending,
-    Pipe,
     WallClock,
-    _over_in_the_end,
-    _read_frames,
 )
+from schedgap.bench.isolation.messages import FRAME
+from schedgap.bench.isolation.supervise import KEEP_OUTPUT, Cause, Ending, Pipe, _over_in_the_end, _read_frames
 from schedgap.bench.records.runs import Limits
 
 
@@ -30,47 +22,6 @@ def now(monkeypatch):
     moment = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: moment[0])
     return moment
-
-
-def test_wall_stands_still_while_compiling(now):
-    """3 s of 10 s pass, then 40 s of compiling: 7 s are left."""
-    clock = WallClock(10.0, Allowance())
-    now[0] += 3
-    clock.pause()
-    assert clock.deadline == now[0] + MAX_COMPILE_S
-    now[0] += 40
-    clock.resume()
-    assert clock.deadline == now[0] + 7
-
-
-def test_warm_means_the_whole_limit_again(now):
-    clock = WallClock(10.0, Allowance())
-    now[0] += 9
-    clock.restart()
-    assert clock.deadline == now[0] + 10
-
-
-def test_starting_an_interpreter_takes_its_time(now):
-    clock = WallClock(10.0, Allowance(start_s=100.0))
-    assert clock.deadline == now[0] + 110
-    clock.restart()
-    assert clock.deadline == now[0] + 10
-
-
-def test_nobody_gets_more_than_so_many_limits(now):
-    """Twice the whole limit again, then what is left of it; 300 s of compiling in all."""
-    clock = WallClock(10.0, Allowance(restarts=2))
-    for _ in range(2):
-        clock.restart()
-    now[0] += 4
-    clock.restart()
-    assert clock.deadline == now[0] + 6
-    clock.pause()
-    clock.pause()
-    now[0] += 200
-    clock.resume()
-    clock.pause()
-    assert clock.deadline == now[0] + MAX_COMPILE_S - 200
 
 
 @pytest.mark.parametrize(
@@ -101,20 +52,6 @@ def test_calls_that_cannot_be_end_the_run(now, stream):
     messages, ending = Pipe(-1, bytearray(b"".join(FRAME.pack(bytes([kind]), 0) for kind in stream))), Ending()
     _read_frames(messages, ending, WallClock(10.0, Allowance()), CallClock(), 100)
     assert ending.cause is Cause.MESSAGES
-
-
-def test_a_call_takes_what_passes_between_its_messages(now):
-    """5 s, then a repetition of 3 s, which counts; 1 s of packing is free, and 1 s for every 20 MB."""
-    clock = CallClock()
-    assert clock.seconds(0) is None
-    for seconds in (5, 3):
-        assert clock.called()
-        assert clock.seconds(0) is None
-        now[0] += seconds
-        assert clock.returned()
-    now[0] += PACKING_S + 2
-    assert clock.seconds(int(2 * PACKED_BYTES_PER_S)) == 3
-    assert clock.seconds(0) == 5
 
 
 def test_messages_in_pieces(now):
