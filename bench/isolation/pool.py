@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 import threading
 from contextlib import suppress
 from dataclasses import replace
@@ -18,6 +17,7 @@ from schedgap.bench.isolation.described import methods_of
 from schedgap.bench.isolation.handle import ServerHandle, ServerLostError
 from schedgap.bench.isolation.judging import JUDGE_S, unjudged
 from schedgap.bench.isolation.request import END_S, START_S, Answer, Describe, Judge, Refusal, Request, WarmedUp, WarmUp
+from schedgap.bench.isolation.start import start_spawner
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import RUNEXEC
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError
@@ -35,7 +35,6 @@ MAX_IDLE = 32
 # The labels of servers that are warm for no method, and of those that judge.
 CLEAN, JUDGES = "", "judges"
 TOUCH_BELOW_S = 0.005
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 class Warmth(StrEnum):
@@ -69,25 +68,7 @@ class Pool:
         self._ready = False
         # Apart from `_lock`, which `close` takes: loading methods may take long, or for ever.
         self._starting = threading.Lock()
-        self._process, self._socket = self._start(threads)
-
-    def _start(self, threads: int) -> tuple[subprocess.Popen[bytes], socket.socket]:
-        ours, theirs = socket.socketpair()
-        # A fixed hash seed: the order of sets of strings must not differ between two runs of one seed.
-        environment = {**os.environ, "PYTHONHASHSEED": "0", **dict.fromkeys(THREAD_VARIABLES, str(threads))}
-        with theirs:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "schedgap.bench.isolation.spawner", str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-                env=environment,
-                start_new_session=True,
-            )
-        with Connection(os.dup(ours.fileno())) as connection:
-            connection.send(self._families)
-        return process, ours
+        self._process, self._socket = start_spawner(self._families, threads)
 
     def _wait_until_ready(self) -> None:
         with self._starting:
