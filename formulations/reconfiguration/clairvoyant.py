@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from schedgap.formulations.reconfiguration.clairvoyant_program_layout import num_plans
+from schedgap.formulations.reconfiguration.clairvoyant_program_layout import late_plans, num_plans
 from schedgap.formulations.reconfiguration.clairvoyant_search import Search
 from schedgap.formulations.reconfiguration.clairvoyant_sets import fitting_sets, useful_types
 from schedgap.formulations.reconfiguration.limits import NANO
@@ -67,7 +67,7 @@ def few_choices(instance: ReconfigurationInstance) -> str | None:
     amount = largest_amount(instance)
     if amount > MAX_AMOUNT:
         return f"has prices times times of up to {amount:.3g}, which the search would have to sum beyond 62 bits"
-    return None
+    return late_plans(instance)
 
 
 @method("clairvoyant", family=FAMILY, supports=few_choices, bounds=True, exact=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
-from schedgap.formulations.reconfiguration.clairvoyant_program_layout import layout, num_plans
+from schedgap.formulations.reconfiguration.clairvoyant_program_layout import late_plans, layout, num_plans
 from schedgap.formulations.reconfiguration.clairvoyant_program_model import program
 from schedgap.formulations.reconfiguration.clairvoyant_program_play import played
 from schedgap.formulations.reconfiguration.clairvoyant_program_slots import slots
@@ -25,7 +25,7 @@ from schedgap.formulations.reconfiguration.work_prices import work_prices
 from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S
+from schedgap.instances.reconfiguration.model import FAMILY
 from schedgap.instances.reconfiguration.verify import verify
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ def too_large(instance: ReconfigurationInstance) -> str | None:
     placements = int(instance.num_tasks.sum()) * slots(instance)[0].shape[0] * num_plans(instance)
     if placements > MAX_PLACEMENTS:
         return f"has {placements} tasks x machines x plans, the program takes {MAX_PLACEMENTS}; use bound-progress"
-    if (num_plans(instance) + 1) * instance.period_s > MAX_TIME_S:
-        return f"its last plans may come after {MAX_TIME_S} s, when there are none any more; give shorter times"
-    return boundable(instance)
+    return late_plans(instance) or boundable(instance)
 
 
 @method(

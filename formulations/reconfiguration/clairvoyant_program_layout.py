@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.reconfiguration.clairvoyant_program_slots import slots
+from schedgap.instances.reconfiguration.model import MAX_TIME_S
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -51,6 +52,13 @@ def num_plans(instance: ReconfigurationInstance) -> int:
     boot = int((instance.acquire_s + instance.setup_s).max())
     last = int((instance.first_plan_s() + delay + instance.work_s).max()) + boot
     return -(-last // instance.period_s) + 1
+
+
+def late_plans(instance: ReconfigurationInstance) -> str | None:
+    """Return None, or why a schedule may need plans after the last one that there is."""
+    if (num_plans(instance) + 1) * instance.period_s > MAX_TIME_S:
+        return f"its last plans may come after {MAX_TIME_S} s, when there are none any more; give shorter times"
+    return None
 
 
 def layout(instance: ReconfigurationInstance) -> Layout:
