@@ -7,8 +7,6 @@ The engines' own modules are `cluster_dask` and `cluster_ray`. Both are joblib b
 from __future__ import annotations
 
 import platform
-import shutil
-import tempfile
 import threading
 import uuid
 from collections import OrderedDict
@@ -21,6 +19,7 @@ from joblib import Parallel, delayed
 from schedgap.bench.executors.execute import Performed, close_pools, perform
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.isolation.request import Answer
+from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.records.host import PACKAGES, host_facts, package_version
 from schedgap.bench.records.measurement import Measurement
 from schedgap.instances.errors import ExecutorError, MethodError
@@ -92,7 +91,7 @@ def refuse(worker: str, problem: str) -> ExecutorError:
 
 
 _LOCK = threading.Lock()
-_FOLDERS: dict[str, Path] = {}
+_FOLDERS: dict[str, Scratch] = {}
 _ENDED: set[str] = set()
 
 
@@ -112,14 +111,14 @@ def perform_there(session: Session, task: Task, pickled: bytes) -> Performed:
     with _LOCK:
         if session.identity in _ENDED:
             raise PoolClosedError
-        folder = _FOLDERS.get(session.identity)
-        if folder is None:
-            folder = _FOLDERS[session.identity] = Path(tempfile.mkdtemp(prefix="schedgap-plugins-"))
+        scratch = _FOLDERS.get(session.identity)
+        if scratch is None:
+            scratch = _FOLDERS[session.identity] = Scratch()
             for number, (name, content) in enumerate(session.plugins):
-                path = folder / str(number) / name
+                path = scratch.path / str(number) / name
                 path.parent.mkdir()
                 path.write_text(content, encoding="utf-8")
-    plugins = tuple(str(folder / str(number) / name) for number, (name, _) in enumerate(session.plugins))
+    plugins = tuple(str(scratch.path / str(number) / name) for number, (name, _) in enumerate(session.plugins))
     setting = replace(task.setting, plugins=plugins, session=session.identity)
     return perform(replace(task, pickled=pickled, setting=setting))
 
@@ -128,10 +127,10 @@ def end_session(identity: str) -> None:
     """End what this worker's process does for a session, now and for what still waits for it."""
     with _LOCK:
         _ENDED.add(identity)
-        folder = _FOLDERS.pop(identity, None)
+        scratch = _FOLDERS.pop(identity, None)
     close_pools(identity)
-    if folder is not None:
-        shutil.rmtree(folder, ignore_errors=True)
+    if scratch is not None:
+        scratch.remove()
 
 
 def lost(task: Task, reason: str) -> Performed:
