@@ -96,6 +96,7 @@ def time_indexed(
             "columns": integer.columns,
             "nodes": integer.nodes,
             "orders": bracket.search.placed,
+            **bracket.reason,
         },
     )
 

@@ -91,5 +91,5 @@ def time_indexed_bound(instance: HarvestInstance, *, time_limit_s: float | None 
         status=Status.NO_SOLUTION,
         solve_s=time.perf_counter() - begun,
         backend="highs",
-        details={"slots": bracket.horizon, "groups": bracket.grid.num_groups},
+        details={"slots": bracket.horizon, "groups": bracket.grid.num_groups, **bracket.reason},
     )

@@ -19,13 +19,12 @@ from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
 from schedgap.formulations.harvest.time_indexed_grid import grid_of
 from schedgap.formulations.harvest.time_indexed_search import Search
 from schedgap.formulations.trusted import trusted
-from schedgap.instances.errors import VerifyError
+from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.harvest.verify import verify
 from schedgap.instances.method import Incumbent
 
 if TYPE_CHECKING:
     from schedgap.formulations.harvest.time_indexed_program import Program
-    from schedgap.formulations.linear_model import ModelResult
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
     from schedgap.instances.harvest.model import HarvestInstance
 
@@ -36,7 +35,11 @@ PART = 1e-3
 
 
 class Bracket:
-    """What is known of an instance's optimum. bound : ms, proven. search : with the best schedule. horizon : slots."""
+    """What is known of an instance's optimum.
+
+    bound : ms, proven. search : with the best schedule. horizon : slots. unsolved : why a program taught nothing, in the
+    solver's words.
+    """
 
     def __init__(self, instance: HarvestInstance, begun: float) -> None:
         self.begun = begun
@@ -44,6 +47,7 @@ class Bracket:
         self.search = Search(instance)
         self.bound = objective_of_ends(instance, alone_ends(instance))
         self.trajectory: list[Incumbent] = []
+        self.unsolved: str | None = None
         self.note()
         self.set_horizon(self._best_end() + int(self.grid.length.max()))
 
@@ -67,17 +71,27 @@ class Bracket:
         """Add what is known now to the trajectory."""
         self.trajectory.append(Incumbent(time.perf_counter() - self.begun, self.objective, self.bound))
 
-    def relax(self, program: Program, *, time_limit_s: float | None, threads: int, interior_point: bool) -> ModelResult:
+    @property
+    def reason(self) -> dict[str, str]:
+        """Return the fact that a program taught nothing, for the outcome's details; none if all did."""
+        return {} if self.unsolved is None else {"reason": self.unsolved}
+
+    def relax(self, program: Program, *, time_limit_s: float | None, threads: int, interior_point: bool) -> None:
         """Solve a program's linear relaxation, and learn from it."""
-        result = solve(
-            program.model,
-            "highs",
-            time_limit_s=time_limit_s,
-            threads=threads,
-            relax=True,
-            presolve=False,
-            interior_point=interior_point,
-        )
+        try:
+            result = solve(
+                program.model,
+                "highs",
+                time_limit_s=time_limit_s,
+                threads=threads,
+                relax=True,
+                presolve=False,
+                interior_point=interior_point,
+            )
+        except BackendError as error:
+            # Memory of 2^37 MiB beside one core in a row: HiGHS ends without a status.
+            self.unsolved = str(error)
+            return
         self.learn(result.bound)
         if result.x is not None:
             for quantile in QUANTILES:
@@ -85,7 +99,6 @@ class Bracket:
         if result.row_duals is not None:
             self._last = program, result.row_duals
         self.note()
-        return result
 
     def learn(self, bound: float | None, below: int | None = None) -> None:
         """Take a program's bound, in slots, on schedules with a lower objective than `below`, ms, or the best one's.

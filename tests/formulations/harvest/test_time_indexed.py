@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from schedgap.formulations.harvest import time_indexed_bracket
 from schedgap.formulations.harvest.interval_model import interval_model
 from schedgap.formulations.harvest.time_indexed import build, time_indexed
 from schedgap.formulations.harvest.time_indexed_bound import time_indexed_bound
-from schedgap.instances.errors import MethodError
+from schedgap.instances.errors import BackendError, MethodError
 from schedgap.instances.harvest.generate import quick
 from schedgap.instances.harvest.model import OBJECTIVES
 from schedgap.instances.harvest.verify import verify
@@ -107,3 +108,18 @@ def test_a_limit_leaves_a_schedule_and_a_bound():
     assert found.bound <= verify(instance, found.solution)
     assert [point.bound for point in found.trajectory] == sorted(point.bound for point in found.trajectory)
     assert found.trajectory[-1].bound == found.bound
+
+
+def test_a_linear_program_without_an_answer_costs_its_bound_only(optima, monkeypatch):
+    """HiGHS ends without a status where a row has numbers far apart; what is known otherwise stands."""
+
+    def no_answer(*_, **__):
+        raise BackendError("HiGHS ended with 'Unknown'.")
+
+    monkeypatch.setattr(time_indexed_bracket, "solve", no_answer)
+    cases = exact(optima)[:20]
+    for instance, best in cases:
+        found = time_indexed_bound(instance)
+        assert found.bound <= best
+        assert found.details.get("reason", "HiGHS ended with 'Unknown'.") == "HiGHS ended with 'Unknown'."
+    assert any("reason" in time_indexed_bound(instance).details for instance, _ in cases)
