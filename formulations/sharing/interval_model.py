@@ -6,7 +6,8 @@ Rows        sum_p on[t, p] = 1;  end[j] >= start[t] + length[t, p] where on[t, p
             cumulative: the tasks of a pool within its capacity of each resource
             equal tasks of a job start in their order
 
-Exact in whole multiples of the greatest common divisor of all times; for some tens of tasks. No job ends later than it
+Exact in whole multiples of the greatest common divisor of all times, which count from the first arrival; for some tens of
+tasks. No job ends later than it
 would if the others took as long as they need alone and all together as long as a known schedule: this bounds all times.
 
 CP-SAT counts in 64 bits: areas of time and capacity are kept below 2^62, divided by what all demands have in common where
@@ -70,12 +71,13 @@ def interval_model(instance: SharingInstance, *, time_limit_s: float | None = No
     left_s = None if time_limit_s is None else time_limit_s - (built - begun)
     result = solve_placement(problem, time_limit_s=left_s, threads=threads)
     solved = time.perf_counter()
-    arrivals = sum(instance.arrival_ms.tolist())
+    origin = int(instance.arrival_ms.min())
+    arrivals = sum(instance.arrival_ms.tolist()) - origin * instance.num_jobs
     solution = None
     if result.pool is not None and result.start is not None:
         length = np.take_along_axis(problem.length, result.pool[:, None], axis=1)[:, 0]
         machine = pools.machines(result.pool, result.start, result.start + length)
-        solution = SharingSchedule(machine, result.start * step)
+        solution = SharingSchedule(machine, result.start * step + origin)
     return Outcome(
         solution,
         None if result.bound is None else max(bound, result.bound * step - arrivals),
@@ -121,10 +123,12 @@ def _problem(
     serves = instance.serves()[job[:, None], pools.pool2class]
     speed = np.where(serves, instance.performance[job[:, None], pools.pool2class], 1)
     length = np.where(serves, -(-instance.work_ms[:, None] * ONE // speed), 0)
-    step = int(np.gcd.reduce(np.concatenate((instance.arrival_ms, length.ravel()))))
-    release = instance.arrival_ms
+    # From the first arrival on: late ones would make the search compare sums that differ in their last digits only.
+    origin = int(instance.arrival_ms.min())
+    release = instance.arrival_ms - origin
+    step = int(np.gcd.reduce(np.concatenate((release, length.ravel()))))
     end = release + alone
-    arrivals = sum(instance.arrival_ms.tolist())
+    arrivals = sum(release.tolist())
     sizes, capacity = instance.demand[job], pools.capacity
     if _area(sizes, capacity, int((end + slack).max()) // step) > MAX_AREA:
         common = np.maximum(np.gcd.reduce(sizes, axis=0), 1)
@@ -141,7 +145,7 @@ def _problem(
         capacity=capacity,
         bound=-(-(bound + arrivals) // step),
         pool=pools.machine2pool()[known.machine],
-        start=known.start_ms // step,
+        start=(known.start_ms - origin) // step,
     ), step
 
 

@@ -61,3 +61,13 @@ def test_equal_tasks_on_merged_machines():
     assert outcome.bound == verify(instance, outcome.solution) == 4 * 667
     assert (instance.machine2class()[outcome.solution.machine] == 3).all()
     assert np.array_equal(outcome.solution.start_ms, np.zeros(4))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_arrivals_thirty_years_later_change_nothing(seed):
+    """With ends near 10^12 ms CP-SAT called one optimal that was a millisecond above another."""
+    instance = random_jobs(3, seed=seed)
+    late = instance.replace(arrival_ms=instance.arrival_ms + 10**12)
+    first, second = interval_model(instance), interval_model(late)
+    assert (second.status, second.bound) == (first.status, first.bound)
+    assert verify(late, second.solution) == verify(instance, first.solution)
