@@ -1,9 +1,5 @@
 """The wall clock of a run, and how long its call took, by a clock that moves when told."""
 
-import time
-
-import pytest
-
 from schedgap.bench.isolation.clocks import (
     MAX_COMPILE_S,
     PACKED_BYTES_PER_S,
@@ -12,14 +8,6 @@ from schedgap.bench.isolation.clocks import (
     CallClock,
     WallClock,
 )
-
-
-@pytest.fixture
-def now(monkeypatch):
-    """A clock that moves when told: `now[0] += 5`."""
-    moment = [1000.0]
-    monkeypatch.setattr(time, "monotonic", lambda: moment[0])
-    return moment
 
 
 def test_wall_stands_still_while_compiling(now):

@@ -1,7 +1,6 @@
 """What a run says to its supervisor, and what is kept of its output."""
 
 import os
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -14,14 +13,6 @@ from schedgap.bench.isolation.clocks import (
 from schedgap.bench.isolation.messages import FRAME
 from schedgap.bench.isolation.supervise import KEEP_OUTPUT, Cause, Ending, Pipe, _over_in_the_end, _read_frames
 from schedgap.bench.records.runs import Limits
-
-
-@pytest.fixture
-def now(monkeypatch):
-    """A clock that moves when told: `now[0] += 5`."""
-    moment = [1000.0]
-    monkeypatch.setattr(time, "monotonic", lambda: moment[0])
-    return moment
 
 
 @pytest.mark.parametrize(
