@@ -3,12 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test benchmarks gate baseline lint clean
+.PHONY: demo test coverage benchmarks gate baseline lint clean
 
-$(VENV)/installed: pyproject.toml
+$(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt -e '.[dev]'
 	touch $@
 
 demo: $(VENV)/installed
@@ -16,6 +16,9 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2
+
+coverage: $(VENV)/installed
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 
 benchmarks: $(VENV)/installed
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable
@@ -39,9 +42,9 @@ baseline: $(VENV)/installed
 	    mkdir -p results/$$suite && cp runs/gate/$$suite/journal.jsonl runs/gate/$$suite/plan.json results/$$suite/; \
 	done
 
+# All that CI asks of the sources.
 lint: $(VENV)/installed
-	$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	$(BIN)/lint-imports
+	.ci/lint $(BIN)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Limits, Run
 
-_HOMES = {
+_MODULES = {
     "GapResult": "api",
     "Progress": "api",
     "SuiteResult": "api",
@@ -50,6 +50,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"schedgap.bench.{_HOMES[name]}"), name)
+    return getattr(import_module(f"schedgap.bench.{_MODULES[name]}"), name)

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from schedgap.bench.audit import Audit, audit_of
 from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.checks.audit import Audit, audit_of
-from schedgap.bench.discover import load_families
-from schedgap.bench.executors.opening import open_executor
+from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.isolation.runexec import require_runexec
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
-from schedgap.bench.plugin_files import earlier_rows, plugin_hash
+from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.plugins.files import earlier_rows, plugin_hash
+from schedgap.bench.records.contradictions import contradictions, judged, judged_together
 from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import Journal
 from schedgap.bench.records.measurement import ERRORS, FAILED
 from schedgap.bench.records.pictures import append_picture
 from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC, Record
-from schedgap.bench.records.results import write_plan
 from schedgap.bench.records.runs import Limits
-from schedgap.bench.statistics.check_bounds import contradictions, judged
-from schedgap.bench.statistics.headlines import headline_rows
-from schedgap.bench.statistics.maps import build_maps
-from schedgap.bench.statistics.summary import Best, best_of, summarise
-from schedgap.bench.suite import read_suite
+from schedgap.bench.statistics.headlines import suite_json
+from schedgap.bench.statistics.summary import Best, best_of
+from schedgap.bench.suites.results import write_plan
+from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import SolutionError
-from schedgap.instances.family import find_family
+from schedgap.instances.family import DEFAULT_FAMILY, find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from schedgap.bench.executors.execute import Performed
-    from schedgap.bench.suite import Suite
+    from schedgap.bench.executors.factory import Executor
+    from schedgap.bench.suites.suite import Suite
 
 Retry = Literal["none", "errors", "failed"]
 _RETRIED = {"none": frozenset(), "errors": ERRORS, "failed": FAILED}
@@ -74,13 +74,7 @@ class SuiteResult:
     def to_json(self) -> dict[str, Any]:
         """Return what `schedgap run --json` prints."""
         return {
-            "suite": self.suite.name,
-            "instances": len({record.run.digest for record in self.records}),
-            "runs": len(self.records),
-            "failed": self.failed,
-            "methods": [asdict(summary) for summary in summarise(self.records)],
-            "table": headline_rows(self.suite, self.records),
-            "maps": [shown.to_json() for shown in build_maps(self.suite.map, self.records)],
+            **suite_json(self.suite, self.records),
             "measured_now": self.measured_now,
             "directory": str(self.directory),
             "audit": None if self.audit is None else self.audit.to_json(),
@@ -166,32 +160,19 @@ def run_suite(
         require_runexec()
     with ExitStack() as stack:
         # Before the instances are built: processes start meanwhile, and a cluster that is not there is known at once.
-        place = setting(chosen.family, files, chosen.limits.threads or 1, isolation)
-        performer = stack.enter_context(open_executor(executor, place, jobs, address))
-        plan = plan_suite(
-            chosen,
-            folder,
-            plugins=files,
-            trace=None if trace is None else Path(trace),
-            audit=audit,
-            isolation=isolation,
-        )
+        needed = setting(chosen.family, files, chosen.limits.threads or 1, isolation)
+        place = stack.enter_context(open_executor(executor, needed, jobs, address))
+        plan = plan_suite(chosen, folder, plugins=files, trace=trace, audit=audit, isolation=isolation)
         journal = stack.enter_context(Journal(directory))
         write_plan(directory, chosen, _command(suite, plugins, trace, audit, isolation), plan.runs)
         notes = earlier_rows(plan.runs, journal.records, files)
-        known = {key: journal.records[key] for key in plan.runs if key in journal.records}
-        known = judged(known, contradictions(known.values()))
+        known = judged_together({key: journal.records[key] for key in plan.runs if key in journal.records})
         missing = [key for key in plan.runs if fresh or key not in known or known[key].status in _RETRIED[retry]]
-        if on_progress is not None:
-            on_progress(Progress(0, len(missing), None, notes))
-        ends = stack.enter_context(closing(performer.execute(plan.task(key) for key in missing)))
-        for done, performed in enumerate(ends, start=1):
-            if performed.answer.picture is not None:
-                append_picture(directory, performed.run.key, performed.answer.picture)
-            record = recorded(performed, write_host(directory, performed.host))
-            journal.append(record)
-            if on_progress is not None:
-                on_progress(Progress(done, len(missing), record))
+        tell = on_progress or _ignored
+        tell(Progress(0, len(missing), None, notes))
+        ends = stack.enter_context(closing(_journalled(plan, missing, place, journal)))
+        for done, record in enumerate(ends, start=1):
+            tell(Progress(done, len(missing), record))
         known = {key: journal.records[key] for key in plan.runs}
         found = contradictions(known.values())
         for contradiction in found:
@@ -202,11 +183,24 @@ def run_suite(
     return SuiteResult(chosen, records, directory, len(missing), opinion, notes)
 
 
+def _journalled(
+    plan: Plan, missing: Sequence[str], executor: Executor, journal: Journal
+) -> Generator[Record, None, None]:
+    """Do runs of a plan, write each down as soon as it has ended, and yield it."""
+    with closing(executor.execute(plan.task(key) for key in missing)) as ends:
+        for performed in ends:
+            if performed.answer.picture is not None:
+                append_picture(journal.directory, performed.run.key, performed.answer.picture)
+            record = recorded(performed, write_host(journal.directory, performed.host))
+            journal.append(record)
+            yield record
+
+
 def gap(
     instance: Any,
     methods: Iterable[str],
     *,
-    family: str = "provisioning",
+    family: str = DEFAULT_FAMILY,
     bound: str | None = None,
     time_limit_s: float = 60.0,
     seed: int = 0,
@@ -243,24 +237,20 @@ def gap(
     if audit:
         plan.add_second_opinions()
     if solutions is not None:
-        try:
-            solutions.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SolutionError(f"{solutions}: cannot be made ({error.strerror}); give another directory.") from None
-    if on_progress is not None:
-        on_progress(Progress(0, len(plan.runs), None))
+        _make_folder(solutions)
+    tell = on_progress or _ignored
+    tell(Progress(0, len(plan.runs), None))
     records: dict[str, Record] = {}
     tasks = (plan.task(key, keep=solutions is not None) for key in plan.runs)
-    with open_executor("process", plan.setting, jobs) as performer, closing(performer.execute(tasks)) as ends:
+    with open_executor("process", plan.setting, jobs) as executor, closing(executor.execute(tasks)) as ends:
         for done, performed in enumerate(ends, start=1):
             record = recorded(performed, host_id(performed.host))
             records[record.key] = record
             if solutions is not None and performed.answer.solution is not None:
                 (solutions / f"{performed.run.label}.json").write_bytes(performed.answer.solution)
-            if on_progress is not None:
-                on_progress(Progress(done, len(plan.runs), record))
+            tell(Progress(done, len(plan.runs), record))
     opinion = audit_of(plan.second_opinions, records) if audit else None
-    records = judged(records, contradictions(records.values()))
+    records = judged_together(records)
     best = best_of(records.values())[instance.digest]
     in_order = tuple(records[key] for key in plan.runs)
     return GapResult(instance.name, instance.digest, family, best, in_order, opinion)
@@ -271,6 +261,17 @@ def recorded(performed: Performed, host: str) -> Record:
     ended_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     measurement = performed.answer.measurement
     return Record(performed.run.key, performed.run, measurement, host, ended_at, performed.isolation)
+
+
+def _ignored(progress: Progress) -> None:
+    """Stand for somebody who wants to know how far a suite is."""
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SolutionError(f"{folder}: cannot be made ({error.strerror}); give another directory.") from None
 
 
 def _command(

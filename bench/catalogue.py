@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedgap.bench.discover import has_plugins, load_methods
 from schedgap.bench.executors.execute import Setting, start_pool
+from schedgap.bench.plugins.discover import has_plugins, load_methods
 from schedgap.instances.method import REGISTRY
 
 if TYPE_CHECKING:

@@ -4,39 +4,28 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.audit import other_backend
 from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.checks.audit import other_backend
 from schedgap.bench.executors.execute import Setting, Task
-from schedgap.bench.isolation.payload import compiled_kind, pickled
-from schedgap.bench.plugin_files import plugin_hash
+from schedgap.bench.isolation.messages import compiled_kind, pickled
+from schedgap.bench.plugins.files import plugin_hash
 from schedgap.bench.records.host import package_version
 from schedgap.bench.records.record import PROCESS_GROUP
 from schedgap.bench.records.runs import Run
+from schedgap.bench.statistics.headlines import check_headline
 from schedgap.instances.errors import MethodError, SchedgapError, SuiteError
-from schedgap.instances.method import REGISTRY, find_method, method_label, parse_method
+from schedgap.instances.family import find_family
+from schedgap.instances.method import REGISTRY, find_method
+from schedgap.instances.method_text import method_label, parse_method
 from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from schedgap.bench.records.runs import Limits, Scalar
-    from schedgap.bench.suite import Suite
+    from schedgap.bench.suites.suite import Suite
     from schedgap.instances.method import Method
-
-# Tried in this order where no method given proves a bound; the first that supports the instance is run.
-BOUND_METHODS = (
-    "patterns",
-    "column-generation",
-    "interference",
-    "bound-fluid",
-    "bound-progress",
-    "water-filling",
-    "bound-intervals",
-    "bound-prices",
-    "bound-work",
-)
 
 
 @dataclass(slots=True)
@@ -84,7 +73,7 @@ def plan_suite(
     folder: Path,
     *,
     plugins: tuple[str, ...] = (),
-    trace: Path | None = None,
+    trace: str | Path | None = None,
     audit: bool = False,
     isolation: str = PROCESS_GROUP,
 ) -> Plan:
@@ -97,6 +86,7 @@ def plan_suite(
     SuiteError
         naming the field, for an unknown method or maker, a wrong parameter, or two equal instances.
     """
+    check_headline(suite)
     if trace is not None and all(block.trace is None for block in suite.instances):
         raise SuiteError(f"{suite.name}: no instances of this suite can come from a trace; leave --trace out.")
     load_catalogue([suite.family], plugins)
@@ -109,7 +99,7 @@ def plan_suite(
     seen: dict[str, str] = {}
     for number, block in enumerate(suite.instances):
         limits = suite.limits_of(block)
-        for source in suite.sources(block, trace, folder):
+        for source in suite.sources(block, None if trace is None else Path(trace), folder):
             try:
                 instance = source.build()
             except SchedgapError as error:
@@ -224,7 +214,7 @@ def default_bound(family: str, instance: Any) -> str:
     MethodError
         if none of those known takes the instance.
     """
-    for name in BOUND_METHODS:
+    for name in find_family(family).bound_methods:
         method = REGISTRY.get((family, name))
         if method is not None and method.supports(instance) is None:
             return name

@@ -30,10 +30,18 @@ LP_WORD = re.compile(
 
 
 def model_builder(name: str, *, family: str) -> Callable[[Builder], Builder]:
-    """Register a function from an instance to its `LinearModel`, under the name of its method."""
+    """Register a function from an instance to its `LinearModel`, under the name of its method.
+
+    Raises
+    ------
+    MethodError
+        if the family already has a model of that name from another place.
+    """
 
     def register(func: Builder) -> Builder:
-        MODEL_BUILDERS[family, name] = func
+        known = MODEL_BUILDERS.setdefault((family, name), func)
+        if (known.__module__, known.__qualname__) != (func.__module__, func.__qualname__):
+            raise MethodError(f"model {name} of family {family} is registered twice; rename one of them.")
         return func
 
     return register

@@ -51,7 +51,7 @@ def separated(model: LinearModel) -> tuple[LinearModel, str | None]:
         return model, None
     if (largest_number := _largest_number(model)) >= EXACT:
         return model, f"the program has numbers up to {largest_number:.3g}: floats hold them all up to {EXACT:.3g} only"
-    if (reason := _too_dear(np.abs(model.cost))) is not None:
+    if (reason := _too_costly(np.abs(model.cost))) is not None:
         return model, reason
     rows = model.matrix.tocsr()
     used = np.flatnonzero(np.diff(rows.indptr))
@@ -92,7 +92,7 @@ def _largest_number(model: LinearModel) -> float:
     return float(sizes[np.isfinite(sizes)].max(initial=0.0))
 
 
-def _too_dear(cost: FloatArray) -> str | None:
+def _too_costly(cost: FloatArray) -> str | None:
     dearest = float(cost.max(initial=0.0))
     if dearest <= DEAREST:
         return None

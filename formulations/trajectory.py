@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Incumbent
 
 if TYPE_CHECKING:
@@ -34,6 +35,16 @@ def claims(
         )
         for point in points
     ]
+
+
+def whole_claims(points: Iterable[ModelPoint], *, after_s: float, unit: int) -> list[Incumbent]:
+    """Return the claims of a program whose whole costs count in `unit` of the family's units; see `claims`."""
+    return claims(
+        points,
+        after_s=after_s,
+        cost=lambda cost: round(cost) * unit,
+        bound=lambda bound: proven_cost(bound) * unit,
+    )
 
 
 def improving(points: Iterable[Incumbent]) -> tuple[Incumbent, ...]:

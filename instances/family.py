@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from schedgap.instances.picture import Picture
+
+# What commands and functions mean that name no family.
+DEFAULT_FAMILY = "provisioning"
+SIZE, MODEL_PREFIX, STEADY_PREFIX = "tasks", "model-", "steady_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,11 @@ class Family:
     shrink : returns a tiny instance of the same kind, on which the harness warms up compiled methods; None for none.
     measures : returns figures of a verified solution beside its objective, such as machines used; None for none.
     picture : returns what a verified solution looks like, for the report; None for none.
+    bound_methods : names of methods that prove a bound where none was asked for; the first that takes the instance is run.
+    large : generators and their parameters, for instances that hardly any method solves in a second; some seconds to make.
+    size : the parameter of its generators that says how large an instance is.
+    model_prefix : a method of this prefix and X, which finds no solution, predicts the figures of method X.
+    steady_prefix : a measure of this prefix and Y is Y after warm-up; what models predict as Y stands beside both.
     """
 
     name: str
@@ -42,14 +51,26 @@ class Family:
     shrink: Callable[[Any], Any] | None = None
     measures: Callable[[Any, Any], dict[str, float]] | None = None
     picture: Callable[[Any, Any], Picture] | None = None
+    bound_methods: tuple[str, ...] = ()
+    large: tuple[tuple[str, Mapping[str, bool | int | float | str]], ...] = ()
+    size: str = SIZE
+    model_prefix: str = MODEL_PREFIX
+    steady_prefix: str = STEADY_PREFIX
 
 
 FAMILIES: dict[str, Family] = {}
 
 
 def register_family(family: Family) -> Family:
-    """Make a family known by its name; the last registration of a name wins only over itself."""
-    FAMILIES[family.name] = family
+    """Make a family known by its name.
+
+    Raises
+    ------
+    InstanceError
+        if another one has that name.
+    """
+    if FAMILIES.setdefault(family.name, family) != family:
+        raise InstanceError(f"family {family.name} is registered twice, with different content; rename one of them.")
     return family
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -54,7 +54,16 @@ def _compiled(func: F, **options: Any) -> F:
         # By itself Numba forgets a kernel when its own file changes, and goes on with the old code of all that it calls.
         cache_file = compiled._cache._cache_file
         cache_file._source_stamp = (cache_file._source_stamp, source_hash(func.__module__))
+        cache_file._load_index = partial(_index, cache_file._load_index)
     return cast("F", compiled)
+
+
+def _index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
+    """Return the index of a kernel's cache, empty where it is of classes that have another name or place by now."""
+    try:
+        return load()
+    except (AttributeError, ImportError):
+        return {}
 
 
 @cache

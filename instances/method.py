@@ -14,20 +14,20 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from schedgap.instances.errors import MethodError
+from schedgap.instances.method_text import Parameters, Scalar, read_value
 
-Parameters: TypeAlias = Mapping[str, "bool | int | float | str"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
 OFFERED = ("rng", "time_limit_s", "threads")
-# How messages call the types that a parameter may have.
-VALUE_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
 class Status(StrEnum):
@@ -72,7 +72,7 @@ class Outcome:
     extract_s: float | None = None
     trajectory: tuple[Incumbent, ...] = ()
     backend: str | None = None
-    details: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    details: Mapping[str, Scalar] = field(default_factory=dict)
 
     @property
     def claimed_status(self) -> Status:
@@ -148,7 +148,7 @@ class Method:
         answer = self.func(instance, **keywords, **chosen)
         return answer if isinstance(answer, Outcome) else Outcome(solution=answer)
 
-    def checked(self, parameters: Parameters) -> dict[str, bool | int | float | str]:
+    def checked(self, parameters: Parameters) -> dict[str, Scalar]:
         """Return `parameters`, converted to the types of their defaults.
 
         Raises
@@ -156,12 +156,12 @@ class Method:
         MethodError
             for an unknown name, a value of another type, or none of the choices.
         """
-        chosen: dict[str, bool | int | float | str] = {}
+        chosen: dict[str, Scalar] = {}
         for name, value in parameters.items():
             if name not in self.parameters:
                 known = ", ".join(self.parameters) or "none"
                 raise MethodError(f"method {self.name} has no parameter '{name}'; it has: {known}.")
-            chosen[name] = _converted(self.name, name, value, self.parameters[name])
+            chosen[name] = read_value(f"method {self.name}", name, value, self.parameters[name], MethodError)
             if name in self.choices and chosen[name] not in self.choices[name]:
                 known = ", ".join(self.choices[name])
                 raise MethodError(f"method {self.name}: parameter '{name}' is one of {known}, not '{value!s:.60}'.")
@@ -216,13 +216,7 @@ def method(
         if missing:
             raise MethodError(f"method {name}: parameter '{missing[0]}' has no default; give it one.")
         offered = {key: tuple(values) for key, values in (choices or {}).items()}
-        for key, values in offered.items():
-            if key not in parameters:
-                raise MethodError(f"method {name}: choices for '{key}', which is no parameter of it.")
-            if parameters[key] not in values:
-                raise MethodError(
-                    f"method {name}: the default '{parameters[key]}' of '{key}' is none of {', '.join(values)}."
-                )
+        _check_choices(name, parameters, offered)
         known = REGISTRY.get((family, name))
         if known is not None and (known.func.__module__, known.func.__qualname__) != (
             func.__module__,
@@ -250,6 +244,16 @@ def method(
     return register
 
 
+def _check_choices(name: str, parameters: Parameters, offered: Mapping[str, tuple[str, ...]]) -> None:
+    for key, values in offered.items():
+        if key not in parameters:
+            raise MethodError(f"method {name}: choices for '{key}', which is no parameter of it.")
+        if parameters[key] not in values:
+            raise MethodError(
+                f"method {name}: the default '{parameters[key]}' of '{key}' is none of {', '.join(values)}."
+            )
+
+
 def find_method(family: str, name: str) -> Method:
     """Return a registered method.
 
@@ -269,54 +273,3 @@ def find_method(family: str, name: str) -> Method:
         raise MethodError(
             f"family {family} has no method '{name}'; {hint}`schedgap list methods` names them all."
         ) from None
-
-
-def parse_method(text: str) -> tuple[str, dict[str, bool | int | float | str]]:
-    """Split `name[key=value,key=value]` into the name and its parameters.
-
-    Raises
-    ------
-    MethodError
-        if the text has another form.
-    """
-    match = re.fullmatch(r"([a-z0-9-]+)(?:\[(.*)\])?", text.strip())
-    if match is None:
-        raise MethodError(f"'{text}' is not a method; write NAME or NAME[parameter=value,...].")
-    parameters: dict[str, bool | int | float | str] = {}
-    for item in filter(None, (match[2] or "").split(",")):
-        key, separator, value = item.partition("=")
-        if not separator:
-            raise MethodError(f"'{item}' in '{text}' is not parameter=value.")
-        parameters[key.strip()] = value.strip()
-    return match[1], parameters
-
-
-def spelled(parameters: Parameters) -> dict[str, str]:
-    """Return parameters in one spelling: `60`, `60.0` and the text of either are the same, and so are true and True."""
-    texts = {}
-    for key, value in parameters.items():
-        try:
-            texts[key] = str(value).lower() if isinstance(value, bool) else str(float(value))
-        except ValueError:
-            texts[key] = str(value).lower()
-    return texts
-
-
-def method_label(name: str, parameters: Parameters) -> str:
-    """Return the name with its parameters in sorted order: the inverse of `parse_method`."""
-    inner = ",".join(f"{key}={parameters[key]}" for key in sorted(parameters))
-    return f"{name}[{inner}]" if inner else name
-
-
-def _converted(method_name: str, key: str, value: object, default: object) -> bool | int | float | str:
-    try:
-        if isinstance(default, bool):
-            return {"true": True, "false": False}[str(value).lower()]
-        if isinstance(default, int):
-            return int(str(value))
-        if isinstance(default, float):
-            return float(str(value))
-    except (KeyError, ValueError):
-        kind = VALUE_KINDS[type(default)]
-        raise MethodError(f"method {method_name}: parameter '{key}' takes {kind}, not '{value!s:.60}'.") from None
-    return str(value)

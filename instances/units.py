@@ -1,4 +1,4 @@
-"""Integer units of resources, and amounts as people write them."""
+"""Integer units of resources, of time and of money, and amounts as people write them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.arrays import IntArray
+
+
+# Micro-dollars in a dollar, MiB in a GiB.
+DOLLAR = 1_000_000
+GIB_MIB = 1024
+# Times are whole seconds, milliseconds or microseconds, as the name says.
+HOUR_S, DAY_S = 3600, 86_400
+SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS = 1000, 60_000, 3_600_000, 86_400_000
+SECOND_US, HOUR_US = 1_000_000, 3_600_000_000
+# Later than any time, with room to add one to it.
+NEVER = 1 << 62
 
 
 def shown_amount(value: int, resource: str) -> str:

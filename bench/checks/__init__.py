@@ -1,1 +1,1 @@
-"""What a method promises, tried; and second opinions of another back end."""
+"""The contract of a method, tried on small and large instances."""

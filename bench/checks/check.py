@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.catalogue import load_catalogue
+from schedgap.bench.checks.contract import judge_trial
 from schedgap.bench.checks.instances import default_instances, large_instances, small_instances
-from schedgap.bench.checks.promises import judge_trial
 from schedgap.bench.checks.trials import try_methods
-from schedgap.bench.discover import load_families
-from schedgap.bench.plan import BOUND_METHODS, chosen_method
+from schedgap.bench.plan import chosen_method
+from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import Limits
-from schedgap.instances.family import find_family
+from schedgap.instances.family import DEFAULT_FAMILY, find_family
 from schedgap.instances.method import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from schedgap.bench.checks.promises import Checked
+    from schedgap.bench.checks.contract import Checked
     from schedgap.bench.checks.trials import Chosen
     from schedgap.instances.method import Method
 
@@ -29,7 +29,7 @@ SHORT_LIMIT_S, STOPPED_AFTER_S = 1.0, 60.0
 def check_methods(
     texts: Sequence[str],
     *,
-    family: str = "provisioning",
+    family: str = DEFAULT_FAMILY,
     plugins: Sequence[str | Path] = (),
     instances: Sequence[Any] | None = None,
     time_limit_s: float = TIME_LIMIT_S,
@@ -84,6 +84,7 @@ def _references(family: str, instances: Sequence[Any], checked: Sequence[str]) -
         for (of, name), method in sorted(REGISTRY.items())
         if of == family and method.bounds and name not in checked and method.is_shipped
     ]
-    shipped.sort(key=lambda method: (not method.exact, method.name not in BOUND_METHODS))
+    usual = find_family(family).bound_methods
+    shipped.sort(key=lambda method: (not method.exact, method.name not in usual))
     found = [next((m for m in shipped if m.supports(each) is None), None) for each in instances]
     return list({method.name: method for method in found if method is not None}.values())

@@ -5,39 +5,13 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.source import Source
-from schedgap.bench.suite import read_suite, shipped_suites
+from schedgap.bench.suites.source import Source
+from schedgap.bench.suites.suite import read_suite, shipped_suites
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from schedgap.bench.records.runs import Scalar
-
-# Generators and their parameters, ten and more times as large as by default; some seconds to make.
-LARGE: Mapping[str, tuple[tuple[str, dict[str, Scalar]], ...]] = {
-    "fairness": (
-        ("random-users", {"users": 2_000, "machines": 2_000}),
-        ("random-users", {"users": 2_000, "machines": 2_000, "resources": 1, "speeds": "machine"}),
-    ),
-    "harvest": (
-        ("datacentre", {"vms": 200, "jobs": 1_000, "servers": 2_000}),
-        ("quick", {"vms": 60, "jobs": 200, "grid_s": 300.0}),
-    ),
-    "provisioning": (
-        ("alibaba-like", {"tasks": 60_000}),
-        ("distinct", {"tasks": 3_000}),
-        ("table7", {"tasks": 2_000, "interference": True}),
-    ),
-    "reconfiguration": (("alibaba-like", {"jobs": 60_000}),),
-    "sharing": (("macro", {"jobs": 2_888}), ("random-jobs", {"jobs": 400})),
-    "waiting": (
-        ("bursty", {"jobs": 250_000, "wait_price": 0.001}),
-        ("mms", {"jobs": 250_000, "max_wait_h": 0.0}),
-        ("mms", {"jobs": 2_000, "arrival_rate": 0.01, "step_s": 60.0, "max_wait_h": 0.5}),
-    ),
-}
+    from collections.abc import Iterable, Iterator
 
 
 def small_instances(family: str) -> list[Any]:
@@ -62,9 +36,10 @@ def large_instances(family: str) -> list[Any]:
 
     Where nothing is known of the family, what its generators make by default.
     """
-    if family not in LARGE:
+    large = find_family(family).large
+    if not large:
         return default_instances(family)
-    return [Source(family, "generator", name, parameters=given).build() for name, given in LARGE[family]]
+    return [Source(family, "generator", name, parameters=given).build() for name, given in large]
 
 
 def default_instances(family: str) -> list[Any]:

@@ -11,11 +11,12 @@ from schedgap.bench.executors.execute import execute
 from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.records.measurement import FAILED
 from schedgap.instances.method import Status
+from schedgap.instances.method_text import method_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from schedgap.bench.executors.execute import Performed, Task
+    from schedgap.bench.executors.execute import Task
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Limits, Scalar
     from schedgap.instances.method import Method
@@ -50,9 +51,10 @@ class Seen:
 
 @dataclass(slots=True)
 class Trial:
-    """A method's runs: `seen[kind]` by the instance's digest. instances : names by digest."""
+    """A method's runs: `seen[kind]` by the instance's digest. given : its parameters. instances : names by digest."""
 
     method: Method
+    given: dict[str, Scalar]
     label: str
     limits: Limits
     instances: Mapping[str, str]
@@ -71,7 +73,7 @@ class Trial:
 def try_methods(
     family: str,
     chosen: Sequence[Chosen],
-    instances: Iterable[Any],
+    instances: Sequence[Any],
     large: Sequence[Any],
     limits: Limits,
     short: Limits,
@@ -89,76 +91,82 @@ def try_methods(
     large : instances to be solved within the limits `short`; a method gets the first that it takes, one without a time
     limit the first of the `ordinary` ones. beside : methods that do the plain runs only; they come last.
     """
-    known = {instance.digest: instance for instance in (*instances, *large, *ordinary)}
-    names = {instance.digest: instance.name for instance in instances}
     plan = Plan(setting(family, plugins, limits.threads))
-    trials: dict[str, Trial] = {}
-
-    def task(kind: Kind, method: Method, given: dict[str, Scalar], digest: str, **changes: Any) -> Task:
-        chosen_limits = changes.pop("limits", limits)
-        seed = 1 if kind is Kind.OTHER_SEED else 0
-        run = make_run(known[digest], method, given, chosen_limits, group=kind, base_seed=seed)
-        plan.add(known[digest], run)
-        return replace(plan.task(run.key, keep=True), run=run, **changes)
-
+    names = {instance.digest: instance.name for instance in instances}
+    rounds = _Rounds(plan, {each.digest: each for each in (*instances, *large, *ordinary)}, limits, jobs, on_progress)
     for method, given in (*chosen, *beside):
-        label = make_run(known[next(iter(names))], method, given, limits).label
-        trials[label] = Trial(method, label, limits, names)
-    pairs = list(zip(trials.values(), (given for _, given in (*chosen, *beside)), strict=True))
-    first = [task(Kind.ALONE, trial.method, given, digest) for trial, given in pairs for digest in names]
-    rounds = len(names) * len(chosen)
-    tell = _counter(on_progress, 0, len(first) + 4 * rounds)
-    for performed in execute(first, jobs):
-        _keep(trials, performed)
-        tell()
-    second: list[Task] = []
-    for trial, given in pairs[: len(chosen)]:
-        answered = list(trial.answered())
-        for digest, after in zip(answered, [*answered[1:], *answered[:1]], strict=True):
-            before = tuple(plan.instances[each][0] for each in (after, digest))
-            second += [
-                task(Kind.AGAIN, trial.method, given, digest),
-                task(Kind.OTHER_SEED, trial.method, given, digest),
-                task(Kind.AFTER_OTHERS, trial.method, given, digest, before=before),
-                task(Kind.NO_TIME, trial.method, given, digest, limits=replace(limits, time_limit_s=0.0)),
-            ]
-    offered = {
-        trial.label: (given, list(large if trial.method.takes_limit else ordinary))
-        for trial, given in pairs[: len(chosen)]
-        if trial.answered()
-    }
-    tell = _counter(on_progress, len(first), len(first) + len(second) + len(offered))
-    for performed in execute(second, jobs):
-        _keep(trials, performed)
-        tell()
+        label = method_label(method.name, method.checked(given))
+        rounds.trials[label] = Trial(method, given, label, limits, names)
+    trials = list(rounds.trials.values())
+    own = trials[: len(chosen)]
+    first = [rounds.task(Kind.ALONE, trial, digest) for trial in trials for digest in names]
+    rounds.total = len(first) + 4 * len(names) * len(own)
+    rounds.do(first)
+    second = [task for trial in own for task in _repeated(rounds, trial)]
+    offered = {trial.label: list(large if trial.method.takes_limit else ordinary) for trial in own if trial.answered()}
+    rounds.total = len(first) + len(second) + len(offered)
+    rounds.do(second)
     while offered:
         # Only a run tells whether a method takes an instance.
         third = [
-            task(Kind.LARGE, trials[label].method, given, left.pop(0).digest, limits=short)
-            for label, (given, left) in offered.items()
+            rounds.task(Kind.LARGE, rounds.trials[label], left.pop(0).digest, limits=short)
+            for label, left in offered.items()
             if left
         ]
-        offered = {label: each for label, each in offered.items() if each[1]}
-        for performed in execute(third, jobs):
-            if performed.answer.measurement.status is Status.UNSUPPORTED:
+        taken = rounds.do(third)
+        offered = {label: left for label, left in offered.items() if left and label not in taken}
+    return trials
+
+
+def _repeated(rounds: _Rounds, trial: Trial) -> Iterator[Task]:
+    """Yield the runs that repeat those of a trial that gave an answer, in all kinds."""
+    answered = list(trial.answered())
+    for digest, after in zip(answered, [*answered[1:], *answered[:1]], strict=True):
+        before = tuple(rounds.plan.instances[each][0] for each in (after, digest))
+        yield rounds.task(Kind.AGAIN, trial, digest)
+        yield rounds.task(Kind.OTHER_SEED, trial, digest)
+        yield rounds.task(Kind.AFTER_OTHERS, trial, digest, before=before)
+        yield rounds.task(Kind.NO_TIME, trial, digest, limits=replace(trial.limits, time_limit_s=0.0))
+
+
+@dataclass(slots=True)
+class _Rounds:
+    """Runs of trials, by the method's label. known : instances by digest. done, total : runs, for whoever waits."""
+
+    plan: Plan
+    known: Mapping[str, Any]
+    limits: Limits
+    jobs: int | None
+    on_progress: Callable[[int, int], None] | None
+    trials: dict[str, Trial] = field(default_factory=dict)
+    done: int = 0
+    total: int = 0
+
+    def task(
+        self, kind: Kind, trial: Trial, digest: str, *, limits: Limits | None = None, before: tuple[bytes, ...] = ()
+    ) -> Task:
+        """Return a run of a trial's method on an instance. before : see `Task`."""
+        seed = 1 if kind is Kind.OTHER_SEED else 0
+        instance = self.known[digest]
+        run = make_run(instance, trial.method, trial.given, limits or self.limits, group=kind, base_seed=seed)
+        self.plan.add(instance, run)
+        return replace(self.plan.task(run.key, keep=True), run=run, before=before)
+
+    def do(self, tasks: Iterable[Task]) -> set[str]:
+        """Do the runs, keep what they gave, and return the labels of the methods that took their instances.
+
+        A large instance that a method does not take is none of its trial.
+        """
+        taken = set()
+        for performed in execute(tasks, self.jobs):
+            run = performed.run
+            is_refused = performed.answer.measurement.status is Status.UNSUPPORTED
+            if is_refused and run.group == Kind.LARGE:
                 continue
-            _keep(trials, performed)
-            offered.pop(performed.run.label, None)
-            tell()
-    return list(trials.values())
-
-
-def _keep(trials: Mapping[str, Trial], performed: Performed) -> None:
-    seen = Seen(recorded(performed, ""), performed.answer.solution)
-    trials[performed.run.label].seen[Kind(performed.run.group)][performed.run.digest] = seen
-
-
-def _counter(on_progress: Callable[[int, int], None] | None, done: int, total: int) -> Callable[[], None]:
-
-    def tell() -> None:
-        nonlocal done
-        done += 1
-        if on_progress is not None:
-            on_progress(done, total)
-
-    return tell
+            taken.add(run.label)
+            seen = Seen(recorded(performed, ""), performed.answer.solution)
+            self.trials[run.label].seen[Kind(run.group)][run.digest] = seen
+            self.done += 1
+            if self.on_progress is not None:
+                self.on_progress(self.done, self.total)
+        return taken

@@ -6,20 +6,75 @@ import io
 import signal
 import sys
 import warnings
-from typing import TYPE_CHECKING, Annotated
+from importlib import import_module
+from importlib.metadata import version as version_of
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from schedgap.bench.cli import check, compare, instances, listing, report, run
 from schedgap.instances.errors import SchedgapError
 
 if TYPE_CHECKING:
     from types import FrameType
 
 USAGE = 2
+# Module and function of each command, and what the list of commands says of it: the function's own first line.
+COMMANDS = {
+    "list": (
+        "listing",
+        "list_things",
+        "List suites, methods, solver back ends, instance generators and formats, or public traces.",
+    ),
+    "run": ("run", "run", "Run a suite, or what is missing of it, and print its table."),
+    "gap": ("gap", "gap", "Run methods on one instance; print cost, proven bound and gap of each."),
+    "check": (
+        "check",
+        "check",
+        "Try a method on small instances and say which of a method's promises it keeps; exit code 1 if it breaks one.",
+    ),
+    "compare": (
+        "compare",
+        "compare",
+        "Tell whether NEW is worse than BASE, run by run: 0 it is not, 1 it is, 4 nothing can be compared.",
+    ),
+    "report": (
+        "report",
+        "report",
+        "Show the runs of a suite: its table, a page to look at, figures for papers, all runs as a table.",
+    ),
+    "generate": ("instances", "generate", "Generate a seeded instance and write it as JSON."),
+    "import": ("instances", "import_trace", "Turn a trace into an instance."),
+    "verify": (
+        "instances",
+        "verify",
+        "Recompute feasibility and cost of a solution; exit 2 and the first violation if it is infeasible.",
+    ),
+    "export": ("export", "export", "Write a formulation of an instance as a model file for any other solver."),
+    "fetch": ("fetch", "fetch", "Download a public trace, check its SHA-256 and print where it is."),
+}
+
+
+def load_command(name: str) -> Any:
+    """Import the module of a command and return the command."""
+    module, function, _ = COMMANDS[name]
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    alone.command(name)(getattr(import_module(f"schedgap.bench.cli.{module}"), function))
+    return typer.main.get_command(alone)
+
+
+class LazyGroup(TyperGroup):
+    """Commands that are known by name and summary, and loaded when they are called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return name, command and arguments of a call."""
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, None if name is None or known is None else load_command(name), rest
+
 
 app = typer.Typer(
     name="schedgap",
+    cls=LazyGroup,
     help="How far from optimal is your cluster scheduler? Proven gaps, verified solutions.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -30,9 +85,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"schedgap {version('schedgap')}")
+        typer.echo(f"schedgap {version_of('schedgap')}")
         raise typer.Exit
 
 
@@ -45,17 +98,12 @@ def _root(
     """Name the distance of a scheduler from the optimum."""
 
 
-app.command("list")(listing.list_things)
-app.command("run")(run.run)
-app.command("gap")(run.gap)
-app.command("check")(check.check)
-app.command("compare")(compare.compare)
-app.command("report")(report.report)
-app.command("generate")(instances.generate)
-app.command("import")(instances.import_trace)
-app.command("verify")(instances.verify)
-app.command("export")(instances.export)
-app.command("fetch")(instances.fetch)
+def _known_by_name() -> None:
+    """Stand for a command until it is called."""
+
+
+for _name, (_, _, _summary) in COMMANDS.items():
+    app.command(_name, help=_summary)(_known_by_name)
 
 
 def main() -> None:

@@ -9,7 +9,12 @@ from typing import Annotated
 
 import typer
 
+from schedgap.bench.api import Progress
+from schedgap.bench.checks.check import check_methods
 from schedgap.bench.cli.options import AsJson, Jobs, Plugins
+from schedgap.bench.cli.progress import ProgressBar
+from schedgap.bench.statistics.tables import console, plain_table
+from schedgap.instances.family import DEFAULT_FAMILY
 
 NOT_KEPT = 1
 
@@ -17,15 +22,11 @@ NOT_KEPT = 1
 def check(
     method: Annotated[str, typer.Argument(help="NAME or NAME[parameter=value,...].")],
     plugin: Plugins = None,
-    family: Annotated[str, typer.Option("--family", help="The method's family of problems.")] = "provisioning",
+    family: Annotated[str, typer.Option("--family", help="The method's family of problems.")] = DEFAULT_FAMILY,
     jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> None:
     """Try a method on small instances and say which of a method's promises it keeps; exit code 1 if it breaks one."""
-    from schedgap.bench.api import Progress
-    from schedgap.bench.checks.check import check_methods
-    from schedgap.bench.cli.progress import ProgressBar
-
     with ProgressBar(f"check {method}") as bar:
         (checked,) = check_methods(
             [method],
@@ -37,8 +38,6 @@ def check(
     if as_json:
         typer.echo(json.dumps(checked.to_json(), allow_nan=False))
     else:
-        from schedgap.bench.statistics.tables import console, plain_table
-
         rows = [(each.check, str(each.result), each.detail) for each in checked.checks]
         title = f"{checked.method} of family {checked.family} on {len(checked.instances)} instances"
         console().print(plain_table(title, ("check", "result", "detail"), rows))

@@ -12,6 +12,10 @@ from typing import Annotated
 
 import typer
 
+from schedgap.bench.comparison import comparison as comparisons
+from schedgap.bench.comparison.output import render
+from schedgap.bench.comparison.wording import verdict
+
 REGRESSION = 1
 NOT_COMPARABLE = 4
 
@@ -52,10 +56,6 @@ def compare(
 ) -> None:
     """Tell whether NEW is worse than BASE, run by run: 0 it is not, 1 it is, 4 nothing can be compared."""
     gates, factor = _gate(fail_on)
-    from schedgap.bench.comparison import comparison as comparisons
-    from schedgap.bench.comparison.output import render
-    from schedgap.bench.comparison.words import verdict
-
     comparison = comparisons.compare(base, new, min_effect=min_effect, time_factor=factor)
     printed = form if out is None else Format.TABLE
     if out is not None:

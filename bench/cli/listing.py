@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.cli.options import AsJson, Plugins
+from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.records.host import package_version
+from schedgap.bench.statistics.tables import console, plain_table
+from schedgap.bench.suites.suite import read_suite, shipped_suites
+from schedgap.formulations.backends.dispatch import BACKENDS
+from schedgap.instances.family import FAMILIES
+from schedgap.instances.method import REGISTRY
+from schedgap.instances.traces import TRACES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,25 +55,16 @@ def list_things(
         return
     for row in rows:
         _show_choices(row)
-    from schedgap.bench.statistics.tables import console, plain_table
-
     titles = list(rows[0]) if rows else []
     console().print(plain_table("", titles, [[_shown(row[title]) for title in titles] for row in rows]))
 
 
 def _suites() -> list[dict[str, Any]]:
-    from schedgap.bench.suite import read_suite, shipped_suites
-
     suites = (read_suite(name)[0] for name in shipped_suites())
     return [{"name": suite.name, "family": suite.family, "question": suite.question} for suite in suites]
 
 
 def _methods(plugins: list[Path]) -> list[dict[str, Any]]:
-    from schedgap.bench.catalogue import load_catalogue
-    from schedgap.bench.discover import load_families
-    from schedgap.instances.family import FAMILIES
-    from schedgap.instances.method import REGISTRY
-
     load_families()
     load_catalogue(sorted(FAMILIES), [str(path) for path in plugins])
     return [
@@ -82,9 +82,6 @@ def _methods(plugins: list[Path]) -> list[dict[str, Any]]:
 
 
 def _backends() -> list[dict[str, Any]]:
-    from schedgap.bench.records.host import package_version
-    from schedgap.formulations.backends.dispatch import BACKENDS
-
     return [
         {
             "name": backend.name,
@@ -98,9 +95,6 @@ def _backends() -> list[dict[str, Any]]:
 
 
 def _instances() -> list[dict[str, Any]]:
-    from schedgap.bench.discover import load_families
-    from schedgap.instances.family import FAMILIES
-
     load_families()
     rows = []
     for family in FAMILIES.values():
@@ -120,8 +114,6 @@ def _instances() -> list[dict[str, Any]]:
 
 
 def _traces() -> list[dict[str, Any]]:
-    from schedgap.instances.traces import TRACES
-
     return [
         {
             "name": trace.name,

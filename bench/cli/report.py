@@ -7,16 +7,18 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from schedgap.bench import report as reports
+from schedgap.bench.cli.ending import NOTHING_MEASURED
 from schedgap.bench.cli.options import AsJson, Force
-
-if TYPE_CHECKING:
-    from schedgap.bench.records.results import Results
-
-NOTHING_MEASURED = 4
+from schedgap.bench.cli.show import show_results
+from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.statistics.headlines import suite_json
+from schedgap.bench.statistics.summary import is_measured
+from schedgap.bench.suites.results import Results, read_results
 
 
 class FigureFormat(StrEnum):
@@ -38,10 +40,6 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Show the runs of a suite: its table, a page to look at, figures for papers, all runs as a table."""
-    from schedgap.bench.discover import load_families
-    from schedgap.bench.records.results import read_results
-    from schedgap.bench.statistics.summary import is_measured
-
     load_families()
     results = read_results(directory)
     if not results.records:
@@ -50,14 +48,11 @@ def report(
     written = _write(results, html, figures, figure_format, table, force=force)
     for path in written:
         typer.echo(f"wrote {path} ({_size(path)})", err=as_json)
+    content = {**suite_json(results.suite, results.records), "planned": results.planned, "directory": str(directory)}
     if as_json:
-        from schedgap.bench.report.terminal import to_json
-
-        typer.echo(json.dumps(to_json(results), allow_nan=False))
+        typer.echo(json.dumps(content, allow_nan=False))
     elif not written:
-        from schedgap.bench.report.terminal import show
-
-        show(results)
+        show_results(results, content["table"])
     if not is_measured(results.records):
         typer.echo(f"{directory}: nothing was measured: no run ended with a result.", err=True)
         raise typer.Exit(NOTHING_MEASURED)
@@ -73,30 +68,20 @@ def _write(
     force: bool,
 ) -> list[Path]:
     """Write what is asked for and return the files."""
-    from schedgap.bench.report.files import refuse_existing
-
     written: list[Path] = []
     if table is not None:
-        from schedgap.bench.records.tidy import table_files
-
-        written += table_files(table)
+        written += reports.table_files(table)
     if html is not None:
         written.append(html)
     # Before anything is written, so that one command does all or nothing.
-    refuse_existing(written, force=force)
+    reports.refuse_existing(written, force=force)
     if figures is not None:
-        from schedgap.bench.report import build_content, write_figures
-
         # The first to write: only it knows which figures there are, and it refuses as well.
-        written += write_figures(build_content(results), figures, figure_format.value, force=force)
+        written += reports.write_figures(reports.build_content(results), figures, figure_format.value, force=force)
     if table is not None:
-        from schedgap.bench.records.tidy import write_table
-
-        write_table(results, table, force=force)
+        reports.write_table(results, table, force=force)
     if html is not None:
-        from schedgap.bench.report import write_page
-
-        write_page(results, html, force=force)
+        reports.write_page(results, html, force=force)
     return written
 
 

@@ -1,4 +1,4 @@
-"""`schedgap run` and `schedgap gap`."""
+"""`schedgap run`."""
 
 # ruff: noqa: TC001, TC003 - typer reads the annotations when the program runs.
 
@@ -7,21 +7,15 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from schedgap.bench.cli.options import AsJson, Audit, InstanceFile, Jobs, Plugins
-from schedgap.bench.records.runs import MAX_MEMORY_MIB, MAX_TIME_LIMIT_S
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from schedgap.bench.checks.audit import Audit as Opinion
-    from schedgap.bench.records.record import Record
-
-SOME_FAILED = 3
-NOTHING_MEASURED = 4
+from schedgap.bench.api import run_suite
+from schedgap.bench.cli.ending import finish
+from schedgap.bench.cli.options import AsJson, Audit, Jobs, Plugins
+from schedgap.bench.cli.progress import ProgressBar
+from schedgap.bench.cli.show import show_suite
 
 
 class Executor(StrEnum):
@@ -80,9 +74,6 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a suite, or what is missing of it, and print its table."""
-    from schedgap.bench.api import run_suite
-    from schedgap.bench.cli.progress import ProgressBar
-
     with ProgressBar(f"suite {suite}") as bar:
         result = run_suite(
             suite,
@@ -101,91 +92,5 @@ def run(
     if as_json:
         typer.echo(json.dumps(result.to_json(), allow_nan=False))
     else:
-        from schedgap.bench.statistics.suite_tables import show_suite
-
         show_suite(result)
-        _show_audit(result.audit)
-    _finish(result.records, result.audit)
-
-
-def gap(
-    instance: InstanceFile,
-    method: Annotated[list[str], typer.Option("--method", "-m", help="NAME or NAME[parameter=value,...]; repeatable.")],
-    bound: Annotated[
-        str | None, typer.Option("--bound", help="Method to prove the bound with, if none of the methods does.")
-    ] = None,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", min=0, max=MAX_TIME_LIMIT_S, help="Seconds that each method may use.")
-    ] = 60.0,
-    memory: Annotated[
-        int | None,
-        typer.Option("--memory", min=1, max=MAX_MEMORY_MIB, help="MiB that each run may use; 4096 by default."),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Base seed of stochastic methods.")] = 0,
-    jobs: Jobs = None,
-    plugin: Plugins = None,
-    solutions: Annotated[
-        Path | None,
-        typer.Option("--solutions", help="New directory for the verified solutions, one JSON file a method."),
-    ] = None,
-    audit: Audit = False,
-    as_json: AsJson = False,
-) -> None:
-    """Run methods on one instance; print cost, proven bound and gap of each."""
-    from schedgap.bench import api
-    from schedgap.bench.cli.progress import ProgressBar
-    from schedgap.bench.source import family_of_file
-    from schedgap.instances.errors import SolutionError
-    from schedgap.instances.family import find_family
-
-    family = find_family(family_of_file(instance))
-    loaded = family.read_instance(instance)
-    if solutions is not None and solutions.exists():
-        raise SolutionError(f"{solutions} exists and is not written over; give a new directory.")
-    with ProgressBar(str(instance)) as bar:
-        result = api.gap(
-            loaded,
-            method,
-            family=family.name,
-            bound=bound,
-            time_limit_s=time_limit,
-            seed=seed,
-            jobs=jobs,
-            plugins=plugin or (),
-            memory_mib=memory,
-            solutions=solutions,
-            audit=audit,
-            on_progress=bar.show,
-        )
-    if as_json:
-        typer.echo(json.dumps(result.to_json(), allow_nan=False))
-    else:
-        from schedgap.bench.statistics.tables import show_gap
-
-        show_gap(result, family.objective_unit)
-        _show_audit(result.audit)
-    _finish(result.records, result.audit)
-
-
-def _show_audit(opinion: Opinion | None) -> None:
-    if opinion is not None:
-        typer.echo(opinion.line())
-
-
-def _finish(records: Iterable[Record], opinion: Opinion | None = None) -> None:
-    """Say on stderr what failed, and leave with the exit code that design and scripts agree on."""
-    from schedgap.bench.records.measurement import FAILED
-    from schedgap.bench.statistics.summary import is_measured
-    from schedgap.bench.statistics.tables import failures
-
-    known: list[Any] = list(records)
-    for line in failures(known):
-        typer.echo(line, err=True)
-    disagreements = () if opinion is None else opinion.disagreements
-    for line in (*disagreements, *(() if opinion is None else opinion.not_compared)):
-        typer.echo(f"audit: {line}", err=True)
-    if not is_measured(known):
-        typer.echo("nothing was measured: no run ended with a result.", err=True)
-        raise typer.Exit(NOTHING_MEASURED)
-    if disagreements or any(record.status in FAILED for record in known):
-        raise typer.Exit(SOME_FAILED)
+    finish(result.records, result.audit)

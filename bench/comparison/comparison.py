@@ -5,19 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from schedgap.bench.comparison.findings import Finding, better_method, contradicting, gravity, judge_pair, worse_method
 from schedgap.bench.comparison.methods import MethodComparison, compare_methods
-from schedgap.bench.comparison.notes import notes
 from schedgap.bench.comparison.pairs import Pair, judge_together, pair_up
-from schedgap.bench.records.collections import without_collections
+from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.journal import FILE_NAME
 from schedgap.bench.records.lines import Lines
 from schedgap.bench.records.measurement import FAILED
-from schedgap.bench.records.results import Results, read_results
 from schedgap.bench.statistics.summary import is_measured
+from schedgap.bench.suites.results import Results, read_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 MIN_EFFECT = 0.001
+# Of a list of names, this many are told.
+SHOWN_NAMES = 5
 TIMELESS = "no times to compare: no run has a reference time on both sides; measure the baseline again."
 
 
@@ -68,7 +73,7 @@ class Comparison:
         return sum(method.pairs for method in self.methods)
 
 
-@without_collections()
+@gc_paused()
 def compare(
     base: str | Path, new: str | Path, *, min_effect: float = MIN_EFFECT, time_factor: float | None = None
 ) -> Comparison:
@@ -137,7 +142,7 @@ def compare_results(
         tuple(sorted(regressions, key=gravity)),
         tuple(sorted(improvements, key=gravity)),
         tuple(methods),
-        tuple(notes(base, new, pairs, methods)),
+        tuple(_notes(base, new, pairs, methods)),
         TIMELESS if timeless and not regressions else None,
         min_effect,
         time_factor,
@@ -148,3 +153,65 @@ def _side(results: Results) -> Side:
     suite = None if results.suite is None else results.suite.name
     failed = sum(record.status in FAILED for record in results.records)
     return Side(results.directory, suite, results.planned, len(results.records), failed)
+
+
+def _notes(base: Results, new: Results, pairs: Sequence[Pair], methods: Sequence[MethodComparison]) -> Iterator[str]:
+    """Yield a sentence for each thing worth knowing: what is on one side only, what differed in how it was run."""
+    for name, results in (("BASE", base), ("NEW", new)):
+        left = results.planned - len(results.records)
+        if left:
+            yield f"{name} is not complete: {left} of its {results.planned} runs are not done."
+    yield from _one_sided(pairs)
+    versions: dict[str, None] = {}
+    limits = 0
+    for old, now in ((pair.base.run, pair.new.run) for pair in pairs if pair.base is not None and pair.new is not None):
+        if old.version != now.version:
+            versions[f"{old.label}: version {old.version} -> {now.version}"] = None
+        if old.backend_version != now.backend_version or old.backend != now.backend:
+            versions[f"{old.label}: {old.backend} {old.backend_version} -> {now.backend} {now.backend_version}"] = None
+        if old.plugin != now.plugin and None not in (old.plugin, now.plugin):
+            versions[f"{old.label}: its plug-in's files"] = None
+        limits += old.limits is not now.limits and old.limits != now.limits
+    if versions:
+        yield f"Changed versions: {_listed(versions)}."
+    if limits:
+        yield f"{limits} pairs ran under other limits."
+    clock = sum(method.clock for method in methods)
+    if clock:
+        yield f"{clock} pairs may have been stopped by the clock; only changes of gap beyond the minimum effect count there."
+    failed = sum(method.failed for method in methods)
+    if failed:
+        yield f"{failed} pairs failed on both sides; nothing is compared there."
+    timeless = [method.label for method in methods if method.pairs and method.time is None]
+    if timeless:
+        yield f"No times to compare, for want of a reference time or of a result on both sides: {_listed(timeless)}."
+
+
+def _one_sided(pairs: Sequence[Pair]) -> Iterator[str]:
+    alone = [pair for pair in pairs if pair.base is None or pair.new is None]
+    if not alone:
+        return
+    labels: tuple[dict[str, None], dict[str, None]] = {}, {}
+    instances: tuple[dict[str, str], dict[str, str]] = {}, {}
+    for pair in pairs:
+        run = pair.run
+        for side, record in enumerate((pair.base, pair.new)):
+            if record is not None:
+                labels[side][run.label] = None
+                instances[side][run.digest] = run.instance
+    for name, here, there in (("BASE", 0, 1), ("NEW", 1, 0)):
+        methods = [label for label in labels[here] if label not in labels[there]]
+        if methods:
+            yield f"Methods in {name} only: {_listed(methods)}."
+        names = [instance for digest, instance in instances[here].items() if digest not in instances[there]]
+        if names:
+            yield f"Instances in {name} only: {_listed(names)}."
+    added = sum(pair.base is None for pair in alone)
+    if added:
+        yield f"{added} runs are in NEW only; refresh the baseline to have them compared."
+
+
+def _listed(names: Iterable[str]) -> str:
+    known = list(names)
+    more = f" and {len(known) - SHOWN_NAMES} more" if len(known) > SHOWN_NAMES else ""
+    return ", ".join(known[:SHOWN_NAMES]) + more

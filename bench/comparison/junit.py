@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from schedgap.bench.comparison import words
+from schedgap.bench.comparison import wording
 from schedgap.bench.records.measurement import FAILED
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def to_junit(comparison: Comparison) -> str:
     root = ElementTree.Element("testsuites", name="schedgap compare")
     if comparison.problem is not None:
         case = _case(_suite(root, "schedgap"), "schedgap", "comparison")
-        _child(case, "error", "not-comparable", words.verdict(comparison))
+        _child(case, "error", "not-comparable", wording.verdict(comparison))
     by_run: dict[tuple[str, str, str, int | None], Finding] = {}
     of_methods: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in comparison.regressions:
@@ -80,7 +80,7 @@ def _case(suite: ElementTree.Element, label: str, name: str) -> ElementTree.Elem
 
 
 def _fail(case: ElementTree.Element, finding: Finding) -> None:
-    text = f"{finding.method} on {words.about(finding)}: {words.sentence(finding)}"
+    text = f"{finding.method} on {wording.about(finding)}: {wording.sentence(finding)}"
     _child(case, "failure", str(finding.kind), text)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedgap.bench.comparison import words
+from schedgap.bench.comparison import wording
 from schedgap.bench.comparison.comparison import Verdict
 from schedgap.bench.comparison.tables import METHODS, TEXTS, finding_rows, method_cells
 
@@ -24,7 +24,7 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|
 def to_markdown(comparison: Comparison) -> str:
     """Return the text in GitHub's Markdown."""
     lines = [
-        f"### {_SIGNS[comparison.verdict]} schedgap: {_escaped(words.verdict(comparison))}",
+        f"### {_SIGNS[comparison.verdict]} schedgap: {_escaped(wording.verdict(comparison))}",
         "",
         f"BASE is {_escaped(str(comparison.base.directory))}, NEW is {_escaped(str(comparison.new.directory))}.",
         "",

@@ -6,12 +6,12 @@ import json
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from schedgap.bench.comparison import words
+from schedgap.bench.comparison import wording
 from schedgap.bench.comparison.findings import Finding
 from schedgap.bench.comparison.junit import to_junit
 from schedgap.bench.comparison.markdown import to_markdown
 from schedgap.bench.comparison.tables import to_tables
-from schedgap.bench.discover import load_families
+from schedgap.bench.plugins.discover import load_families
 
 if TYPE_CHECKING:
     from schedgap.bench.comparison.comparison import Comparison, Side
@@ -58,7 +58,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         **{field.name: getattr(finding, field.name) for field in _FINDING},
         "kind": str(finding.kind),
         "interval": None if finding.interval is None else list(finding.interval),
-        "message": words.sentence(finding),
+        "message": wording.sentence(finding),
     }
 
 

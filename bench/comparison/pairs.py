@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from schedgap.bench.statistics.check_bounds import contradictions, suspicious
+from schedgap.bench.records.contradictions import contradictions, suspicious
 from schedgap.bench.statistics.summary import Best, best_of, verified_objective
 from schedgap.instances.method import Status
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schedgap.bench.comparison import words
+from schedgap.bench.comparison import wording
 from schedgap.bench.statistics.tables import console, percent
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def to_tables(comparison: Comparison) -> str:
     for note in comparison.notes:
         screen.print(Text(note))
     if comparison.problem is None:
-        screen.print(Text(words.verdict(comparison)))
+        screen.print(Text(wording.verdict(comparison)))
     assert isinstance(screen.file, StringIO)
     return screen.file.getvalue()
 
@@ -59,11 +59,11 @@ def _finding_cells(finding: Finding) -> tuple[str, ...]:
     return (
         str(finding.kind),
         finding.method,
-        words.about(finding),
-        words.before(finding),
-        words.after(finding),
-        words.change(finding),
-        words.short(finding.reason) if finding.reason else "",
+        wording.about(finding),
+        wording.before(finding),
+        wording.after(finding),
+        wording.change(finding),
+        wording.short(finding.reason) if finding.reason else "",
     )
 
 
@@ -77,8 +77,8 @@ def method_cells(method: MethodComparison) -> tuple[str, ...]:
         str(method.same),
         percent(method.gap_base),
         percent(method.gap_new),
-        words.gap_change(method),
-        words.time_ratio(method),
+        wording.gap_change(method),
+        wording.time_ratio(method),
     )
 
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from joblib import Parallel, delayed
 
 from schedgap.bench.executors.execute import Performed, close_pools, perform
+from schedgap.bench.isolation.messages import Answer
 from schedgap.bench.isolation.pool import PoolClosedError
-from schedgap.bench.isolation.request import Answer
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.records.host import PACKAGES, host_facts, package_version
 from schedgap.bench.records.measurement import Measurement

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed
 
+from schedgap.bench.isolation.messages import Request
 from schedgap.bench.isolation.pool import Pool
-from schedgap.bench.isolation.request import Request
 from schedgap.bench.records.host import host_facts
 from schedgap.bench.records.record import PROCESS_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
 
-    from schedgap.bench.isolation.request import Answer
+    from schedgap.bench.isolation.messages import Answer
     from schedgap.bench.records.runs import Run
 
 

@@ -1,29 +1,63 @@
-"""One warm server, as the harness sees it: ask it, hang up on it, never wait for it without end."""
+"""One warm server, as the harness sees it: start it, ask it, hang up on it, never wait for it without end."""
 
 from __future__ import annotations
 
 import os
 import select
 import signal
+import socket
 import socket as sockets
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from schedgap.bench.isolation.request import END_S, KEEP_BYTES, Describe, Request
+from schedgap.bench.isolation.messages import END_S, KEEP_BYTES, Describe, Request
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
-    from schedgap.bench.isolation.request import Judge, WarmUp
+    from schedgap.bench.isolation.messages import Judge, WarmUp
 
     Question = Request | WarmUp | Judge | Describe
 
 
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+def start_spawner(families: tuple[str, ...], threads: int) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Return the process, which loads the methods of the families, and the socket on which it takes and answers."""
+    ours, theirs = socket.socketpair()
+    # A fixed hash seed: the order of sets of strings must not differ between two runs of one seed.
+    environment = {**os.environ, "PYTHONHASHSEED": "0", **dict.fromkeys(THREAD_VARIABLES, str(threads))}
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "schedgap.bench.isolation.spawner", str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+            env=environment,
+            start_new_session=True,
+        )
+    with Connection(os.dup(ours.fileno())) as connection:
+        connection.send(families)
+    return process, ours
+
+
 LOOK_EVERY_S = 1.0
+
+
+class Warmth(StrEnum):
+    """Where a method is warmed up: in the server, once; in each child; or nowhere, since warming it up failed."""
+
+    PARENT = "parent"
+    CHILD = "child"
+    NONE = "none"
 
 
 class ServerLostError(Exception):

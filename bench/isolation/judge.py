@@ -1,27 +1,44 @@
-"""From what a run's process said, and how it ended, to what may be believed."""
+"""From what a run's process said, and how it ended, to what may be believed.
+
+Judged in a process that never ran a plug-in's code, and within limits of its own.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import resource
 import signal
+import tempfile
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.isolation.answer import AnswerError, Failure, Report, unpack
-from schedgap.bench.isolation.supervise import MIB, Cause
+from schedgap.bench.isolation.child import shrunk
+from schedgap.bench.isolation.messages import Answer, Cause
+from schedgap.bench.isolation.supervise import MIB
 from schedgap.bench.records.measurement import FAILED, Measurement
 from schedgap.instances.errors import SchedgapError
+from schedgap.instances.family import find_family
 from schedgap.instances.fields import fields_hash
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from schedgap.bench.isolation.supervise import Ending
+    from collections.abc import Iterator
+
+    from schedgap.bench.isolation.messages import Ending, Request
     from schedgap.bench.records.runs import Limits
     from schedgap.instances.family import Family
+
 
 MUTATED = "it changed the instance that it was given"
 # By how much the times that a run's process tells may differ from its supervisor's, who may have to wait for a processor.
 CLOCK_SLACK_S = 0.1
 CLOCK_SLACK = 0.1
+# What a run's process tells, and a measurement has as it is.
+_TIMES = ("wall_s", "compile_s", "reference_s", "warm_s", "build_s", "solve_s", "extract_s")
+_TOLD = (*_TIMES, "cpu_s", "solver", "details")
 _FAILURES = (Status.MEMORY, Status.ERROR)
 _CLAIMS = (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION, Status.INFEASIBLE, Status.UNSUPPORTED)
 
@@ -89,8 +106,7 @@ def _impossible(said: Report, ending: Ending) -> str | None:
     if ending.called_s is None:
         return "its answer came before its call was over"
     most = (1 + CLOCK_SLACK) * ending.elapsed_s + CLOCK_SLACK_S
-    names = ("wall_s", "compile_s", "reference_s", "warm_s", "build_s", "solve_s", "extract_s")
-    for name in names:
+    for name in _TIMES:
         value = getattr(said, name)
         if value is not None and value > most:
             return f"it says {name} = {value:g}, and its process was there for {ending.elapsed_s:.3g} s"
@@ -131,18 +147,9 @@ def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tupl
     measurement = Measurement(
         Status.NO_SOLUTION,
         claimed_status=claimed,
-        wall_s=said.wall_s,
-        cpu_s=said.cpu_s,
-        reference_s=said.reference_s,
-        compile_s=said.compile_s,
-        warm_s=said.warm_s,
         warm=said.warm or "none",
-        build_s=said.build_s,
-        solve_s=said.solve_s,
-        extract_s=said.extract_s,
-        solver=said.solver,
         trajectory=tuple(said.trajectory),
-        details=said.details,
+        **{name: getattr(said, name) for name in _TOLD},
     )
 
     def refused(reason: str) -> tuple[Measurement, Any]:
@@ -182,3 +189,62 @@ def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tupl
         reason = f"it claims to be optimal, its bound {bound} does not prove that"
     judged = dataclasses.replace(measurement, status=status, objective=objective, bound=bound, reason=reason)
     return dataclasses.replace(judged, solution_hash=fields_hash(solution)), solution
+
+
+# An answer of a few bytes may stand for machines without end; honest ones of a million tasks need less than half.
+JUDGE_S = 300.0
+JUDGE_MIB = 4096
+
+
+def judged(request: Request, instance: Any, ending: Ending, scratch: Path) -> Answer:
+    """Return what a run gave, from how its process ended. scratch : for temporary files."""
+    memory_mib = max(JUDGE_MIB, request.limits.memory_mib)
+    try:
+        with _address_space(memory_mib):
+            return _answer(request, instance, ending, scratch)
+    except MemoryError:
+        return unjudged(f"within {memory_mib} MiB of memory", ending)
+
+
+def unjudged(limit: str, ending: Ending) -> Answer:
+    """Return the end of a run whose answer is too much to judge."""
+    return Answer(invalid(f"its answer could not be judged {limit}", ending))
+
+
+@contextmanager
+def _address_space(memory_mib: int) -> Iterator[None]:
+    """Let this process map no more than so much beside what it has."""
+    mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = mapped + memory_mib * MIB
+    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _answer(request: Request, instance: Any, ending: Ending, scratch: Path) -> Answer:
+    family = find_family(request.family)
+    if request.shrunk:
+        instance = shrunk(family, instance)
+    measurement, solution = judge(family, instance, ending, request.limits)
+    if solution is None or request.shrunk:
+        return Answer(measurement)
+    try:
+        if family.measures is not None:
+            measurement = replace(measurement, measures=family.measures(instance, solution))
+        picture = None if family.picture is None else family.picture(instance, solution)
+        content = _file_content(family, instance, solution, scratch) if request.keep else None
+    except MemoryError:
+        raise
+    except Exception as error:
+        return Answer(Measurement(Status.ERROR, reason=f"its verified solution cannot be measured: {error!r:.300}"))
+    return Answer(measurement, picture, content)
+
+
+def _file_content(family: Family, instance: Any, solution: Any, scratch: Path) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="solution-", dir=scratch) as folder:
+        path = Path(folder) / "solution.json"
+        family.write_solution(instance, solution, path)
+        return path.read_bytes()

@@ -1,10 +1,43 @@
-"""What a run's process tells its supervisor: frames on a pipe, each a kind, a length and a body."""
+"""What is said between the harness, its servers and the processes of runs.
+
+A run's process tells its supervisor frames on a pipe, each a kind, a length and a body; a server is asked and answers objects.
+"""
 
 from __future__ import annotations
 
+import math
 import os
+import pickle
 import struct
-from enum import Enum
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.isolation.clocks import MAX_COMPILE_S, Allowance
+from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schedgap.bench.records.measurement import Measurement
+    from schedgap.bench.records.runs import Limits, Scalar
+    from schedgap.instances.picture import Picture
+
+
+def compiled_kind(instance: Any) -> str:
+    """Return what tells two instances of a family apart for compiled code: which fields are there, of what type."""
+    fields = []
+    for name in sorted(getattr(type(instance), "__slots__", ())):
+        value = getattr(instance, name)
+        dtype = getattr(value, "dtype", None)
+        fields.append(f"{name}:{type(value).__name__}:{dtype}")
+    return ",".join(fields)
+
+
+def pickled(instance: Any) -> bytes:
+    """Return the instance as bytes; arrays that are locked stay locked."""
+    return pickle.dumps(instance, 5)
+
 
 FRAME = struct.Struct("<cQ")
 
@@ -30,3 +63,149 @@ def send(pipe: int, message: Message, body: bytes = b"") -> None:
     view = memoryview(FRAME.pack(message.value, len(body)) + body)
     while view:
         view = view[os.write(pipe, view) :]
+
+
+# Starting an interpreter, or importing plug-ins, before the run's own clock starts.
+START_S = 120.0
+# What a server has to end what it runs, once nobody wants it any more: killing a tree takes its grace and more.
+END_S = 20.0
+# Larger instances are sent again for each run: dozens of servers that each kept one would fill the memory.
+KEEP_BYTES = 2**27
+
+
+class Cause(StrEnum):
+    """Why the supervisor ended a run."""
+
+    WALL = "wall"
+    CPU = "cpu"
+    MEMORY = "memory"
+    PROCESSES = "processes"
+    MESSAGES = "messages"
+
+
+@dataclass(slots=True)
+class Ending:
+    """What the supervisor saw.
+
+    answer : the child's last message, None if it sent none before it ended or was killed. cause : why its result does
+    not count; killed : whether it was ended for that, or was found out when it had ended.
+    exit_code : as `os.waitstatus_to_exitcode`. peak_bytes : resident, of the tree. output : first and last KiB printed.
+    By the clock here: elapsed_s : of the whole process. called_s : of the last timed call that it told of. paused_s :
+    that it said it was compiling, by which its wall was moved. cpu_s : processor seconds of the tree. None is unknown.
+    """
+
+    answer: bytes | None = None
+    cause: Cause | None = None
+    killed: bool = False
+    exit_code: int = 0
+    peak_bytes: int = 0
+    output: bytes = b""
+    elapsed_s: float | None = None
+    called_s: float | None = None
+    paused_s: float = 0.0
+    cpu_s: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One run for a server.
+
+    given : the parameters that were given. instance : a pickle of it; None for the one that the server has.
+    keep : answer with the verified solution as a file's content, too. is_plugin : the method is not one of this package,
+    and the run's process imports `plugins`, files with methods, and those that are installed.
+    warm : the child warms up by itself before the timed call.
+    shrunk : run on the family's small version of the instance instead, for its effects on compiled code only.
+    before : pickles of instances on which the method is called first, in the same process, untimed.
+    isolation : how the run is kept apart. compile_s : how long it may compile beside its limits.
+    """
+
+    family: str
+    method: str
+    given: Mapping[str, Scalar]
+    seed: int
+    limits: Limits
+    digest: str
+    instance: bytes | None
+    keep: bool = False
+    warm: bool = False
+    shrunk: bool = False
+    before: tuple[bytes, ...] = ()
+    isolation: str = PROCESS_GROUP
+    is_plugin: bool = False
+    plugins: tuple[str, ...] = ()
+    compile_s: float = MAX_COMPILE_S
+
+    @property
+    def allowance(self) -> Allowance:
+        """Return what the run's process may take beside its wall limit."""
+        has_own_interpreter = self.isolation == RUNEXEC
+        restarts = 1 + self.is_plugin + self.warm + bool(self.before) + has_own_interpreter
+        starting = self.is_plugin or has_own_interpreter
+        return Allowance(START_S if starting else 0.0, restarts, self.compile_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a run gave.
+
+    picture : of the verified solution, None where the family has none. solution : the verified solution as its file's
+    content, if it was to be kept.
+    """
+
+    measurement: Measurement
+    picture: Picture | None = None
+    solution: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Ask a server that does nothing else what a run gave. ending : how its process ended, as another server saw it."""
+
+    request: Request
+    ending: Ending
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """Ask a server what methods of some families plug-ins register, without importing them itself."""
+
+    families: tuple[str, ...]
+    plugins: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Answer to `Describe`. content : as `described.pack` made it in a process of the plug-ins' own; None if it failed.
+
+    reason : why it failed.
+    """
+
+    content: bytes | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Answer to a request that cannot be done here at all; no run is recorded for it."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarmUp:
+    """Ask a server to warm itself up for a method, so that the children that it forks are warm from the start."""
+
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class WarmedUp:
+    """Answer to `WarmUp`.
+
+    warm_s : how long it took. again_s : how long the same call took once more. threads : of the server now; with one
+    it may fork safely.
+    """
+
+    warm_s: float
+    again_s: float
+    threads: int

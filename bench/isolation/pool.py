@@ -8,16 +8,24 @@ import subprocess
 import threading
 from contextlib import suppress
 from dataclasses import replace
-from enum import StrEnum
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S
-from schedgap.bench.isolation.described import methods_of
-from schedgap.bench.isolation.handle import ServerHandle, ServerLostError
-from schedgap.bench.isolation.judging import JUDGE_S, unjudged
-from schedgap.bench.isolation.request import END_S, START_S, Answer, Describe, Judge, Refusal, Request, WarmedUp, WarmUp
-from schedgap.bench.isolation.start import start_spawner
+from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth, start_spawner
+from schedgap.bench.isolation.judge import JUDGE_S, unjudged
+from schedgap.bench.isolation.messages import (
+    END_S,
+    START_S,
+    Answer,
+    Describe,
+    Judge,
+    Refusal,
+    Request,
+    WarmedUp,
+    WarmUp,
+)
+from schedgap.bench.plugins.description import methods_of
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import RUNEXEC
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError
@@ -26,7 +34,7 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from schedgap.bench.isolation.supervise import Ending
+    from schedgap.bench.isolation.messages import Ending
     from schedgap.instances.method import Method
 
 # What a server may take beyond the limits of its run: compiling, killing, judging, answering.
@@ -35,14 +43,6 @@ MAX_IDLE = 32
 # The labels of servers that are warm for no method, and of those that judge.
 CLEAN, JUDGES = "", "judges"
 TOUCH_BELOW_S = 0.005
-
-
-class Warmth(StrEnum):
-    """Where a method is warmed up: in the server, once; in each child; or nowhere, since warming it up failed."""
-
-    PARENT = "parent"
-    CHILD = "child"
-    NONE = "none"
 
 
 class PoolClosedError(Exception):

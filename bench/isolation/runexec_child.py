@@ -7,11 +7,11 @@ import pickle
 import sys
 from pathlib import Path
 
-from schedgap.bench.discover import load_methods
 from schedgap.bench.isolation.answer import pack
 from schedgap.bench.isolation.child import measured
 from schedgap.bench.isolation.fork import answer
 from schedgap.bench.isolation.messages import Message, send
+from schedgap.bench.plugins.discover import load_methods
 
 
 def main(asked: Path, answers: Path, output: Path) -> None:

@@ -16,13 +16,13 @@ import psutil
 from schedgap.bench.isolation.answer import pack
 from schedgap.bench.isolation.child import measured, shrunk, warm_up
 from schedgap.bench.isolation.clocks import Allowance
-from schedgap.bench.isolation.described import described
 from schedgap.bench.isolation.fork import supervised
-from schedgap.bench.isolation.judging import judged
-from schedgap.bench.isolation.request import (
+from schedgap.bench.isolation.judge import judged
+from schedgap.bench.isolation.messages import (
     KEEP_BYTES,
     START_S,
     Answer,
+    Cause,
     Describe,
     Described,
     Judge,
@@ -31,9 +31,10 @@ from schedgap.bench.isolation.request import (
     WarmedUp,
     WarmUp,
 )
+from schedgap.bench.isolation.processes import adopt_orphans
 from schedgap.bench.isolation.runexec import run_in_container
-from schedgap.bench.isolation.supervise import Cause, HarnessGoneError
-from schedgap.bench.isolation.tree import adopt_orphans
+from schedgap.bench.isolation.supervise import HarnessGoneError
+from schedgap.bench.plugins.description import described
 from schedgap.bench.records.record import RUNEXEC
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.errors import ExecutorError
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.connection import Connection
 
-    from schedgap.bench.isolation.supervise import Ending
+    from schedgap.bench.isolation.messages import Ending
 
 
 def serve(connection: Connection, scratch: Path) -> None:

@@ -16,11 +16,11 @@ import time
 import traceback
 from multiprocessing.connection import Connection
 
-from schedgap.bench.discover import installed_plugins, load_methods
-from schedgap.bench.isolation.request import END_S
+from schedgap.bench.isolation.messages import END_S
+from schedgap.bench.isolation.processes import adopt_orphans, end_strangers
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.server import serve
-from schedgap.bench.isolation.tree import adopt_orphans, end_strangers
+from schedgap.bench.plugins.discover import installed_plugins, load_methods
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.jit import prepare
 

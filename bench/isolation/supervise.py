@@ -9,12 +9,11 @@ import select
 import signal
 import time
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from schedgap.bench.isolation.clocks import Allowance, CallClock, WallClock
-from schedgap.bench.isolation.messages import FRAME, Message
-from schedgap.bench.isolation.tree import descendants, end_all, exact_usage, signal_all, usage
+from schedgap.bench.isolation.messages import FRAME, Cause, Ending, Message
+from schedgap.bench.isolation.processes import descendants, end_all, exact_usage, signal_all, usage
 
 if TYPE_CHECKING:
     from schedgap.bench.records.runs import Limits
@@ -27,41 +26,8 @@ _KINDS = frozenset(message.value for message in Message)
 MIB = 1024 * 1024
 
 
-class Cause(StrEnum):
-    """Why the supervisor ended a run."""
-
-    WALL = "wall"
-    CPU = "cpu"
-    MEMORY = "memory"
-    PROCESSES = "processes"
-    MESSAGES = "messages"
-
-
 class HarnessGoneError(Exception):
     """The process that asked for the run does not listen any more."""
-
-
-@dataclass(slots=True)
-class Ending:
-    """What the supervisor saw.
-
-    answer : the child's last message, None if it sent none before it ended or was killed. cause : why its result does
-    not count; killed : whether it was ended for that, or was found out when it had ended.
-    exit_code : as `os.waitstatus_to_exitcode`. peak_bytes : resident, of the tree. output : first and last KiB printed.
-    By the clock here: elapsed_s : of the whole process. called_s : of the last timed call that it told of. paused_s :
-    that it said it was compiling, by which its wall was moved. cpu_s : processor seconds of the tree. None is unknown.
-    """
-
-    answer: bytes | None = None
-    cause: Cause | None = None
-    killed: bool = False
-    exit_code: int = 0
-    peak_bytes: int = 0
-    output: bytes = b""
-    elapsed_s: float | None = None
-    called_s: float | None = None
-    paused_s: float = 0.0
-    cpu_s: float = math.inf
 
 
 @dataclass(slots=True)
@@ -119,8 +85,7 @@ def supervise(
     HarnessGoneError
         after the tree was killed, if the harness is not there any more.
     """
-    ending, started = Ending(), time.monotonic()
-    messages, printed = Pipe(answers), Pipe(output)
+    watch = _Watch(Pipe(answers), Pipe(output), limits, allowance, is_measuring=is_measuring)
     exited = os.pidfd_open(pid)
     poller = select.poll()
     poller.register(exited, select.POLLIN)
@@ -128,70 +93,115 @@ def supervise(
         os.set_blocking(fd, False)
         poller.register(fd, select.POLLIN)
     poller.register(harness, select.POLLIN | select.POLLRDHUP)
-    before_s = _reaped_s()
-    most = limits.memory_mib * MIB
-    clock, calls = WallClock(limits.wall_s, allowance), CallClock()
-    next_check = time.monotonic() + CHECK_EVERY_S
-    kill_at: float | None = None
     try:
         while True:
-            now = time.monotonic()
-            wake_at = min(next_check, clock.deadline if kill_at is None else kill_at)
-            events = dict(poller.poll(max(0.0, wake_at - now) * 1000))
+            events = dict(poller.poll(watch.wait_ms()))
             if harness in events:
                 raise HarnessGoneError
-            messages.drain()
-            printed.drain()
-            printed.forget_middle()
-            _read_frames(messages, ending, clock, calls, most)
+            watch.read()
             if exited in events:
                 break
             for fd in (answers, output):
                 # The child closed its end but lives on: stop polling, or the loop would spin.
                 if events.get(fd, 0) & select.POLLHUP and not events[fd] & select.POLLIN:
                     poller.unregister(fd)
-            now = time.monotonic()
-            if kill_at is not None:
-                if now >= kill_at:
-                    end_all()
-                    kill_at = now + KILL_GRACE_S
-                continue
-            if ending.cause is None and now >= clock.deadline:
-                ending.cause = Cause.WALL
-            elif ending.cause is None and now >= next_check:
-                next_check = now + CHECK_EVERY_S
-                ending.cause = _over(limits, before_s, ending) if is_measuring else None
-            if ending.cause is not None:
-                ending.killed = True
-                signal_all(descendants(), signal.SIGTERM)
-                kill_at = time.monotonic() + KILL_GRACE_S
-                if ending.cause in (Cause.MEMORY, Cause.PROCESSES):
-                    kill_at = 0.0
+            watch.look()
         _, status, used = os.wait4(pid, 0)
-        ending.exit_code = os.waitstatus_to_exitcode(status)
-        ending.peak_bytes = max(ending.peak_bytes, used.ru_maxrss * 1024)
         # What the child sent is all in the pipe; others may still hold its end, and write without end.
-        messages.drain()
-        printed.drain()
-        printed.forget_middle()
-        _read_frames(messages, ending, clock, calls, most)
-        if is_measuring:
-            ending.cpu_s = max(used.ru_utime + used.ru_stime, _reaped_s() - before_s)
-            ending.cause = ending.cause or _over_in_the_end(limits, used)
+        watch.read()
+        watch.reaped(status, used)
     except ChildProcessError:
         # `end_all` already reaped the child that it killed.
-        ending.exit_code = -signal.SIGKILL
+        watch.ending.exit_code = -signal.SIGKILL
     finally:
         end_all()
         for fd in (exited, answers, output):
             os.close(fd)
-    if is_measuring and math.isfinite(ending.cpu_s):
-        # Now with what the child did not wait for.
-        ending.cpu_s = max(ending.cpu_s, _reaped_s() - before_s)
-    ending.output = printed.text()
-    clock.resume()
-    ending.elapsed_s, ending.paused_s = time.monotonic() - started, clock.paused_s
-    return ending
+    return watch.closed()
+
+
+class _Watch:
+    """One child under its limits: what it says, what its tree uses, and when that is too much."""
+
+    def __init__(
+        self, messages: Pipe, printed: Pipe, limits: Limits, allowance: Allowance, *, is_measuring: bool
+    ) -> None:
+        self.ending = Ending()
+        self._messages, self._printed = messages, printed
+        self._limits, self._is_measuring = limits, is_measuring
+        self._clock, self._calls = WallClock(limits.wall_s, allowance), CallClock()
+        self._before_s = _reaped_s()
+        self._started = time.monotonic()
+        self._next_check = self._started + CHECK_EVERY_S
+        self._kill_at: float | None = None
+
+    def wait_ms(self) -> float:
+        """Return how long nothing needs to be done unless something is heard."""
+        wake_at = min(self._next_check, self._clock.deadline if self._kill_at is None else self._kill_at)
+        return max(0.0, wake_at - time.monotonic()) * 1000
+
+    def read(self) -> None:
+        """Take what is in the pipes: complete messages, and what was printed."""
+        self._messages.drain()
+        self._printed.drain()
+        self._printed.forget_middle()
+        most = self._limits.memory_mib * MIB
+        _read_frames(self._messages, self.ending, self._clock, self._calls, most)
+
+    def look(self) -> None:
+        """See whether a limit is passed; end the tree if one is, and kill it if it does not end."""
+        ending, now = self.ending, time.monotonic()
+        if self._kill_at is not None:
+            if now >= self._kill_at:
+                end_all()
+                self._kill_at = now + KILL_GRACE_S
+            return
+        if ending.cause is None and now >= self._clock.deadline:
+            ending.cause = Cause.WALL
+        elif ending.cause is None and now >= self._next_check:
+            self._next_check = now + CHECK_EVERY_S
+            ending.cause = self._over() if self._is_measuring else None
+        if ending.cause is not None:
+            ending.killed = True
+            signal_all(descendants(), signal.SIGTERM)
+            at_once = ending.cause in (Cause.MEMORY, Cause.PROCESSES)
+            self._kill_at = 0.0 if at_once else time.monotonic() + KILL_GRACE_S
+
+    def _over(self) -> Cause | None:
+        """Return the limit that the tree is over now."""
+        limits, processes = self._limits, descendants()
+        if len(processes) > MAX_PROCESSES:
+            return Cause.PROCESSES
+        resident, seconds = usage(processes)
+        if resident > limits.memory_mib * MIB:
+            # Pages that processes share, or that files in memory show in several places, were counted more than once.
+            resident = exact_usage(processes)
+        self.ending.peak_bytes = max(self.ending.peak_bytes, resident)
+        if resident > limits.memory_mib * MIB:
+            return Cause.MEMORY
+        if limits.cpu_s is not None and seconds + _reaped_s() - self._before_s > limits.cpu_s:
+            return Cause.CPU
+        return None
+
+    def reaped(self, status: int, used: resource.struct_rusage) -> None:
+        """Note how the child ended, and what it used in all."""
+        ending = self.ending
+        ending.exit_code = os.waitstatus_to_exitcode(status)
+        ending.peak_bytes = max(ending.peak_bytes, used.ru_maxrss * 1024)
+        if self._is_measuring:
+            ending.cpu_s = max(used.ru_utime + used.ru_stime, _reaped_s() - self._before_s)
+            ending.cause = ending.cause or _over_in_the_end(self._limits, used)
+
+    def closed(self) -> Ending:
+        """Return what was seen, now that nothing of the tree is left."""
+        ending = self.ending
+        if self._is_measuring and math.isfinite(ending.cpu_s):
+            # Now with what the child did not wait for.
+            ending.cpu_s = max(ending.cpu_s, _reaped_s() - self._before_s)
+        ending.output = self._printed.text()
+        self._clock.resume()
+        ending.elapsed_s, ending.paused_s = time.monotonic() - self._started, self._clock.paused_s
+        return ending
 
 
 def _read_frames(messages: Pipe, ending: Ending, clock: WallClock, calls: CallClock, most: int) -> None:
@@ -209,11 +219,11 @@ def _read_frames(messages: Pipe, ending: Ending, clock: WallClock, calls: CallCl
             break
         body = bytes(messages.data[FRAME.size : FRAME.size + length])
         del messages.data[: FRAME.size + length]
-        if not _taken(Message(kind), body, ending, clock, calls):
+        if not _is_in_order(Message(kind), body, ending, clock, calls):
             ending.cause = ending.cause or Cause.MESSAGES
 
 
-def _taken(message: Message, body: bytes, ending: Ending, clock: WallClock, calls: CallClock) -> bool:
+def _is_in_order(message: Message, body: bytes, ending: Ending, clock: WallClock, calls: CallClock) -> bool:
     match message:
         case Message.READY:
             clock.restart()
@@ -228,22 +238,6 @@ def _taken(message: Message, body: bytes, ending: Ending, clock: WallClock, call
         case Message.ANSWER:
             ending.answer, ending.called_s = body, calls.seconds(len(body))
     return True
-
-
-def _over(limits: Limits, before_s: float, ending: Ending) -> Cause | None:
-    processes = descendants()
-    if len(processes) > MAX_PROCESSES:
-        return Cause.PROCESSES
-    resident, seconds = usage(processes)
-    if resident > limits.memory_mib * MIB:
-        # Pages that processes share, or that files in memory show in several places, were counted more than once.
-        resident = exact_usage(processes)
-    ending.peak_bytes = max(ending.peak_bytes, resident)
-    if resident > limits.memory_mib * MIB:
-        return Cause.MEMORY
-    if limits.cpu_s is not None and seconds + _reaped_s() - before_s > limits.cpu_s:
-        return Cause.CPU
-    return None
 
 
 def _over_in_the_end(limits: Limits, used: resource.struct_rusage) -> Cause | None:

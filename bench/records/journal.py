@@ -8,10 +8,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Self
 
-from schedgap.bench.records.collections import without_collections
+from schedgap.bench.records.contradictions import Contradiction
+from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.lines import Lines
 from schedgap.bench.records.record import OLDER, RUN_SCHEMA, Record
-from schedgap.bench.statistics.check_bounds import Contradiction
 from schedgap.instances.errors import JournalError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Journal:
     """A directory with `journal.jsonl`, held by one harness at a time; a context manager.
 
     A later row of the same key replaces an earlier one. Verdict rows tell of claims that a solution refutes; they
-    change nothing by themselves, since whoever reads the runs finds the same (see `check_bounds.judged`), and since a
+    change nothing by themselves, since whoever reads the runs finds the same (see `contradictions.judged`), and since a
     contradiction ends when the method that lied is mended.
 
     A run is somebody's code with this user's rights: whether the file is still the one that was opened, and as long as it
@@ -182,7 +182,7 @@ def read_journal(
     """
     path = directory / FILE_NAME
     try:
-        with open(path, "rb") as file, without_collections():
+        with open(path, "rb") as file, gc_paused():
             return _read(path, file, verdicts, lines or Lines())
     except OSError as error:
         raise JournalError(

@@ -7,40 +7,40 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.records.pictures import read_pictures
-from schedgap.bench.report.budget import Budget, clipped
-from schedgap.bench.report.columns import headline_columns
-from schedgap.bench.report.curve_data import build_curve_figures, drawn_instances
 from schedgap.bench.report.drilldown import build_drilldown, picture_order
 from schedgap.bench.report.failures import build_failures
-from schedgap.bench.report.figure_data import build_figures, without_gap
-from schedgap.bench.report.packed_curves import pack_curves
+from schedgap.bench.report.figures import build_figures
+from schedgap.bench.report.figures.budget import Budget, clipped
+from schedgap.bench.report.figures.selection import select
+from schedgap.bench.report.figures.solution_curves import build_curve_figures, drawn_instances
+from schedgap.bench.report.figures.sweeps import build_sweeps
+from schedgap.bench.report.instance_curves import build_instance_curves
 from schedgap.bench.report.packed_pictures import pack
 from schedgap.bench.report.provenance import build_provenance
-from schedgap.bench.report.sweep_data import build_sweeps
 from schedgap.bench.report.tables import build_table
-from schedgap.bench.statistics.headlines import headline_rows
+from schedgap.bench.statistics.headlines import find_headline
+from schedgap.bench.statistics.headlines.gap import GAP
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.measure_rows import is_prediction
-from schedgap.bench.statistics.summary import best_of, summarise
+from schedgap.bench.statistics.summary import best_of, summarise, verified_objective
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.records.results import Results
-    from schedgap.bench.report.curve_data import CurveFigure
     from schedgap.bench.report.drilldown import Drilldown
     from schedgap.bench.report.failures import Failures
-    from schedgap.bench.report.figure_data import FigureData
-    from schedgap.bench.report.packed_curves import PackedCurves
+    from schedgap.bench.report.figures.figure import Figure
+    from schedgap.bench.report.figures.selection import Selection
+    from schedgap.bench.report.instance_curves import InstanceCurves
     from schedgap.bench.report.packed_pictures import PackedPictures
     from schedgap.bench.report.provenance import Provenance
-    from schedgap.bench.report.sweep_data import SweepView
     from schedgap.bench.report.tables import Table
     from schedgap.bench.statistics.maps import MethodMap
     from schedgap.bench.statistics.summary import Best
-    from schedgap.bench.suite import Suite
+    from schedgap.bench.suites.results import Results
+    from schedgap.bench.suites.suite import Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,10 @@ class Content:
 
     source : of the paper's figures, empty without any. headline : the suite's own table. has_measures : whether that
     is of measures instead of gaps. sweeps : measures over parameters. maps : which method is the best where. methods : each
-    method over all instances; None where that is the headline. without_gap : runs that no figure of gaps can show, because
-    they failed, and for lack of a solution or a bound. curves : of the solutions of an instance. curve_figures : the same for
-    papers, of one instance of each group. Runs of models, which have no solution, are in none of methods, figures, without_gap.
+    method over all instances; None where that is the headline. selection : what the figures are of. without_gap : runs
+    that no figure of gaps can show, because they failed, and for lack of a solution or a bound. curves : of the solutions
+    of an instance. curve_figures : the same for papers, of one instance of each group. Runs of models, which have no
+    solution, are in none of methods, figures, without_gap.
     """
 
     title: str
@@ -70,16 +71,17 @@ class Content:
     facts: tuple[Fact, ...]
     headline: Table
     has_measures: bool
-    sweeps: tuple[SweepView, ...]
+    sweeps: tuple[Figure, ...]
     maps: tuple[MethodMap, ...]
     methods: Table | None
-    figures: FigureData
+    selection: Selection
+    figures: tuple[Figure, ...]
     without_gap: tuple[int, int]
     drilldown: Drilldown
     pictures: PackedPictures
     pictures_left_out: int
-    curves: PackedCurves
-    curve_figures: tuple[CurveFigure, ...]
+    curves: InstanceCurves
+    curve_figures: tuple[Figure, ...]
     failures: Failures
     provenance: Provenance
 
@@ -94,40 +96,50 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
     """
     budget = budget or Budget()
     records, suite = results.records, results.suite
-    unit = find_family(records[0].run.family).objective_unit
+    family, headline = find_family(records[0].run.family), find_headline(suite)
     played = [record for record in records if not is_prediction(record)]
     summaries = [asdict(summary) for summary in summarise(played)]
-    rows: Sequence[dict[str, Any]] = summaries if suite is None else headline_rows(suite, records)
-    kind = "gap" if suite is None else suite.headline
-    overall = None if kind == "gap" else build_table(headline_columns("gap", summaries, unit), summaries, budget)
+    rows: Sequence[dict[str, Any]] = summaries if suite is None else headline.rows(suite, records)
+    overall = None if headline is GAP else build_table(GAP, summaries, family, budget)
     best = best_of(records)
     drilldown = build_drilldown(records, best, budget)
     order = picture_order(drilldown)
     first = {record.key for own in drawn_instances(played) for record in own}
     pictures = read_pictures(results.directory, first.union(order))
     packed = pack(pictures, order, budget.picture_bytes)
-    figures = build_figures(played, rows, best, budget)
+    selection = select(played, rows, best, budget)
     return Content(
         clipped(suite.title if suite is not None else f"Runs in {results.directory}", budget.text),
         clipped(suite.question if suite is not None else "", budget.text),
         clipped(suite.source if suite is not None else "", budget.text),
-        unit,
+        family.objective_unit,
         tuple(_facts(results, best)),
-        build_table(headline_columns(kind, rows, unit), rows, budget),
-        kind == "measures",
+        build_table(headline, rows, family, budget),
+        headline.of_measures,
         build_sweeps(suite, records, budget),
         () if suite is None else _maps(suite, records, budget),
         overall,
-        figures,
-        without_gap(played, best),
+        selection,
+        build_figures(selection),
+        _without_gap(played, best),
         drilldown,
         packed,
         sum(key in pictures for key in order) - len(packed.pictures),
-        pack_curves(pictures, drilldown, figures.methods, budget),
-        build_curve_figures(played, pictures, figures.methods, budget),
+        build_instance_curves(pictures, drilldown, selection.methods, budget),
+        build_curve_figures(played, pictures, selection.methods, budget),
         build_failures(records, budget),
         build_provenance(results, budget),
     )
+
+
+def _without_gap(records: Sequence[Record], best: Mapping[str, Best]) -> tuple[int, int]:
+    """Return how many runs have no gap because they failed, and because solution or bound is missing."""
+    failed = sum(record.status in FAILED for record in records)
+    missing = sum(
+        record.status not in FAILED and best[record.run.digest].gap(verified_objective(record)) is None
+        for record in records
+    )
+    return failed, missing
 
 
 def _maps(suite: Suite, records: Sequence[Record], budget: Budget) -> tuple[MethodMap, ...]:
@@ -147,7 +159,7 @@ def _facts(results: Results, best: Mapping[str, Best]) -> list[Fact]:
         Fact("failed runs", f"{failed:,}", bool(failed)),
     ]
     unbounded = sum(known.bound is None for known in best.values())
-    if results.suite is not None and results.suite.headline == "measures" and unbounded == len(best):
+    if find_headline(results.suite).of_measures and unbounded == len(best):
         # The suite asks for something else than gaps, so it is no fault that there are none.
         return facts
     facts.insert(-1, Fact("instances proven optimal", _share(sum(k.is_proven for k in best.values()), len(best))))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.bench.records.measurement import FAILED
-from schedgap.bench.report.budget import clipped
+from schedgap.bench.report.figures.budget import clipped
 from schedgap.bench.statistics.summary import verified_objective
 from schedgap.instances.family import find_family
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.report.budget import Budget
+    from schedgap.bench.report.figures.budget import Budget
     from schedgap.bench.statistics.summary import Best
 
 

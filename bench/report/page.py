@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from schedgap.bench.report import palette
-from schedgap.bench.report.budget import Budget
 from schedgap.bench.report.content import build_content
 from schedgap.bench.report.embed import embedded, mark_symbols, page_data
+from schedgap.bench.report.figures import palette
+from schedgap.bench.report.figures.budget import Budget
 from schedgap.bench.report.files import refuse_existing, write_whole
 from schedgap.bench.statistics.tables import measured, readable
 from schedgap.instances.errors import ReportError
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from schedgap.bench.records.results import Results
     from schedgap.bench.report.content import Content
+    from schedgap.bench.suites.results import Results
 
 # A page that is mailed, attached to a build and opened on a phone.
 PAGE_LIMIT = 3_000_000
@@ -34,14 +34,10 @@ SCRIPTS = (
     "theme.js",
     "tables.js",
     "axes.js",
+    "drawing.js",
     "chart.js",
-    "spreads.js",
-    "curves.js",
-    "scatter.js",
-    "sweeps.js",
     "figures.js",
     "picture.js",
-    "solution_curves.js",
     "instances.js",
 )
 STYLES = ("page.css", "tables.css", "figures.css")
@@ -84,9 +80,10 @@ def render_page(content: Content) -> str:
     script = "(() => {\n'use strict';\n" + _joined(SCRIPTS) + "})();\n"
     return environment.get_template("report.html.j2").render(
         content=content,
+        sweep_roles={series.role for sweep in content.sweeps for series in sweep.series},
         data=embedded(page_data(content)),
-        numbers={name: i for i, name in enumerate(content.figures.methods)},
-        symbols=mark_symbols(len(content.figures.methods)),
+        numbers={name: i for i, name in enumerate(content.selection.methods)},
+        symbols=mark_symbols(len(content.selection.methods)),
         style=Markup(_colours() + _joined(STYLES)),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),

@@ -6,15 +6,15 @@ import shlex
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.report.budget import clipped
+from schedgap.bench.report.figures.budget import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.records.results import Results
     from schedgap.bench.records.runs import Limits
-    from schedgap.bench.report.budget import Budget
+    from schedgap.bench.report.figures.budget import Budget
+    from schedgap.bench.suites.results import Results
 
 
 @dataclass(frozen=True, slots=True)

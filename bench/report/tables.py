@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from schedgap.bench.report.budget import clipped
+from schedgap.bench.report.figures.budget import clipped
 from schedgap.bench.statistics import tables as terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from schedgap.bench.report.budget import Budget
+    from schedgap.bench.report.figures.budget import Budget
+    from schedgap.bench.statistics.headlines.headline import Column, Given, Headline
+    from schedgap.instances.family import Family
 
 NOTHING = "–"
 # What can be filtered by, from the worst.
@@ -80,42 +83,19 @@ class Table:
         return tuple(status for status in (FAILED, WHOLE, OPEN, PROVEN) if status in present)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """How a column is made of a row of `headlines`."""
-
-    title: str
-    note: str
-    value: Callable[[Mapping[str, Any]], float | str | None]
-    text: Callable[[Mapping[str, Any]], str]
-    is_text: bool = False
-    has_bar: bool = False
-    opens: bool = False
-    span: Callable[[Mapping[str, Any]], str] = lambda row: ""
-
-
 def seconds(value: float | None) -> str:
     """Return a time in the unit that fits."""
-    return NOTHING if value is None else terminal.seconds(value).replace(" us", " µs")
+    return on_page(terminal.seconds(value))
 
 
-def percent(value: float | None) -> str:
-    """Return a share with as many digits as tell it from 0."""
-    return NOTHING if value is None else terminal.percent(value)
+def on_page(text: str) -> str:
+    """Return a figure as the page writes it: a dash for nothing, and micro with its letter."""
+    return NOTHING if text == terminal.NOTHING else re.sub(r"(?<=\d) us$", " µs", text)
 
 
-def number(value: float | None) -> str:
-    """Return an amount with thousands separated."""
-    return NOTHING if value is None else terminal.number(value)
-
-
-def measure(value: float | None) -> str:
-    """Return a measure with four digits that count."""
-    return NOTHING if value is None else terminal.measured(value)
-
-
-def build_table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], budget: Budget) -> Table:
-    """Return the rows of a table of `headlines` or of `summarise` as cells."""
+def build_table(headline: Headline, rows: Sequence[Given], family: Family, budget: Budget) -> Table:
+    """Return the rows of a headline as cells; rows of `summarise` are rows of the headline `gap`."""
+    columns = [column for column in headline.columns(rows, family) if column.is_on_page(rows)]
     heads = tuple(Head(column.title, column.note, column.is_text, column.opens) for column in columns)
     largest = max((row.get("gap_worst") or row.get("gap_mean") or 0.0 for row in rows), default=0.0)
     made: list[Row] = []
@@ -129,14 +109,15 @@ def build_table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], bu
     return Table(heads, tuple(made), len(rows) - len(made))
 
 
-def _cell(column: Column, row: Mapping[str, Any], largest: float, budget: Budget) -> Cell:
+def _cell(column: Column, row: Given, largest: float, budget: Budget) -> Cell:
     bar = None
     if column.has_bar and row["gap_mean"] is not None and largest > 0:
         bar = row["gap_mean"] / largest, (row.get("gap_worst") or row["gap_mean"]) / largest
-    return Cell(clipped(column.text(row), budget.text), column.value(row), bar, column.span(row))
+    text = column.text(row) if column.is_text and column.value(row) else on_page(column.text(row))
+    return Cell(clipped(text, budget.text), column.value(row), bar, column.span(row))
 
 
-def _status(row: Mapping[str, Any]) -> str:
+def _status(row: Given) -> str:
     if row["failed"]:
         return FAILED
     if "proven_optimal" not in row:

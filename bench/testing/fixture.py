@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from schedgap.bench.suite import shipped_suites
+from schedgap.bench.suites.suite import shipped_suites
+from schedgap.bench.testing import PROPERTY
 from schedgap.bench.testing.gap_figures import Gaps, gaps_of, printed
 from schedgap.bench.testing.measure import measure_gap
-from schedgap.bench.testing.plugin import PROPERTY
 from schedgap.instances.errors import JournalError, SchedgapError
 
 if TYPE_CHECKING:

@@ -23,6 +23,10 @@ NAMED = 5
 SHOWN_LINES = 12
 
 
+# Of an instance, what `to_json` tells.
+_TOLD = ("instance", "status", "objective", "bound", "gap", "wall_s")
+
+
 class Figure(float):
     """A gap that knows what it was measured on; otherwise a float. name : `mean`, `worst`, ..."""
 
@@ -162,17 +166,7 @@ class Gaps:
             "gap_worst": summary.gap_worst,
             "objective_total": sum(each.objective or 0.0 for each in whole),
             "bound_total": sum(each.bound or 0.0 for each in whole),
-            "instances": [
-                {
-                    "instance": each.instance,
-                    "status": each.status,
-                    "objective": each.objective,
-                    "bound": each.bound,
-                    "gap": each.gap,
-                    "wall_s": each.wall_s,
-                }
-                for each in self.details
-            ],
+            "instances": [{name: getattr(each, name) for name in _TOLD} for each in self.details],
         }
 
     def _figure(self, name: str) -> Figure:
@@ -189,7 +183,7 @@ class Gaps:
 def gaps_of(suite: str, own: Sequence[Record], others: Sequence[Record]) -> Gaps:
     """Return the gaps of a method's own records, against the bounds that they and the others prove.
 
-    suite : its name, for people. own, others : judged against each other (see `check_bounds.judged`).
+    suite : its name, for people. own, others : judged against each other (see `contradictions.judged`).
     """
     family, method = find_family(own[0].run.family), own[0].run.label
     best = best_of([*others, *own])

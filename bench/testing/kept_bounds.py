@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from schedgap.bench.api import recorded
-from schedgap.bench.executors.opening import open_executor
+from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.records.host import write_host
 from schedgap.bench.records.journal import FILE_NAME, Journal, read_journal
 from schedgap.bench.records.measurement import ERRORS

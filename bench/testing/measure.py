@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.api import recorded
 from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.discover import load_families
-from schedgap.bench.executors.opening import open_executor
+from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
-from schedgap.bench.plugin_files import plugin_hash
+from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.plugins.files import plugin_hash
+from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.host import host_id
 from schedgap.bench.records.runs import Limits
-from schedgap.bench.source import Source, family_of_file
-from schedgap.bench.statistics.check_bounds import contradictions, judged
-from schedgap.bench.suite import read_suite
-from schedgap.bench.testing.carried import carried
+from schedgap.bench.suites.source import Source, family_of_file
+from schedgap.bench.suites.suite import read_suite
 from schedgap.bench.testing.kept_bounds import prove_bounds
+from schedgap.bench.testing.transport import transported
 from schedgap.instances.errors import InstanceError, MethodError
 from schedgap.instances.family import FAMILIES, find_family
-from schedgap.instances.method import find_method, method_label
+from schedgap.instances.method import find_method
+from schedgap.instances.method_text import method_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Run
-    from schedgap.bench.suite import InstanceBlock, Suite
+    from schedgap.bench.suites.suite import InstanceBlock, Suite
 
 
 def measure_gap(
@@ -52,10 +53,10 @@ def measure_gap(
     All are judged against each other. Of the suite's own methods those run that are declared to prove bounds, where it
     has none, the usual one of the family; their records are kept in `directory`.
 
-    method : a name with parameters, or a callable (see `carried`). suite : name of a shipped one or path of a TOML file.
+    method : a name with parameters, or a callable (see `transported`). suite : name of a shipped one or path of a TOML file.
     instances : objects, or paths of files; give them or a suite. bound : method to prove bounds with, instead of the
     suite's. time_limit_s : what the method is told instead of the suite's limit, the hard wall follows. plugins, trace,
-    jobs : as for `run_suite`. by_value : see `carried`.
+    jobs : as for `run_suite`. by_value : see `transported`.
 
     Raises
     ------
@@ -74,12 +75,12 @@ def measure_gap(
     if bound is not None and not chosen_method(family, bound)[0].bounds:
         raise MethodError(f"method {bound} is not declared to prove bounds; name one that is, or leave 'bound' out.")
     with (
-        tempfile.TemporaryDirectory(prefix="schedgap-carried-") as scratch,
-        carried(method, family, Path(scratch), by_value) as (label, carriers),
+        tempfile.TemporaryDirectory(prefix="schedgap-transport-") as scratch,
+        transported(method, family, Path(scratch), by_value) as (label, carriers),
     ):
         if suite is not None:
             own_suite = _reduced(chosen, label, bound)
-            plan = plan_suite(own_suite, folder, plugins=files, trace=None if trace is None else Path(trace))
+            plan = plan_suite(own_suite, folder, plugins=files, trace=trace)
         else:
             plan = _plan_of(built, family, [label] if bound is None else [label, bound], files)
         own = {key: run for key, run in plan.runs.items() if run.label == label}
@@ -88,13 +89,16 @@ def measure_gap(
         proofs = prove_bounds(plan, others, directory, jobs)
         if time_limit_s is not None:
             own = {run.key: run for run in (_with_time_limit(run, time_limit_s) for run in own.values())}
-        own_plan = Plan(setting(family, (*files, *carriers), plan.setting.threads), own, plan.instances)
-        records = {}
-        with open_executor("process", own_plan.setting, jobs) as executor:
-            for performed in executor.execute(own_plan.task(key) for key in own):
-                records[performed.run.key] = recorded(performed, host_id(performed.host))
-    everything = judged({**proofs, **records}, contradictions([*proofs.values(), *records.values()]))
+        place = setting(family, (*files, *carriers), plan.setting.threads)
+        records = _records_of(Plan(place, own, plan.instances), jobs)
+    everything = judged_together({**proofs, **records})
     return [everything[key] for key in own], [everything[key] for key in proofs]
+
+
+def _records_of(plan: Plan, jobs: int | None) -> dict[str, Record]:
+    with open_executor("process", plan.setting, jobs) as executor:
+        ends = executor.execute(map(plan.task, plan.runs))
+        return {each.run.key: recorded(each, host_id(each.host)) for each in ends}
 
 
 def _reduced(suite: Suite, label: str, bound: str | None) -> Suite:

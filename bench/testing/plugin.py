@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schedgap.bench.testing import PROPERTY
+
 if TYPE_CHECKING:
     from schedgap.bench.testing.fixture import GapFixture
 
-PROPERTY = "schedgap"
 _HELP = "suite that the fixture `gap` measures on where a test names none (smoke)"
 
 
@@ -28,9 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def gap(request: pytest.FixtureRequest) -> GapFixture:
     """Measure how far a scheduler is from proven bounds: `assert gap(my_scheduler, suite="smoke").mean <= 0.02`."""
-    from schedgap.bench.testing.fixture import GapFixture
-
-    return GapFixture(request)
+    fixture: GapFixture = import_module("schedgap.bench.testing.fixture").GapFixture(request)
+    return fixture
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
@@ -59,8 +60,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if rows:
         # Workers of pytest-xdist report in any order.
         rows.sort(key=lambda row: row[0])
-        from schedgap.bench.testing.table import gap_lines
-
+        table = import_module("schedgap.bench.testing.table")
         terminalreporter.section("schedgap: gaps to the best proven bounds")
-        for line in gap_lines(rows):
+        for line in table.gap_lines(rows):
             terminalreporter.write_line(line)

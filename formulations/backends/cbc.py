@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends.contract import Limits, objective_of, whole
+from schedgap.formulations.backends.contract import SolveLimits, objective_of, whole
 from schedgap.formulations.export import write_mps
 from schedgap.formulations.linear_model import ModelResult
 from schedgap.instances.errors import BackendError
@@ -49,7 +49,7 @@ def _binary() -> str:
     return path
 
 
-def solve(model: LinearModel, limits: Limits) -> ModelResult:
+def solve(model: LinearModel, limits: SolveLimits) -> ModelResult:
     """Minimise a model."""
     start = time.perf_counter()
     is_mip = bool(model.integral.any())

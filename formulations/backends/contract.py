@@ -20,7 +20,7 @@ INTEGRALITY_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Limits:
+class SolveLimits:
     """Limits of one solve, None for no limit, and how to start it.
 
     warm_start : (n,) float64 or None. presolve : whether the solver may first simplify the model. interior_point : solve an
@@ -46,7 +46,7 @@ class Backend:
     name: str
     solver: str
     package: str
-    run: Callable[[LinearModel, Limits], ModelResult]
+    run: Callable[[LinearModel, SolveLimits], ModelResult]
     version: Callable[[], str]
     lp: bool = False
     mip: bool = False

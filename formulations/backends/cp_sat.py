@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import time
 from fractions import Fraction
+from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.formulations.backends.contract import Limits, objective_of, whole
+from schedgap.formulations.backends.contract import SolveLimits, objective_of, whole
+from schedgap.formulations.backends.cp_search import known_statuses, new_search
 from schedgap.formulations.linear_model import ModelPoint, ModelResult
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
@@ -34,7 +36,7 @@ def version() -> str:
     return metadata.version("ortools")
 
 
-def solve(model: LinearModel, limits: Limits) -> ModelResult:
+def solve(model: LinearModel, limits: SolveLimits) -> ModelResult:
     """Minimise an integer program whose variables all have finite bounds."""
     from ortools.sat.python import cp_model
 
@@ -43,61 +45,50 @@ def solve(model: LinearModel, limits: Limits) -> ModelResult:
         raise BackendError(f"{model.name}: cp-sat takes whole variables only; use highs, scip or cbc.")
     if not (np.isfinite(model.lower).all() and np.isfinite(model.upper).all()):
         raise BackendError(f"{model.name}: cp-sat needs finite bounds on every variable; give them or use highs.")
-    program = cp_model.CpModel()
-    lower = [math.ceil(v) for v in model.lower]
-    upper = [math.floor(v) for v in model.upper]
+    lower, upper = [math.ceil(v) for v in model.lower], [math.floor(v) for v in model.upper]
     if any(low > high for low, high in zip(lower, upper, strict=True)):
         return ModelResult(Status.INFEASIBLE, None, None, None, time.perf_counter() - start, "cp-sat", version())
+    program = cp_model.CpModel()
     variables = [program.new_int_var(low, high, "") for low, high in zip(lower, upper, strict=True)]
-    reach = np.maximum(np.abs(model.lower), np.abs(model.upper))
-    _add_rows(program, cp_model, model, variables, reach)
-    used = np.flatnonzero(model.cost)
-    factor, costs = _scaled(model.cost[used], reach[used], f"{model.name}: the objective")
-    program.minimize(cp_model.LinearExpr.weighted_sum([variables[j] for j in used], costs))
+    factor = _fill(program, cp_model, model, variables)
     if limits.warm_start is not None:
         for variable, value in zip(variables, limits.warm_start.tolist(), strict=True):
             program.add_hint(variable, round(value))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = limits.threads
-    if limits.time_limit_s is not None:
-        solver.parameters.max_time_in_seconds = float(limits.time_limit_s)
+    solver = new_search(cp_model, limits.threads, limits.time_limit_s)
     points: list[ModelPoint] = []
+
+    def known(objective: float | None, bound: float) -> None:
+        best = None if objective is None else objective / factor + model.offset
+        points.append(ModelPoint(time.perf_counter() - start, best, bound / factor + model.offset))
 
     class Recorder(cp_model.CpSolverSolutionCallback):
         def on_solution_callback(self) -> None:
-            objective, bound = self.objective_value, self.best_objective_bound
-            elapsed_s = time.perf_counter() - start
-            points.append(ModelPoint(elapsed_s, objective / factor + model.offset, bound / factor + model.offset))
+            known(self.objective_value, self.best_objective_bound)
 
-    def on_bound(bound: float) -> None:
-        points.append(ModelPoint(time.perf_counter() - start, None, bound / factor + model.offset))
-
-    solver.best_bound_callback = on_bound
+    solver.best_bound_callback = partial(known, None)
     status = _status(solver.solve(program, Recorder()), cp_model, model)
     x = None
     if status in (Status.OPTIMAL, Status.FEASIBLE):
         x = whole(model, np.array([solver.value(v) for v in variables], dtype=np.float64), "cp-sat")
     # Before it has any bound, CP-SAT says 0.
-    has_bound = status in (Status.OPTIMAL, Status.FEASIBLE) or (
-        status is Status.NO_SOLUTION and solver.best_objective_bound != 0
-    )
+    has_bound = x is not None or (status is Status.NO_SOLUTION and solver.best_objective_bound != 0)
     objective = None if x is None else objective_of(model, x)
     bound = solver.best_objective_bound / factor + model.offset if has_bound else None
     solve_s = time.perf_counter() - start
     # CP-SAT tells no bound when the search is exhausted.
     points.append(ModelPoint(solve_s, objective, bound))
-    return ModelResult(
-        status,
-        x,
-        objective,
-        bound,
-        solve_s,
-        "cp-sat",
-        version(),
-        None,
-        tuple(points),
-        {"branches": float(solver.num_branches), "conflicts": float(solver.num_conflicts)},
-    )
+    details = {"branches": float(solver.num_branches), "conflicts": float(solver.num_conflicts)}
+    return ModelResult(status, x, objective, bound, solve_s, "cp-sat", version(), None, tuple(points), details)
+
+
+def _fill(program: Any, cp_model: Any, model: LinearModel, variables: Sequence[Any]) -> int:
+    """Add rows and objective in whole numbers; return the factor of the objective."""
+    reach = np.maximum(np.abs(model.lower), np.abs(model.upper))
+    _add_rows(program, cp_model, model, variables, reach)
+    used = np.flatnonzero(model.cost)
+    factor, costs = _scaled(model.cost[used], reach[used], f"{model.name}: the objective")
+    program.minimize(cp_model.LinearExpr.weighted_sum([variables[j] for j in used.tolist()], costs))
+    return factor
 
 
 def _add_rows(program: Any, cp_model: Any, model: LinearModel, variables: Sequence[Any], reach: FloatArray) -> None:
@@ -130,12 +121,7 @@ def _scaled(values: FloatArray, reach: FloatArray, what: str) -> tuple[int, list
 
 
 def _status(ended: Any, cp_model: Any, model: LinearModel) -> Status:
-    known = {
-        cp_model.OPTIMAL: Status.OPTIMAL,
-        cp_model.FEASIBLE: Status.FEASIBLE,
-        cp_model.INFEASIBLE: Status.INFEASIBLE,
-        cp_model.UNKNOWN: Status.NO_SOLUTION,
-    }
+    known = {**known_statuses(cp_model), cp_model.INFEASIBLE: Status.INFEASIBLE}
     if ended not in known:
         raise BackendError(f"{model.name}: cp-sat finds the model invalid: {model.matrix.shape} rows and columns.")
     return known[ended]

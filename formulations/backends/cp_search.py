@@ -27,6 +27,24 @@ def load_cp_model() -> Any:
     return cp_model
 
 
+def new_search(cp_model: Any, threads: int, time_limit_s: float | None) -> Any:
+    """Return CP-SAT's solver with its limits."""
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = threads
+    if time_limit_s is not None:
+        solver.parameters.max_time_in_seconds = float(time_limit_s)
+    return solver
+
+
+def known_statuses(cp_model: Any) -> dict[Any, Status]:
+    """Return what the ends of a search mean for a model that has a solution."""
+    return {
+        cp_model.OPTIMAL: Status.OPTIMAL,
+        cp_model.FEASIBLE: Status.FEASIBLE,
+        cp_model.UNKNOWN: Status.NO_SOLUTION,
+    }
+
+
 def search(
     cp_model: Any, model: Any, name: str, *, begun: float, time_limit_s: float | None, threads: int, **parameters: Any
 ) -> tuple[Any, Status]:
@@ -39,18 +57,12 @@ def search(
     BackendError
         if it ends in any other way than with a solution, or out of time.
     """
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = threads
+    left = None if time_limit_s is None else max(0.0, time_limit_s - (time.perf_counter() - begun))
+    solver = new_search(cp_model, threads, left)
     for key, value in parameters.items():
         setattr(solver.parameters, key, value)
-    if time_limit_s is not None:
-        solver.parameters.max_time_in_seconds = max(0.0, time_limit_s - (time.perf_counter() - begun))
     ended = solver.solve(model)
-    known = {
-        cp_model.OPTIMAL: Status.OPTIMAL,
-        cp_model.FEASIBLE: Status.FEASIBLE,
-        cp_model.UNKNOWN: Status.NO_SOLUTION,
-    }
+    known = known_statuses(cp_model)
     if ended not in known:
         raise BackendError(f"{name}: cp-sat ends with {solver.status_name(ended)}; a solution is known.")
     return solver, known[ended]

@@ -11,7 +11,7 @@ import numpy as np
 
 from schedgap.formulations.backends import cbc, cp_sat, highs, ortools_linear
 from schedgap.formulations.backends.certificate import lp_bound
-from schedgap.formulations.backends.contract import Backend, Limits
+from schedgap.formulations.backends.contract import Backend, SolveLimits
 from schedgap.formulations.linear_model import ModelResult
 from schedgap.formulations.separable import separated
 from schedgap.instances.errors import BackendError
@@ -22,62 +22,24 @@ if TYPE_CHECKING:
 
     from schedgap.formulations.linear_model import LinearModel
 
+MIP = {"mip": True, "warm_start": True, "mip_bound": True}
+LP = {"lp": True, "duals": True}
+
+
+def _in_ortools(name: str, solver: str, **abilities: bool) -> Backend:
+    run, version = partial(ortools_linear.solve, solver=name), partial(ortools_linear.version, solver=name)
+    return Backend(name, solver, "ortools", run, version, **abilities)
+
+
 BACKENDS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
-        Backend(
-            "highs",
-            "HiGHS",
-            "highspy",
-            highs.solve,
-            highs.version,
-            lp=True,
-            mip=True,
-            duals=True,
-            warm_start=True,
-            mip_bound=True,
-            parallel=True,
-        ),
-        Backend(
-            "cp-sat",
-            "CP-SAT",
-            "ortools",
-            cp_sat.solve,
-            cp_sat.version,
-            mip=True,
-            warm_start=True,
-            mip_bound=True,
-            parallel=True,
-        ),
-        *(
-            Backend(
-                name,
-                solver,
-                "ortools",
-                partial(ortools_linear.solve, solver=name),
-                partial(ortools_linear.version, solver=name),
-                lp=True,
-                mip=name == "scip",
-                duals=name != "scip",
-                warm_start=name == "scip",
-                mip_bound=name == "scip",
-                parallel=name == "pdlp",
-            )
-            for name, solver in (("scip", "SCIP"), ("glop", "GLOP"), ("pdlp", "PDLP"))
-        ),
-        Backend(
-            "cbc",
-            "COIN-OR CBC",
-            "pulp",
-            cbc.solve,
-            cbc.version,
-            lp=True,
-            mip=True,
-            duals=True,
-            warm_start=True,
-            mip_bound=True,
-            parallel=True,
-        ),
+        Backend("highs", "HiGHS", "highspy", highs.solve, highs.version, parallel=True, **LP, **MIP),
+        Backend("cp-sat", "CP-SAT", "ortools", cp_sat.solve, cp_sat.version, parallel=True, **MIP),
+        _in_ortools("scip", "SCIP", lp=True, **MIP),
+        _in_ortools("glop", "GLOP", **LP),
+        _in_ortools("pdlp", "PDLP", parallel=True, **LP),
+        Backend("cbc", "COIN-OR CBC", "pulp", cbc.solve, cbc.version, parallel=True, **LP, **MIP),
     )
 }
 
@@ -160,7 +122,7 @@ def solve(
         given, unproven = separated(_with_infinite_bounds(model))
         if _is_contradictory(model) or _is_contradictory(given):
             return ModelResult(Status.INFEASIBLE, None, None, None, 0.0, backend, chosen.version())
-        result = chosen.run(given, Limits(time_limit_s, threads, start, presolve, interior_point))
+        result = chosen.run(given, SolveLimits(time_limit_s, threads, start, presolve, interior_point))
     except BackendError:
         # Numbers that are too far apart anyway may well be too many digits for CP-SAT, or no valid model to CBC.
         if unproven is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.formulations.backends.contract import Limits, objective_of, whole
+from schedgap.formulations.backends.contract import SolveLimits, objective_of, whole
 from schedgap.formulations.linear_model import ModelPoint, ModelResult
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
@@ -90,7 +90,7 @@ def pass_model(solver: Any, model: LinearModel) -> None:
         raise BackendError(f"{model.name}: HiGHS refuses the model of {rows} rows and {columns} columns.")
 
 
-def solve(model: LinearModel, limits: Limits) -> ModelResult:
+def solve(model: LinearModel, limits: SolveLimits) -> ModelResult:
     """Minimise a model."""
     import highspy
 
@@ -120,6 +120,11 @@ def solve(model: LinearModel, limits: Limits) -> ModelResult:
         solver.cbMipImprovingSolution.subscribe(trajectory)
         solver.cbMipLogging.subscribe(trajectory)
     solver.solve()
+    if solver.getModelStatus() == highspy.HighsModelStatus.kSolveError:
+        spent_s, failed = time.perf_counter() - start, "HiGHS ended with 'Solve error': it lost its accuracy"
+        return ModelResult(
+            Status.NO_SOLUTION, None, None, None, spent_s, "highs", str(solver.version()), unproven=failed
+        )
     status = _status(solver, model)
     info, solution = solver.getInfo(), solver.getSolution()
     x = whole(model, solution.col_value, "HiGHS") if status in (Status.OPTIMAL, Status.FEASIBLE) else None

@@ -94,12 +94,11 @@ class GrowingLp:
         self._highs.run()
         if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
-        solution = self._highs.getSolution()
-        return LpSolution(
-            self._highs.getInfo().objective_function_value,
-            np.array(solution.col_value),
-            np.array(solution.row_dual),
-        )
+        return self._solution()
+
+    def _solution(self) -> LpSolution:
+        solution, info = self._highs.getSolution(), self._highs.getInfo()
+        return LpSolution(info.objective_function_value, np.array(solution.col_value), np.array(solution.row_dual))
 
     def solve_integer(
         self, time_limit_s: float, *, cutoff: float = math.inf, start: FloatArray | None = None, threads: int = 1

@@ -110,10 +110,7 @@ class WarmLp(GrowingLp):
                 f"{self._upper_only.shape[0]} rows that has an optimum, in {len(ATTEMPTS)} ways; its numbers "
                 "differ too much in size."
             )
-        solution = self._highs.getSolution()
-        return LpSolution(
-            self._highs.getInfo().objective_function_value, np.array(solution.col_value), np.array(solution.row_dual)
-        )
+        return self._solution()
 
     def _is_feasible_twice(self, tolerance: float) -> bool:
         """Whether the last basis is primal and dual feasible, and so optimal, up to the tolerance."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.formulations.backends.contract import Limits, objective_of, whole
+from schedgap.formulations.backends.contract import SolveLimits, objective_of, whole
 from schedgap.formulations.linear_model import ModelResult
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
@@ -27,7 +27,7 @@ def version(solver: str) -> str:
     return f"{metadata.version('ortools')}{own}"
 
 
-def solve(model: LinearModel, limits: Limits, *, solver: str) -> ModelResult:
+def solve(model: LinearModel, limits: SolveLimits, *, solver: str) -> ModelResult:
     """Minimise a model with one of `scip`, `glop`, `pdlp`."""
     from ortools.math_opt.python import mathopt
 

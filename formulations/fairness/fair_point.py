@@ -6,23 +6,21 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from schedgap.formulations.fairness.aggregate import fluid_of
-from schedgap.formulations.fairness.certificates import certificate_of
-from schedgap.formulations.fairness.exact_filling import exact_fair_point, is_too_large
-from schedgap.formulations.fairness.exact_tableau import OutOfTimeError
-from schedgap.formulations.fairness.water_filling_levels import Levels
+from schedgap.formulations.fairness.exact.exact_filling import exact_fair_point, is_too_large
+from schedgap.formulations.fairness.exact.exact_tableau import OutOfTimeError
+from schedgap.formulations.fairness.levels.certificates import certificate_of
+from schedgap.formulations.fairness.levels.fluid import fluid_of
+from schedgap.formulations.fairness.levels.levels import Levels
 from schedgap.instances.errors import BackendError, VerifyError
-from schedgap.instances.fairness.allocation import allocation_of
 from schedgap.instances.fairness.certificate import check_certificate
-from schedgap.instances.fairness.reference import finds_fair_point
 from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.verify import shares_of
+from schedgap.instances.fairness.solution import allocation_of, tasks_per_class
 
 if TYPE_CHECKING:
-    from schedgap.formulations.fairness.aggregate import Fluid
-    from schedgap.instances.fairness.allocation import FairnessAllocation
+    from schedgap.formulations.fairness.levels.fluid import Fluid
     from schedgap.instances.fairness.fair_point import FairPoint
     from schedgap.instances.fairness.model import FairnessInstance
+    from schedgap.instances.fairness.solution import FairnessAllocation
 
 Details: TypeAlias = dict[str, bool | int | float | str]
 
@@ -32,7 +30,7 @@ TIME_LIMIT = "the time limit"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Search:
+class FairPointSearch:
     """What a search for the fair point found: None, or an allocation that its certificate proves, or the exact point.
 
     built, solved : when that was done, on `time.perf_counter`'s clock. details : of the programs, and the reason for None.
@@ -44,7 +42,7 @@ class Search:
     details: Details
 
 
-def search(instance: FairnessInstance, deadline: float = float("inf"), threads: int = 1) -> Search:
+def search(instance: FairnessInstance, deadline: float = float("inf"), threads: int = 1) -> FairPointSearch:
     """Search the fair point until a deadline on `time.perf_counter`'s clock.
 
     Floating point proves it while each user's weighted share is more than about 10^-7 of every cut that it needs, since
@@ -61,19 +59,19 @@ def search(instance: FairnessInstance, deadline: float = float("inf"), threads: 
             details = {"levels": levels.num_levels, "programs": levels.num_programs, "cuts": len(levels.cuts)}
             solved = time.perf_counter()
             if not done:
-                return Search(None, built, solved, {**details, "reason": TIME_LIMIT})
-            return Search(_checked(instance, fluid, levels), built, solved, details)
+                return FairPointSearch(None, built, solved, {**details, "reason": TIME_LIMIT})
+            return FairPointSearch(_checked(instance, fluid, levels), built, solved, details)
         except (BackendError, VerifyError) as error:
             details["reason"] = str(error)
     too_large = is_too_large(instance)
     if too_large is not None:
         details["reason"] = f"{details['reason']} {too_large}."
-        return Search(None, built, time.perf_counter(), details)
+        return FairPointSearch(None, built, time.perf_counter(), details)
     try:
         point = exact_fair_point(instance, deadline)
     except OutOfTimeError:
-        return Search(None, built, time.perf_counter(), {**details, "reason": TIME_LIMIT})
-    return Search(point, built, time.perf_counter(), {"cuts": len(point.cuts), "exact": True})
+        return FairPointSearch(None, built, time.perf_counter(), {**details, "reason": TIME_LIMIT})
+    return FairPointSearch(point, built, time.perf_counter(), {"cuts": len(point.cuts), "exact": True})
 
 
 def _checked(instance: FairnessInstance, fluid: Fluid, levels: Levels) -> FairnessAllocation:
@@ -87,11 +85,10 @@ def _checked(instance: FairnessInstance, fluid: Fluid, levels: Levels) -> Fairne
     gain = share_of_a_task(instance)
     certificate = certificate_of(instance, gain, fluid, levels.cuts)
     allocation = allocation_of(instance, fluid.tasks(levels.amounts), certificate)
-    check_certificate(instance, gain, shares_of(instance, allocation, gain), certificate)
+    check_certificate(instance, gain, tasks_per_class(instance, allocation), certificate)
     return allocation
 
 
-@finds_fair_point
 def find_fair_point(instance: FairnessInstance) -> FairnessAllocation | FairPoint:
     """Return the fair allocation with its certificate, or the exact fair point where no certificate proves it.
 

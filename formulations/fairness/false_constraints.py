@@ -1,7 +1,7 @@
-"""Can a user gain by lying about where its tasks may run? All lies of a user, each with the fair point it leads to.
+"""Can a user gain by false placement constraints? All false reports of a user, each with the fair point it leads to.
 
-A lie names some of the machine classes that the user can use, and not the others: section IV-B of Eunomia, where Job 4
-asks for the fastest machines only. What the user then gets it can use, all of it. A share under the lie is exact, a number
+A report names some of the machine classes that the user can use, and not the others: section IV-B of Eunomia, where Job 4
+asks for the fastest machines only. What the user then gets it can use, all of it. A share under the report is exact, a number
 of tasks, and so another measure of it, is that of one fair point of several.
 """
 
@@ -23,9 +23,10 @@ from schedgap.instances.method import Outcome, Status, method
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from schedgap.instances.arrays import FloatArray
     from schedgap.instances.fairness.model import FairnessInstance
 
-# The part of its share by which a user has to gain for a lie to pay: ten times what a certificate leaves open.
+# The part of its share by which a user has to gain for a false report to pay: ten times what a certificate leaves open.
 PAYS = 1e-6
 
 
@@ -40,11 +41,12 @@ def false_constraints(
 ) -> Outcome:
     """Find the fair point, and the most that a user could gain by claiming false placement constraints.
 
-    user : who lies, by number; -1 for each user in turn. measure : another notion in which gains count. max_reports : the
-    most lies tried of a user, those that claim the fewest classes first.
+    user : who reports, by number; -1 for each user in turn. measure : another notion in which gains count. max_reports :
+    the most reports tried of a user, those that claim the fewest classes first.
 
-    Details: `reports` tried, how many `paid`, and the `best_gain`, as a part of the truthful share, with `liar` and `lie`.
-    Only lies count whose fair point is proven; `reports_not_proven` says of how many it was not.
+    Details: `reports` tried, how many `paid`, and the `best_gain`, as a part of the truthful share, with the
+    user (`liar`) and what it reports (`lie`). Only reports count whose fair point is proven; `reports_not_proven` says of
+    how many it was not.
     """
     start = time.perf_counter()
     if not -1 <= user < instance.num_users:
@@ -57,41 +59,60 @@ def false_constraints(
         truth, _ = fair_point(instance)
     except (BackendError, VerifyError) as error:
         return Outcome(status=Status.NO_SOLUTION, details={"reason": str(error)})
-    honest = shares_of(instance, truth, share_of_a_task(instance, measure))
-    reports = paid = unfinished = unproven = 0
-    best_gain, liar, lie = 0.0, "", ""
+    tally = _Tally(instance, shares_of(instance, truth, share_of_a_task(instance, measure)), measure)
     for i in [user] if user >= 0 else range(instance.num_users):
         for tried, report in enumerate(_reports(instance, i)):
             if tried == max_reports or (time_limit_s is not None and time.perf_counter() - start > time_limit_s):
-                unfinished += 1
+                tally.unfinished += 1
                 break
-            try:
-                gain = _share_under(instance, i, report, measure) / honest[i] - 1
-            except (BackendError, VerifyError):
-                unproven += 1
-                continue
-            reports += 1
-            if gain <= PAYS:
-                continue
-            paid += 1
-            if gain > best_gain:
-                names = (instance.machine_names[k] for k in report)
-                best_gain, liar, lie = float(gain), instance.user_name(i), " ".join(names)
+            tally.count(i, report)
     return Outcome(
         truth,
         FAIR,
         Status.OPTIMAL if verify(instance, truth) == FAIR else Status.FEASIBLE,
         solve_s=time.perf_counter() - start,
-        details={
-            "reports": reports,
-            "paid": paid,
-            "best_gain": best_gain,
-            "liar": liar,
-            "lie": lie,
-            "users_not_finished": unfinished,
-            "reports_not_proven": unproven,
-        },
+        details=tally.details(),
     )
+
+
+class _Tally:
+    """What false reports bring. honest : (N,) float64, the shares of truthful users. unfinished : users not tried out."""
+
+    def __init__(self, instance: FairnessInstance, honest: FloatArray, measure: str) -> None:
+        self.instance, self.honest, self.measure = instance, honest, measure
+        self.reports = self.paid = self.unfinished = self.unproven = 0
+        self.best_gain = 0.0
+        self.best: tuple[int, tuple[int, ...]] | None = None
+
+    def count(self, user: int, report: tuple[int, ...]) -> None:
+        """Find out what a user gains by a report."""
+        try:
+            gain = _share_under(self.instance, user, report, self.measure) / self.honest[user] - 1
+        except (BackendError, VerifyError):
+            self.unproven += 1
+            return
+        self.reports += 1
+        if gain > PAYS:
+            self.paid += 1
+            if gain > self.best_gain:
+                self.best_gain, self.best = float(gain), (user, report)
+
+    def details(self) -> dict[str, bool | int | float | str]:
+        """Return the numbers, and the report that gains most."""
+        instance = self.instance
+        user, classes = "", ""
+        if self.best is not None:
+            user = instance.user_name(self.best[0])
+            classes = " ".join(instance.machine_names[k] for k in self.best[1])
+        return {
+            "reports": self.reports,
+            "paid": self.paid,
+            "best_gain": self.best_gain,
+            "liar": user,
+            "lie": classes,
+            "users_not_finished": self.unfinished,
+            "reports_not_proven": self.unproven,
+        }
 
 
 def _reports(instance: FairnessInstance, user: int) -> Iterator[tuple[int, ...]]:

@@ -9,12 +9,13 @@ import schedgap.formulations.fairness.fair_point  # noqa: F401 - finds the fair 
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.certificate import check_certificate
 from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.solution import tasks_per_class
 from schedgap.instances.fairness.verify import FAIR, fair_shares, objective, shares_of
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from schedgap.instances.fairness.allocation import FairnessAllocation
     from schedgap.instances.fairness.model import FairnessInstance
+    from schedgap.instances.fairness.solution import FairnessAllocation
 
 
 def settled(
@@ -29,7 +30,7 @@ def settled(
     shares = shares_of(instance, allocation, gain)
     if allocation.certificate is not None:
         try:
-            check_certificate(instance, gain, shares, allocation.certificate)
+            check_certificate(instance, gain, tasks_per_class(instance, allocation), allocation.certificate)
         except VerifyError as error:
             reason = str(error)
         else:

@@ -1,6 +1,6 @@
 """The max-min fair point by water-filling: all shares rise together, and at each level prices say who must stop.
 
-The level of all active users is a linear program (`fair_lp`). Its prices are a cut that the optimum meets with equality:
+The level of all active users is a linear program (`level_program`). Its prices are a cut that the optimum meets with equality:
 whoever has a weight in it can never have more without somebody no better off having less (Bertsekas and Gallager, Data
 Networks, section 6.5), and stays at this level. The others go on. So there are a few programs a level, where Algorithm 1
 of Eunomia (section III-B) solves one for each active user, and its cuts prove the result (`instances.fairness.certificate`).

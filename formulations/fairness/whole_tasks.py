@@ -33,9 +33,9 @@ from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
 from schedgap.instances.errors import BackendError, VerifyError
-from schedgap.instances.fairness.allocation import TASK, FairnessAllocation
 from schedgap.instances.fairness.model import FAMILY, UNLIMITED
 from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.solution import TASK, FairnessAllocation
 from schedgap.instances.fairness.verify import FAIR, fair_shares
 from schedgap.instances.method import Outcome, Status, method
 

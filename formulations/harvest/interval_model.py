@@ -24,14 +24,14 @@ import numpy as np
 from schedgap.formulations.backends.cp_search import MAX_OBJECTIVE
 from schedgap.formulations.backends.placement import Missing, PlacementProblem, solve_placement
 from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
-from schedgap.formulations.harvest.time_indexed_grid import grid_of, not_exact
-from schedgap.formulations.harvest.time_indexed_search import Search
+from schedgap.formulations.harvest.time_indexed.grid import grid_of, not_exact
+from schedgap.formulations.harvest.time_indexed.search import OrderSearch
 from schedgap.formulations.harvest.work_bound import bound_work
 from schedgap.instances.harvest.model import FAMILY
 from schedgap.instances.method import Outcome, Status, method
 
 if TYPE_CHECKING:
-    from schedgap.formulations.harvest.time_indexed_grid import Grid
+    from schedgap.formulations.harvest.time_indexed.grid import Grid
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.harvest.model import HarvestInstance
 
@@ -55,7 +55,7 @@ def interval_model(instance: HarvestInstance, *, time_limit_s: float | None = No
     begun = time.perf_counter()
     if time_limit_s is not None and time_limit_s <= 0:
         return Outcome(status=Status.NO_SOLUTION)
-    grid, search = grid_of(instance), Search(instance)
+    grid, search = grid_of(instance), OrderSearch(instance)
     cheap = bound_work(instance).bound
     assert cheap is not None
     reason = _too_large(grid, search)
@@ -99,7 +99,7 @@ def _counted_from(grid: Grid) -> int:
     return sum(map(int.__mul__, grid.release.tolist(), grid.count.tolist()))
 
 
-def _ends(grid: Grid, search: Search) -> tuple[IntArray, int]:
+def _ends(grid: Grid, search: OrderSearch) -> tuple[IntArray, int]:
     """Return (P,) int64, when the parts end at the earliest, and how much later any may end, in units."""
     instance, unit = grid.instance, grid.unit_ms
     assert search.objective is not None
@@ -110,7 +110,7 @@ def _ends(grid: Grid, search: Search) -> tuple[IntArray, int]:
     return earliest, (search.objective - objective_of_ends(instance, alone)) // unit
 
 
-def _too_large(grid: Grid, search: Search) -> str | None:
+def _too_large(grid: Grid, search: OrderSearch) -> str | None:
     """Return None, or why CP-SAT would prove nothing: its whole numbers are of 64 bits, sums and products included."""
     instance = grid.instance
     earliest, slack = _ends(grid, search)
@@ -127,7 +127,7 @@ def _too_large(grid: Grid, search: Search) -> str | None:
     return None
 
 
-def _problem(grid: Grid, search: Search, cheap: int) -> PlacementProblem:
+def _problem(grid: Grid, search: OrderSearch, cheap: int) -> PlacementProblem:
     """Return the problem, in the grid's units of time from its origin."""
     instance = grid.instance
     part = _parts(instance)
@@ -180,7 +180,7 @@ def _capacity(grid: Grid, horizon: int) -> tuple[IntArray, Missing]:
     return np.column_stack((most, instance.memory_mib)), missing
 
 
-def _in_order(grid: Grid, search: Search) -> tuple[IntArray, IntArray]:
+def _in_order(grid: Grid, search: OrderSearch) -> tuple[IntArray, IntArray]:
     """Return (T,) int64 VMs and starts, in units, of the known schedule, equal tasks in the order of their starts."""
     task, order = np.argsort(grid.group, kind="stable"), np.lexsort((search.start, grid.group))
     vm, start = np.empty_like(search.vm), np.empty_like(search.start)

@@ -31,14 +31,14 @@ import numpy as np
 
 from schedgap.formulations.backends import MIP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.provisioning.patterns import without_interference
+from schedgap.formulations.provisioning.limits import claimed, without_interference
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.separable import inseparable
-from schedgap.formulations.trajectory import claims, improving
+from schedgap.formulations.trajectory import improving, whole_claims
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.model import FAMILY
-from schedgap.instances.provisioning.objective import objective, price_step
+from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -257,25 +257,18 @@ def _solve(
         )
     result = solve(model, backend, time_limit_s=left, threads=threads)
     start = time.perf_counter()
-    bound = None if result.bound is None else proven_cost(result.bound) * model.objective_scale
-    points = claims(
-        result.trajectory,
-        after_s=build_s,
-        cost=lambda cost: round(cost) * model.objective_scale,
-        bound=lambda bound: proven_cost(bound) * model.objective_scale,
-    )
+    unit = model.objective_scale
+    bound = None if result.bound is None else proven_cost(result.bound) * unit
     solution = None if result.x is None else variables.solution(result.x)
-    status = Status.NO_SOLUTION
-    if solution is not None:
-        status = Status.OPTIMAL if bound == objective(instance, solution) else Status.FEASIBLE
+    failed = {} if result.unproven is None else {"reason": result.unproven}
     return Outcome(
         solution,
         bound,
-        status,
+        claimed(instance, solution, bound),
         build_s,
         result.solve_s,
         time.perf_counter() - start,
-        improving(points),
+        improving(whole_claims(result.trajectory, after_s=build_s, unit=unit)),
         result.backend,
-        {"columns": int(model.cost.shape[0]), "rows": int(model.row_lower.shape[0]), **result.details},
+        {"columns": int(model.cost.shape[0]), "rows": int(model.row_lower.shape[0]), **failed, **result.details},
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING, best_content
+from schedgap.formulations.reconfiguration.kernels_items import Candidates
 from schedgap.formulations.reconfiguration.limits import NANO, too_dear
 from schedgap.instances.arrays import locked_ints
 from schedgap.instances.errors import InstanceError
@@ -79,20 +80,17 @@ class ContentPricer:
         # A task that disturbs nobody and is not disturbed needs no rate.
         alone = (workload == NOT_RUNNING) & (items.runs == 1)
         content = np.zeros(items.worth.shape[0], np.int64)
-        _, upper, nodes = best_content(
-            items.worth + np.where(alone, items.speed_worth, 0),
-            np.where(workload == NOT_RUNNING, 0, items.speed_worth),
-            workload,
-            items.group,
+        candidates = Candidates(
+            worth=items.worth + np.where(alone, items.speed_worth, 0),
+            speed_worth=np.where(workload == NOT_RUNNING, 0, items.speed_worth),
+            workload=workload,
+            group=items.group,
             # Numba would compile everything once more for arrays that are locked.
-            items.limit.copy(),
-            self.demand[self.type2family[machine_type]][items.task_class],
-            self.capacity[machine_type],
-            self.throughput,
-            target,
-            node_limit,
-            content,
+            limit=items.limit.copy(),
+            demand=self.demand[self.type2family[machine_type]][items.task_class],
+            capacity=self.capacity[machine_type],
         )
+        _, upper, nodes = best_content(candidates, self.throughput, target, node_limit, content)
         return Found(content, int(upper), int(nodes))
 
     def rates(self, task_class: IntArray, number: IntArray) -> FloatArray:

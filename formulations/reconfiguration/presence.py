@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.reconfiguration.model import MAX_TIME_S
+
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
@@ -45,6 +47,21 @@ def must_plans(instance: ReconfigurationInstance) -> tuple[IntArray, IntArray]:
     first = instance.first_plan_s()
     end = first + start_up_s(instance)[instance.job2class] + instance.work_s
     return first // instance.period_s, -(-end // instance.period_s)
+
+
+def num_plans(instance: ReconfigurationInstance) -> int:
+    """Return a horizon: every job, alone on machines of its own from its first plan, has ended, and one plan more."""
+    delay = (instance.fetch_s + instance.build_s + instance.init_s)[instance.class2workload][instance.job2class]
+    boot = int((instance.acquire_s + instance.setup_s).max())
+    last = int((instance.first_plan_s() + delay + instance.work_s).max()) + boot
+    return -(-last // instance.period_s) + 1
+
+
+def late_plans(instance: ReconfigurationInstance) -> str | None:
+    """Return None, or why a schedule may need plans after the last one that there is."""
+    if (num_plans(instance) + 1) * instance.period_s > MAX_TIME_S:
+        return f"its last plans may come after {MAX_TIME_S} s, when there are none any more; give shorter times"
+    return None
 
 
 def spells(instance: ReconfigurationInstance, number: int) -> Spells:

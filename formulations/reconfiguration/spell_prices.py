@@ -6,7 +6,7 @@ fetch, wait or have ended, and disturb nobody):
     sum_{i in S that must be present} u_i + sum_{i in Q} pi_i r_i(Q) <= price              for every S, Q that fit  (1)
 
 where tasks that need not be present any more may be there too, for what they progress. Three details make this a bound
-on the authors' cloud (Eva, section 5):
+by the authors' rules (Eva, section 5):
 
 - A task that is moved away at a plan progresses on its old machine for `kill_s` more. So presence is counted in a
   window, from the longest `kill_s` after a plan until the shortest time after the next in which a task can leave
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 TOLERANCE = 2e-5
 POOL = 4000
 FIRST_NODES = 2_000
+# A search that found nothing is repeated with so many times the nodes.
+LONGER = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,14 +181,19 @@ class SpellPricer:
         return contents, costs, violation
 
     def _search(self, machine_type: int, items: Items, target: int) -> Found:
-        """Search briefly for any content worth more than the target, longer only where none was found."""
+        """Search briefly for any content worth more than the target, longer only where none was found and time is left."""
         nodes = FIRST_NODES
         while True:
+            begun = time.perf_counter()
             found = self.pricer.best(machine_type, items, target, min(nodes, self.node_limit))
             self.nodes += found.nodes
             if found.content.any() or found.upper <= target or nodes >= self.node_limit:
                 return found
-            nodes *= 10
+            now = time.perf_counter()
+            # A search of ten times the nodes takes ten times as long, about.
+            if self.deadline is not None and now + LONGER * (now - begun) > self.deadline:
+                return found
+            nodes *= LONGER
 
     def _left_to_pay(self, offer: Offer, task_class: IntArray, found: Found, runs: IntArray, speed: IntArray) -> float:
         rates = self.pricer.rates(task_class, found.content * runs)

@@ -21,7 +21,7 @@ import numpy as np
 from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items
 from schedgap.formulations.reconfiguration.limits import NANO
-from schedgap.instances.reconfiguration.verify import HOUR_S
+from schedgap.instances.units import HOUR_S
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

@@ -13,9 +13,10 @@ from schedgap.instances.fairness.fair_point import FairPoint, check_fair_point
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.fairness.verify import shares_of
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.sharing.cluster import NODES, OFFERS, TIES, Cluster
-from schedgap.instances.sharing.model import FAMILY, MAX_TOTAL_MS, SECOND_MS
+from schedgap.instances.sharing.model import FAMILY, MAX_TOTAL_MS
+from schedgap.instances.sharing.simulator.simulator import NODES, OFFERS, TIES, Simulator
 from schedgap.instances.sharing.snapshot import as_users
+from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
@@ -38,7 +39,7 @@ def fair_point_every(
     every_s : at multiples of it the fair point of the jobs present is found, in the instance's notion, each with the tasks
     that it has not finished. A job that arrives in between counts until then as if its fair share were the largest one.
     Where a fair point is not proven, which `details` count, the last one goes on to hold. It claims no bound, at any size.
-    nodes, ties, offers, draw : as `Cluster` has them.
+    nodes, ties, offers, draw : as `Simulator` has them.
 
     Raises
     ------
@@ -49,33 +50,33 @@ def fair_point_every(
         raise MethodError(f"every_s is {every_s:g}; give 0.001 to {MAX_TOTAL_MS / SECOND_MS:.3g} seconds.")
     every_ms = round(every_s * SECOND_MS)
     begun = time.perf_counter()
-    cluster = Cluster(instance, nodes=nodes, ties=ties, offers=offers, seed=draw)
+    simulator = Simulator(instance, nodes=nodes, ties=ties, offers=offers, seed=draw)
     users = as_users(instance, np.arange(instance.num_jobs), np.diff(instance.first_task))
     value, scale = value_and_scale(users)
     # Until the first fair point all jobs count as if theirs were equal.
-    cluster.set_keys(value, scale)
+    simulator.set_keys(value, scale)
     points, missed, solve_s, at = 0, 0, 0.0, 0
-    while (upcoming := cluster.next_ms) is not None:
+    while (upcoming := simulator.next_ms) is not None:
         if time_limit_s is not None and time.perf_counter() - begun >= time_limit_s:
             return Outcome(status=Status.NO_SOLUTION, solve_s=solve_s, details={"fair_points": points})
         # Between two events nothing changes that a fair point depends on.
         at = max(at, -(-upcoming // every_ms) * every_ms)
-        cluster.run_until(at)
-        jobs = cluster.present
+        simulator.run_until(at)
+        jobs = simulator.present
         if jobs.size:
             started = time.perf_counter()
             try:
-                fair = _fair_shares(instance, jobs, cluster.num_unfinished[jobs])
+                fair = _fair_shares(instance, jobs, simulator.num_unfinished[jobs])
             except (BackendError, VerifyError):
                 missed += 1
             else:
                 points += 1
                 target = np.full(instance.num_jobs, fair.max())
                 target[jobs] = fair
-                cluster.set_keys(value, scale * target)
+                simulator.set_keys(value, scale * target)
             solve_s += time.perf_counter() - started
         at += every_ms
-    return Outcome(cluster.schedule(), solve_s=solve_s, details={"fair_points": points, "not_found": missed})
+    return Outcome(simulator.schedule(), solve_s=solve_s, details={"fair_points": points, "not_found": missed})
 
 
 def _fair_shares(instance: SharingInstance, jobs: IntArray, unfinished: IntArray) -> FloatArray:

@@ -37,9 +37,10 @@ from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.sharing.cluster import Cluster
-from schedgap.instances.sharing.model import FAMILY, SECOND_MS
+from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.sharing.simulator.simulator import Simulator
 from schedgap.instances.sharing.verify import ends_ms
+from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -183,9 +184,9 @@ def _grid(instance: SharingInstance, intervals: int) -> FloatArray:
 
 def _last_ms(instance: SharingInstance) -> int:
     """Return when the last task of a schedule by arrival ends."""
-    cluster = Cluster(instance, nodes="fastest")
-    cluster.run()
-    return int(ends_ms(instance, cluster.schedule()).max())
+    simulator = Simulator(instance, nodes="fastest")
+    simulator.run()
+    return int(ends_ms(instance, simulator.schedule()).max())
 
 
 def _arrival_s(instance: SharingInstance) -> FloatArray:

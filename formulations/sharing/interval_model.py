@@ -29,9 +29,9 @@ from schedgap.formulations.sharing.pools import pools_of
 from schedgap.formulations.sharing.work_bound import bound_work
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.sharing.cluster import Cluster
 from schedgap.instances.sharing.model import FAMILY
-from schedgap.instances.sharing.schedule import SharingSchedule
+from schedgap.instances.sharing.simulator.simulator import Simulator
+from schedgap.instances.sharing.solution import SharingSchedule
 from schedgap.instances.sharing.verify import verify
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ def _area(sizes: IntArray, capacity: IntArray, end: int) -> int:
 
 def _by_arrival(instance: SharingInstance) -> SharingSchedule:
     """Return a schedule to begin from: first come, first served, on the fastest machine that is free."""
-    cluster = Cluster(instance, nodes="fastest")
-    cluster.run()
-    return cluster.schedule()
+    simulator = Simulator(instance, nodes="fastest")
+    simulator.run()
+    return simulator.schedule()
 
 
 def _problem(

@@ -29,7 +29,8 @@ import numpy as np
 
 from schedgap.formulations.sharing.alone import alone_ms
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.sharing.model import FAMILY, SECOND_MS
+from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,7 +30,8 @@ from schedgap.formulations.waiting.kernels_fluid import overflow
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import DOLLAR, FAMILY, HOUR_US
+from schedgap.instances.units import DOLLAR, HOUR_US
+from schedgap.instances.waiting.model import FAMILY
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel

@@ -14,7 +14,8 @@ from schedgap.formulations.waiting.scaled import scale
 from schedgap.formulations.waiting.work_bound import work_amount
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import DOLLAR, FAMILY
+from schedgap.instances.units import DOLLAR
+from schedgap.instances.waiting.model import FAMILY
 
 if TYPE_CHECKING:
     from schedgap.formulations.waiting.demand_curve import DemandCurve

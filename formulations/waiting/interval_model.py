@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.scheduling import IntervalProblem, solve_intervals
-from schedgap.formulations.waiting.windows import by_gcd, schedule_of, windows
+from schedgap.formulations.waiting.windows import schedule_of, sizes_of, windows
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.waiting.model import FAMILY
 
 if TYPE_CHECKING:
+    from schedgap.formulations.waiting.windows import Windows
     from schedgap.instances.waiting.model import WaitingInstance
 
 # Choices of a machine for a job: beyond so many, building the model takes minutes.
@@ -56,35 +57,11 @@ def interval_model(instance: WaitingInstance, *, time_limit_s: float | None = No
             backend="cp-sat",
             details={"jobs": scaled.num_jobs, "max_machines": 0, "slots": found.slots or 0},
         )
-    last_end = max(scaled.horizon, int((found.latest + scaled.runtime).max(initial=0)))
-    sizes = [
-        by_gcd(instance.cores[scaled.jobs], instance.machine_cores),
-        by_gcd(instance.memory_mib[scaled.jobs], instance.machine_memory_mib),
-    ]
-    work = last_end * max(max(room, sum(each.tolist())) for each, room in sizes)
-    # Waits are priced as starts less submissions.
-    work = max(work, found.wait_price * last_end * scaled.num_jobs)
-    if work > MAX_WORK:
-        reason = (
-            f"has sizes or prices x times up to {work:.3g}, more than {MAX_WORK:.3g}; use bound-fluid, or coarser units"
-        )
-        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    problem = _problem(found)
+    if isinstance(problem, str):
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": problem})
     if time_limit_s is not None and time.perf_counter() - begun >= time_limit_s:
         return Outcome(status=Status.NO_SOLUTION)
-    problem = IntervalProblem(
-        instance.name,
-        scaled.submit,
-        found.latest,
-        scaled.runtime,
-        found.rents,
-        found.wait_price,
-        np.stack([each for each, _ in sizes]),
-        np.array([room for _, room in sizes]),
-        found.slots,
-        found.max_machines,
-        found.price,
-        scaled.horizon,
-    )
     built = time.perf_counter()
     left_s = None if time_limit_s is None else time_limit_s - (built - begun)
     result = solve_intervals(problem, time_limit_s=left_s, threads=threads)
@@ -102,4 +79,32 @@ def interval_model(instance: WaitingInstance, *, time_limit_s: float | None = No
         solve_s=result.solve_s,
         backend="cp-sat",
         details={"jobs": scaled.num_jobs, "max_machines": found.max_machines, "slots": found.slots or 0},
+    )
+
+
+def _problem(found: Windows) -> IntervalProblem | str:
+    """Return the problem in its largest exact units, or what of it leaves the whole numbers in which CP-SAT counts."""
+    scaled = found.scaled
+    last_end = max(scaled.horizon, int((found.latest + scaled.runtime).max(initial=0)))
+    sizes = sizes_of(scaled)
+    work = last_end * max(max(room, sum(each.tolist())) for each, room in sizes)
+    # Waits are priced as starts less submissions.
+    work = max(work, found.wait_price * last_end * scaled.num_jobs)
+    if work > MAX_WORK:
+        return (
+            f"has sizes or prices x times up to {work:.3g}, more than {MAX_WORK:.3g}; use bound-fluid, or coarser units"
+        )
+    return IntervalProblem(
+        scaled.instance.name,
+        scaled.submit,
+        found.latest,
+        scaled.runtime,
+        found.rents,
+        found.wait_price,
+        np.stack([each for each, _ in sizes]),
+        np.array([room for _, room in sizes]),
+        found.slots,
+        found.max_machines,
+        found.price,
+        scaled.horizon,
     )

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.waiting.kernels_prices import cheapest_starts
+from schedgap.formulations.waiting.kernels_prices import Cheapest, PricedJobs, Prices, cheapest_starts
 from schedgap.instances.waiting.objective import exact_sum
 
 if TYPE_CHECKING:
@@ -123,21 +123,9 @@ class MachineTime:
         prices = np.append(price, min(self.afterwards, self.highest))
         with np.errstate(over="ignore"):
             sums = np.concatenate(([0], np.cumsum(price * self.lengths)))
-        load = np.zeros(self.grid.shape[0])
-        cheapest_starts(
-            self.submit,
-            self.runtime,
-            self.size,
-            self.rent,
-            self.longest,
-            self.wait_price,
-            self.grid,
-            prices,
-            sums,
-            self._value,
-            self._wait,
-            load,
-        )
+        found = Cheapest(self._value, self._wait, np.zeros(self.grid.shape[0]))
+        jobs = PricedJobs(self.submit, self.runtime, self.size, self.rent, self.longest)
+        cheapest_starts(jobs, self.wait_price, Prices(self.grid, prices, sums), found)
         total = exact_sum(self._value) + machines * slack
         amount = (total >> self.bits) + self.scaled.always_rented
-        return Priced(amount, load[:-1] / (self.machine * self.lengths.astype(np.float64)))
+        return Priced(amount, found.load[:-1] / (self.machine * self.lengths.astype(np.float64)))

@@ -8,6 +8,7 @@ Predictions in floats, which prove nothing at any size and claim nothing.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,8 @@ import numpy as np
 from schedgap.formulations.waiting import models, selective
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import DOLLAR, FAMILY, HOUR_US, SECOND_US
+from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
+from schedgap.instances.waiting.model import FAMILY
 from schedgap.instances.waiting.objective import rent_of
 
 if TYPE_CHECKING:
@@ -150,16 +152,12 @@ def predicted(instance: WaitingInstance, model: Model, machines: int, arrival: f
             "on_demand_work_share": float(found.on_demand_work_share),
             "normalised_price": price,
             "opportunity_cost": price * float(found.mean_wait_s),
-            "cost": total_cost(price, workload),
+            # C = P x load x rent x T in dollars (Equation 5).
+            "cost": price * workload.load * workload.rent / DOLLAR * workload.horizon_h,
             "arrival_rate": workload.arrival_rate,
             "service_rate": workload.service_rate,
         },
     )
-
-
-def total_cost(price: float, workload: Workload) -> float:
-    """Return C = P x load x rent x T in dollars (Equation 5)."""
-    return price * workload.load * workload.rent / DOLLAR * workload.horizon_h
 
 
 def _unused(workload: Workload, machines: FloatArray) -> FloatArray:
@@ -168,77 +166,38 @@ def _unused(workload: Workload, machines: FloatArray) -> FloatArray:
     return extra
 
 
-@method("model-ajw", family=FAMILY)
-def model_ajw(
-    instance: WaitingInstance, *, machines: int = OPTIMAL, arrival_rate: float = 0.0, service_rate: float = 0.0
-) -> Outcome:
-    """All Jobs Wait, predicted by M/M/s."""
-    return predicted(instance, models.ajw, machines, arrival_rate, service_rate)
+def _register(name: str, model: Callable[..., Prediction], summary: str, **limits: float) -> None:
+    """Register a model as a method. limits : its policy's own parameters, in the order in which the model takes them."""
+
+    def predict(
+        instance: WaitingInstance,
+        *,
+        machines: int = OPTIMAL,
+        arrival_rate: float = 0.0,
+        service_rate: float = 0.0,
+        **chosen: float,
+    ) -> Outcome:
+        values = {**limits, **chosen}.values()
+        return predicted(instance, lambda *rates: model(*rates, *values), machines, arrival_rate, service_rate)
+
+    own = [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=value) for key, value in limits.items()]
+    first, count, *rates, _ = inspect.signature(predict).parameters.values()
+    predict.__signature__ = inspect.Signature([first, count, *own, *rates])  # type: ignore[attr-defined]
+    predict.__doc__ = summary
+    method(name, family=FAMILY)(predict)
 
 
-@method("model-njw", family=FAMILY)
-def model_njw(
-    instance: WaitingInstance, *, machines: int = OPTIMAL, arrival_rate: float = 0.0, service_rate: float = 0.0
-) -> Outcome:
-    """No Jobs Wait, predicted by Erlang's loss formula."""
-    return predicted(instance, models.njw, machines, arrival_rate, service_rate)
-
-
-@method("model-ajw-t", family=FAMILY)
-def model_ajw_t(
-    instance: WaitingInstance,
-    *,
-    machines: int = OPTIMAL,
-    wait_limit_s: float = 900.0,
-    arrival_rate: float = 0.0,
-    service_rate: float = 0.0,
-) -> Outcome:
-    """All Jobs Wait - Threshold, predicted by M/M/s with reneging."""
-    return predicted(instance, _limited(models.ajw_t, wait_limit_s), machines, arrival_rate, service_rate)
-
-
-@method("model-sww", family=FAMILY)
-def model_sww(
-    instance: WaitingInstance,
-    *,
-    machines: int = OPTIMAL,
-    wait_limit_s: float = 900.0,
-    arrival_rate: float = 0.0,
-    service_rate: float = 0.0,
-) -> Outcome:
-    """Short Waits Wait, predicted by M/M/s with balking."""
-    return predicted(instance, _limited(models.sww, wait_limit_s), machines, arrival_rate, service_rate)
-
-
-@method("model-ljw", family=FAMILY)
-def model_ljw(
-    instance: WaitingInstance,
-    *,
-    machines: int = OPTIMAL,
-    short_s: float = 180.0,
-    arrival_rate: float = 0.0,
-    service_rate: float = 0.0,
-) -> Outcome:
-    """Long Jobs Wait, predicted by an approximate M/G/s."""
-    return predicted(instance, _limited(selective.ljw, short_s), machines, arrival_rate, service_rate)
-
-
-@method("model-compound", family=FAMILY)
-def model_compound(
-    instance: WaitingInstance,
-    *,
-    machines: int = OPTIMAL,
-    wait_limit_s: float = 900.0,
-    short_s: float = 180.0,
-    arrival_rate: float = 0.0,
-    service_rate: float = 0.0,
-) -> Outcome:
-    """Compound waiting policy, predicted by an approximate M/G/s with balking."""
-    return predicted(
-        instance, _limited(selective.compound, wait_limit_s, short_s), machines, arrival_rate, service_rate
-    )
-
-
-def _limited(model: Callable[..., Prediction], *limits: float) -> Model:
-    """Return the model with its policy's own parameters set."""
-    return lambda servers, arrival, service, discount: model(servers, arrival, service, discount, *limits)
+_register("model-ajw", models.ajw, "All Jobs Wait, predicted by M/M/s.")
+_register("model-njw", models.njw, "No Jobs Wait, predicted by Erlang's loss formula.")
+_register(
+    "model-ajw-t", models.ajw_t, "All Jobs Wait - Threshold, predicted by M/M/s with reneging.", wait_limit_s=900.0
+)
+_register("model-sww", models.sww, "Short Waits Wait, predicted by M/M/s with balking.", wait_limit_s=900.0)
+_register("model-ljw", selective.ljw, "Long Jobs Wait, predicted by an approximate M/G/s.", short_s=180.0)
+_register(
+    "model-compound",
+    selective.compound,
+    "Compound waiting policy, predicted by an approximate M/G/s with balking.",
+    wait_limit_s=900.0,
+    short_s=180.0,
+)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.waiting.model import WaitingInstance
-    from schedgap.instances.waiting.schedule import WaitingSchedule
+    from schedgap.instances.waiting.solution import WaitingSchedule
 
 # From the network, slots a machine and seconds left (None for no limit) to a flow and a bound on the cost of every flow,
 # or None where the limit was met.

@@ -28,7 +28,7 @@ import numpy as np
 
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
-from schedgap.formulations.waiting.kernels_flow import buy_machine, first_potentials
+from schedgap.formulations.waiting.kernels_flow import Arcs, Flow, Paths, buy_machine, first_potentials
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.formulations.waiting.slots import slots_per_machine
 from schedgap.instances.errors import MethodError
@@ -149,34 +149,20 @@ def cheapest_flow(net: Network, slots: int, deadline: float | None = None) -> In
     tail, head, cost = net.tail[jobs], net.head[jobs], net.cost[jobs]
     by_head = np.argsort(head, kind="stable")
     nodes = np.arange(net.num_nodes + 1)
-    used, idle = np.zeros(jobs.shape[0], np.int64), np.zeros(stays.shape[0], np.int64)
-    potential, distance, arrived_by = np.empty((3, net.num_nodes), np.int64)
     leaving, entering = np.searchsorted(tail, nodes), np.searchsorted(head[by_head], nodes)
-    first_potentials(head, cost, leaving, net.cost[stays], potential)
+    arcs = Arcs(tail, head, cost, leaving, by_head, entering, net.cost[stays])
+    bought = Flow(np.zeros(jobs.shape[0], np.int64), np.zeros(stays.shape[0], np.int64))
+    paths = Paths(*np.empty((3, net.num_nodes), np.int64))
+    first_potentials(arcs, paths.potential)
     machines = 0
     while machines * slots < jobs.shape[0]:
         if deadline is not None and time.perf_counter() > deadline:
             return None
-        if not buy_machine(
-            tail,
-            head,
-            cost,
-            leaving,
-            by_head,
-            entering,
-            net.cost[stays],
-            int(net.cost[-1]),
-            slots,
-            used,
-            idle,
-            potential,
-            distance,
-            arrived_by,
-        ):
+        if not buy_machine(arcs, int(net.cost[-1]), slots, bought, paths):
             break
         machines += 1
     flow = np.empty(net.tail.shape[0], np.int64)
-    flow[jobs], flow[stays], flow[-1] = used, idle, machines * slots
+    flow[jobs], flow[stays], flow[-1] = bought.used, bought.idle, machines * slots
     return flow
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.waiting.model import HOUR_US, MAX_END_US
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting.model import MAX_END_US
 from schedgap.instances.waiting.objective import rent_of
 
 if TYPE_CHECKING:

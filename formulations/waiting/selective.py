@@ -14,11 +14,8 @@ import numpy as np
 
 from schedgap.formulations.waiting.erlang import erlang_b, erlang_c
 from schedgap.formulations.waiting.models import Prediction, checked, price_of, scaled_phi, scaled_psi
-from schedgap.instances.errors import MethodError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike
 
     from schedgap.instances.arrays import FloatArray
@@ -124,31 +121,4 @@ def compound(
         1 - jobs.share * (1 - gone),
         rented_work,
         price_of(s, rate / mu, d, rented_work),
-    )
-
-
-def with_spot(
-    model: Callable[[FloatArray], Prediction], arrival_rate: ArrayLike, spot_share: float, spot_price: float
-) -> Prediction:
-    """Return a model's prediction where a share of the jobs runs on spot machines (section IV-D).
-
-    Spot jobs never wait and leave the stream, which thins to a Poisson stream of rate lambda (1 - spot_share). Their
-    runtimes are distributed as those of all jobs; the price of their reruns is in `spot_price`.
-
-    model : from arrival rates to the prediction for the other jobs. spot_price : per unit of work, in on-demand prices.
-
-    Raises
-    ------
-    MethodError
-        unless 0 <= spot_share < 1 and spot_price >= 0.
-    """
-    if not 0 <= spot_share < 1 or not spot_price >= 0:
-        raise MethodError(f"spot_share is {spot_share:g}, spot_price {spot_price:g}; give 0 <= share < 1 and a price.")
-    rest = 1 - spot_share
-    other = model(np.asarray(arrival_rate, np.float64) * rest)
-    return Prediction(
-        rest * other.mean_wait_s,
-        rest * other.on_demand_share,
-        rest * other.on_demand_work_share,
-        rest * other.normalised_price + spot_share * spot_price,
     )

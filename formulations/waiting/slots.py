@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.waiting.schedule import RENTED, WaitingSchedule
+from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray

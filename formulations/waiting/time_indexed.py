@@ -34,7 +34,7 @@ from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trusted import trusted
-from schedgap.formulations.waiting.windows import INFEASIBLE_SOLUTION, by_gcd, is_feasible, schedule_of, windows
+from schedgap.formulations.waiting.windows import INFEASIBLE_SOLUTION, is_feasible, schedule_of, sizes_of, windows
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.waiting.model import FAMILY
@@ -71,15 +71,6 @@ def too_large(found: Windows) -> str | None:
     return None
 
 
-def _sizes(found: Windows) -> list[tuple[IntArray, int]]:
-    """Return the sizes of jobs and what a machine holds, of cores and of memory, in the largest exact units."""
-    instance, jobs = found.scaled.instance, found.scaled.jobs
-    return [
-        by_gcd(instance.cores[jobs], instance.machine_cores),
-        by_gcd(instance.memory_mib[jobs], instance.machine_memory_mib),
-    ]
-
-
 def columns(found: Windows) -> Columns:
     """Return all starts of all jobs on all machines."""
     counts = found.latest - found.scaled.submit + 1
@@ -109,7 +100,7 @@ def time_indexed_model(found: Windows, cols: Columns) -> LinearModel:
     if found.slots:
         _add_capacity(rows, found, cols, np.ones(scaled.num_jobs, np.int64), found.slots, first_y)
     else:
-        for sizes, room in _sizes(found):
+        for sizes, room in sizes_of(found.scaled):
             _add_capacity(rows, found, cols, sizes, room, first_y)
     order = np.arange(max(0, machines - 1))
     rows.add(

@@ -11,7 +11,7 @@ import numpy as np
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.formulations.waiting.slots import schedule_in_slots, slots_per_machine
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.waiting.schedule import RENTED, WaitingSchedule
+from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 from schedgap.instances.waiting.verify import verify
 
 if TYPE_CHECKING:
@@ -77,7 +77,16 @@ def windows(instance: WaitingInstance) -> Windows | str:
     )
 
 
-def by_gcd(sizes: IntArray, room: int) -> tuple[IntArray, int]:
+def sizes_of(scaled: Scaled) -> list[tuple[IntArray, int]]:
+    """Return the sizes of jobs and what a machine holds, of cores and of memory, in the largest exact units."""
+    instance = scaled.instance
+    return [
+        _by_gcd(instance.cores[scaled.jobs], instance.machine_cores),
+        _by_gcd(instance.memory_mib[scaled.jobs], instance.machine_memory_mib),
+    ]
+
+
+def _by_gcd(sizes: IntArray, room: int) -> tuple[IntArray, int]:
     """Return sizes and what holds them, divided by the sizes' common divisor: the same ones fit together."""
     divisor = max(1, int(np.gcd.reduce(sizes, initial=0)))
     return sizes // divisor, min(room, int(sizes.sum(dtype=object) or 0)) // divisor

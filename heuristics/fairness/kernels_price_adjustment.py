@@ -15,7 +15,7 @@ O(P R) a pass over P pairs of user and class, and a few passes a class to find m
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 
@@ -26,18 +26,41 @@ LOWEST_PRICE = 1e-6
 INFINITE = 1e300
 
 
+class Pairs(NamedTuple):
+    """The P pairs of a user and a class. first : (K + 1,), of each class; its pairs follow one another. user : (P,).
+
+    cost : (P, R), c(i, k, r). gain : (P,), g(i, k).
+    """
+
+    first: Any
+    user: Any
+    cost: Any
+    gain: Any
+
+
+class Division(NamedTuple):
+    """How classes are divided. price : (K, R). level : (K,), m of the last time, 0 for none. amount : (P,), z.
+
+    share : (N,), s. load, slope : (R,), work : (P, 3): work arrays.
+    """
+
+    price: Any
+    level: Any
+    amount: Any
+    share: Any
+    load: Any
+    slope: Any
+    work: Any
+
+
 @lean_kernel
-def sweep(
-    first_pair: Any, pair_user: Any, cost: Any, gain: Any, weight: Any, is_even: bool,
-    price: Any, level: Any, amount: Any, share: Any, load: Any, slope: Any, work: Any,
-) -> None:  # fmt: skip
+def sweep(pairs: Pairs, weight: Any, is_even: bool, division: Division) -> None:
     """Divide every class once, in order.
 
-    first_pair : (K + 1,), of each class; its pairs follow one another. pair_user : (P,). cost : (P, R), c(i, k, r).
-    gain : (P,), g(i, k). weight : (N,), w(i). is_even : without weights, make the lowest shares equal.
-    price : (K, R). level : (K,), m of the last time, 0 for none. amount : (P,), z. share : (N,), s: in and out.
-    load, slope : (R,), work : (P, 3).
+    weight : (N,), w(i). is_even : without weights, make the lowest shares equal. division : in and out.
     """
+    first_pair, pair_user, cost, gain = pairs
+    price, level, amount, share, load, slope, work = division
     num_resources = cost.shape[1]
     for k in range(first_pair.shape[0] - 1):
         start, end = first_pair[k], first_pair[k + 1]

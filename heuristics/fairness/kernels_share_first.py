@@ -6,7 +6,7 @@ and each user passes each machine once.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 
@@ -14,23 +14,48 @@ from schedgap.instances.jit import inlined_kernel, lean_kernel
 FULL = -1
 
 
-@lean_kernel
-def place_by_share(
-    demand: Any, gain: Any, tasks: Any, order: Any, quota: Any, first_machine: Any, rank: Any,
-    left: Any, share: Any, place: Any, machine: Any, heap: Any, task_user: Any, task_machine: Any,
-) -> int:  # fmt: skip
-    """Place tasks until nobody can be served; return how many, or `FULL`.
+class Users(NamedTuple):
+    """What users ask for. demand : (N, R). gain : (N, K) float64, added to the share by a task.
 
-    demand : (N, R). gain : (N, K) float64, added to `share` by a task. tasks : (N,), how many a user still has.
-    order : (N, K), the classes that a user tries in turn, then -1. quota : (N, K), most tasks on a class.
-    first_machine : (K + 1,), of each class. rank : (N,), who goes first at the same share, unique.
-    left : (M, R), share : (N,) float64, tasks and quota : in and out. place, machine : (N,), heap : (N,): work.
-    task_user, task_machine : (T,), out.
+    order : (N, K), the classes that a user tries in turn, then -1. first_machine : (K + 1,), of each class.
+    rank : (N,), who goes first at the same share, unique.
     """
+
+    demand: Any
+    gain: Any
+    order: Any
+    first_machine: Any
+    rank: Any
+
+
+class Left(NamedTuple):
+    """What changes. tasks : (N,), how many a user still has. quota : (N, K), most tasks on a class. left : (M, R).
+
+    share : (N,) float64.
+    """
+
+    tasks: Any
+    quota: Any
+    left: Any
+    share: Any
+
+
+class Turns(NamedTuple):
+    """Who is next. place, machine : (N,), the class and the machine that a user tries; heap : (N,), by share. Work."""
+
+    place: Any
+    machine: Any
+    heap: Any
+
+
+@lean_kernel
+def place_by_share(users: Users, left: Left, turns: Turns, task_user: Any, task_machine: Any) -> int:
+    """Place tasks until nobody can be served; return how many, or `FULL`. task_user, task_machine : (T,), out."""
+    demand, rank, tasks, share, heap = users.demand, users.rank, left.tasks, left.share, turns.heap
     num_users = rank.shape[0]
     for i in range(num_users):
-        place[i] = 0
-        machine[i] = -1
+        turns.place[i] = 0
+        turns.machine[i] = -1
         heap[rank[i]] = i
     size = num_users
     for at in range(size // 2 - 1, -1, -1):
@@ -40,7 +65,7 @@ def place_by_share(
         i = heap[0]
         m = -1
         if tasks[i] > 0:
-            m = _next_machine(i, demand, order, quota, first_machine, left, place, machine)
+            m = _next_machine(i, users, left, turns)
         if m < 0:
             size -= 1
             heap[0] = heap[size]
@@ -48,12 +73,12 @@ def place_by_share(
             continue
         if placed == task_user.shape[0]:
             return FULL
-        k = order[i, place[i]]
+        k = users.order[i, turns.place[i]]
         for r in range(demand.shape[1]):
-            left[m, r] -= demand[i, r]
+            left.left[m, r] -= demand[i, r]
         tasks[i] -= 1
-        quota[i, k] -= 1
-        share[i] += gain[i, k]
+        left.quota[i, k] -= 1
+        share[i] += users.gain[i, k]
         task_user[placed] = i
         task_machine[placed] = m
         placed += 1
@@ -62,18 +87,18 @@ def place_by_share(
 
 
 @inlined_kernel
-def _next_machine(
-    i: int, demand: Any, order: Any, quota: Any, first_machine: Any, left: Any, place: Any, machine: Any
-) -> int:
+def _next_machine(i: int, users: Users, left: Left, turns: Turns) -> int:
     """Return the first machine in a user's order with room for a task, -1 for none."""
+    demand, order, first_machine = users.demand, users.order, users.first_machine
+    place, machine = turns.place, turns.machine
     while place[i] < order.shape[1] and order[i, place[i]] >= 0:
         k = order[i, place[i]]
         if machine[i] < first_machine[k] or machine[i] >= first_machine[k + 1]:
             machine[i] = first_machine[k]
-        while quota[i, k] > 0 and machine[i] < first_machine[k + 1]:
+        while left.quota[i, k] > 0 and machine[i] < first_machine[k + 1]:
             fits = True
             for r in range(demand.shape[1]):
-                fits &= demand[i, r] <= left[machine[i], r]
+                fits &= demand[i, r] <= left.left[machine[i], r]
             if fits:
                 return int(machine[i])
             machine[i] += 1

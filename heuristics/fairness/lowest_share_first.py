@@ -17,8 +17,8 @@ from schedgap.instances.method import method
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.fairness.allocation import FairnessAllocation
     from schedgap.instances.fairness.model import FairnessInstance
+    from schedgap.instances.fairness.solution import FairnessAllocation
 
 ORDERS = ("index", "fastest", "scarce")
 TIES = ("index", "constrained")

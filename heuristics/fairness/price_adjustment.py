@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.fairness.kernels_price_adjustment import sweep
+from schedgap.heuristics.fairness.kernels_price_adjustment import Division, Pairs, sweep
 from schedgap.instances.errors import MethodError
-from schedgap.instances.fairness.allocation import allocation_of
 from schedgap.instances.fairness.model import FAMILY, UNLIMITED
 from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.solution import allocation_of
 from schedgap.instances.method import method
 
 if TYPE_CHECKING:
-    from schedgap.instances.fairness.allocation import FairnessAllocation
     from schedgap.instances.fairness.model import FairnessInstance
+    from schedgap.instances.fairness.solution import FairnessAllocation
 
 
 def has_limits(instance: FairnessInstance) -> str | None:
@@ -58,25 +58,31 @@ def price_adjustment(
     one = fits[user, machine_class]
     whole = one * instance.machine_count[machine_class]
     cost = instance.demand[user] * one[:, None] / np.maximum(instance.capacity[machine_class], 1)
-    amount, share, weight = np.zeros(user.shape), np.zeros(num_users), np.ones(num_users)
-    price = np.full((num_classes, num_resources), 1 / num_resources)
-    level, work = np.zeros(num_classes), np.empty((*user.shape, 3))
-    load, slope = np.empty((2, num_resources))
-    # In parts of an equal share, or so.
-    worth = gain[user, machine_class] * whole * num_users
+    share, weight = np.zeros(num_users), np.ones(num_users)
+    division = Division(
+        price=np.full((num_classes, num_resources), 1 / num_resources),
+        level=np.zeros(num_classes),
+        amount=np.zeros(user.shape),
+        share=share,
+        load=np.empty(num_resources),
+        slope=np.empty(num_resources),
+        work=np.empty((*user.shape, 3)),
+    )
+    # Worth in parts of an equal share, or so.
+    pairs = Pairs(first_pair, user, cost, gain[user, machine_class] * whole * num_users)
 
     def divide(times: int, *, is_even: bool) -> None:
         for _ in range(times):
-            sweep(first_pair, user, cost, worth, weight, is_even, price, level, amount, share, load, slope, work)
+            sweep(pairs, weight, is_even, division)
 
     for _ in range(rounds):
         divide(sweeps, is_even=False)
         weight /= share
         mean = float(np.exp(np.log(weight).mean()))
         weight /= mean
-        level *= mean
-    level[:] = 0.0
+        division.level[:] *= mean
+    division.level[:] = 0.0
     divide(last_sweeps, is_even=True)
     found = np.zeros(gain.shape)
-    found[user, machine_class] = amount * whole
+    found[user, machine_class] = division.amount * whole
     return allocation_of(instance, found)

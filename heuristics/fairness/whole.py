@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.fairness.kernels_share_first import place_by_share
-from schedgap.instances.fairness.allocation import TASK, FairnessAllocation
+from schedgap.heuristics.fairness.kernels_share_first import Left, Turns, Users, place_by_share
 from schedgap.instances.fairness.model import UNLIMITED
+from schedgap.instances.fairness.solution import TASK, FairnessAllocation
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
@@ -69,12 +69,11 @@ class Machines:
         """
         num_users = self.instance.num_users
         quotas = np.full(gain.shape, NO_QUOTA) if quota is None else quota.copy()
-        place, machine, heap = np.empty((3, num_users), np.int64)
+        turns = Turns(*np.empty((3, num_users), np.int64))
         task_user, task_machine = np.empty((2, most_whole_tasks(self.instance)), np.int64)
-        number = place_by_share(
-            self.instance.demand, gain, self.tasks, order, quotas, self.first_machine, rank,
-            self.left, self.share, place, machine, heap, task_user, task_machine,
-        )  # fmt: skip
+        users = Users(self.instance.demand, gain, order, self.first_machine, rank)
+        left = Left(self.tasks, quotas, self.left, self.share)
+        number = place_by_share(users, left, turns, task_user, task_machine)
         assert number >= 0
         self._placed.append((task_user[:number].copy(), task_machine[:number].copy()))
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedgap.heuristics.harvest.kernels_play import CAPACITY, REPLICATION
-from schedgap.heuristics.harvest.simulate import CHOICES, play_rule
+from schedgap.heuristics.harvest.kernels_rules import CAPACITY, REPLICATION
+from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, play_rule
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY, NO_CHECKPOINTS
 from schedgap.instances.method import method
+from schedgap.instances.option_groups import flattened
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,22 +21,10 @@ MOST_REPLICAS = 64
 
 
 @method("capacity-scheduler", version=2, family=FAMILY, stochastic=True, choices=CHOICES)
-def capacity_scheduler(
-    instance: HarvestInstance,
-    rng: np.random.Generator,
-    acquirer: str = "keep",
-    scaling: str = "none",
-    interruptible_every_s: int = 60,
-) -> Outcome:
+@flattened()
+def capacity_scheduler(instance: HarvestInstance, rng: np.random.Generator, pool: PoolOptions = POOL) -> Outcome:
     """Place each waiting task, first in first out, on a random VM of those that it fits on (SlackSched, section 4.1)."""
-    return play_rule(
-        instance,
-        CAPACITY,
-        acquirer=acquirer,
-        scaling=scaling,
-        interruptible_every_s=interruptible_every_s,
-        rng=rng,
-    )
+    return play_rule(instance, CAPACITY, pool, rng)
 
 
 def _has_costly_checkpoints(instance: HarvestInstance) -> str | None:
@@ -51,13 +40,12 @@ def _has_costly_checkpoints(instance: HarvestInstance) -> str | None:
 @method(
     "checkpoint-migrate", version=2, family=FAMILY, stochastic=True, choices=CHOICES, supports=_has_costly_checkpoints
 )
+@flattened()
 def checkpoint_migrate(
     instance: HarvestInstance,
     rng: np.random.Generator,
     checkpoint_every_s: int = 600,
-    acquirer: str = "keep",
-    scaling: str = "none",
-    interruptible_every_s: int = 60,
+    pool: PoolOptions = POOL,
 ) -> Outcome:
     """Be the CapacityScheduler, and let tasks take checkpoints though they cost time (SlackSched, Appendix B.1).
 
@@ -65,15 +53,7 @@ def checkpoint_migrate(
     """
     if checkpoint_every_s < 1:
         raise MethodError(f"checkpoint_every_s is {checkpoint_every_s}; give at least 1 second.")
-    return play_rule(
-        instance,
-        CAPACITY,
-        acquirer=acquirer,
-        scaling=scaling,
-        interruptible_every_s=interruptible_every_s,
-        checkpoint_every_s=checkpoint_every_s,
-        rng=rng,
-    )
+    return play_rule(instance, CAPACITY, pool, rng, checkpoint_every_s=checkpoint_every_s)
 
 
 def _has_jobs_without_checkpoints(instance: HarvestInstance) -> str | None:
@@ -88,13 +68,12 @@ def _has_jobs_without_checkpoints(instance: HarvestInstance) -> str | None:
 @method(
     "replication", version=2, family=FAMILY, stochastic=True, choices=CHOICES, supports=_has_jobs_without_checkpoints
 )
+@flattened()
 def replication(
     instance: HarvestInstance,
     rng: np.random.Generator,
     replicas: int = 3,
-    acquirer: str = "keep",
-    scaling: str = "none",
-    interruptible_every_s: int = 60,
+    pool: PoolOptions = POOL,
 ) -> Outcome:
     """Run each task on several random VMs at once, until one completes it (SlackSched, Appendix B.1).
 
@@ -103,12 +82,4 @@ def replication(
     """
     if not 1 <= replicas <= MOST_REPLICAS:
         raise MethodError(f"replicas is {replicas}; give 1 to {MOST_REPLICAS}.")
-    return play_rule(
-        instance,
-        REPLICATION,
-        acquirer=acquirer,
-        scaling=scaling,
-        interruptible_every_s=interruptible_every_s,
-        copies=replicas,
-        rng=rng,
-    )
+    return play_rule(instance, REPLICATION, pool, rng, copies=replicas)

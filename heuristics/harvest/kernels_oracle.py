@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from schedgap.heuristics.harvest.kernels_play import COSTLY_EVERY, FREE_EVERY, next_moment
-from schedgap.heuristics.harvest.kernels_ready import left_ms
-from schedgap.instances.harvest.kernels_events import HAPPENED, has_room, lasts_ms, place, work_left
-from schedgap.instances.harvest.kernels_plain import checkpoints_every, list_fitting
-from schedgap.instances.harvest.kernels_state import NEVER, NOBODY, NOW, WAITING, State
-from schedgap.instances.harvest.kernels_waiting import next_waiting
+from schedgap.heuristics.harvest.kernels_rules import next_moment
+from schedgap.heuristics.harvest.slacksched.kernels_slots import left_ms
+from schedgap.instances.harvest.simulator.events import HAPPENED, has_room, lasts_ms, place, work_left
+from schedgap.instances.harvest.simulator.plain import checkpoints_every, list_fitting
+from schedgap.instances.harvest.simulator.state import NEVER, NOBODY, State
+from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.harvest.kernels_acquire import Acquire
-    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire
+    from schedgap.instances.arrays import IntArray
 
 # What is guaranteed: that the VM does not shrink before the task's end, or that it kills nothing before it.
 NO_SHRINK, NO_KILL = 0, 1
@@ -38,18 +38,18 @@ class Foresight(NamedTuple):
 
 
 @lean_kernel
-def play_oracle(s: State, f: Foresight, guarantee: int, acquire: Acquire, parameter: FloatArray) -> int:
+def play_oracle(s: State, f: Foresight, guarantee: int, acquire: Acquire, free_every: int) -> int:
     """Play the Oracle until all tasks are complete or nothing happens any more; return the status of `advance`."""
     while True:
         status = next_moment(s, acquire)
         if status != HAPPENED:
             return status
-        if s.clock[WAITING] > 0:
-            _pass(s, f, guarantee, int(parameter[FREE_EVERY]), int(parameter[COSTLY_EVERY]))
+        if s.clock[0].waiting > 0:
+            _pass(s, f, guarantee, free_every)
 
 
 @inner_kernel
-def _pass(s: State, f: Foresight, guarantee: int, free_every: int, costly_every: int) -> None:
+def _pass(s: State, f: Foresight, guarantee: int, free_every: int) -> None:
     """Place each waiting task, in order, on the VM that is safe for the shortest time that is long enough, by its estimate.
 
     So VMs that are safe for long are left for long tasks; of equals, the first. O(V) for each change of demand from one job
@@ -58,13 +58,13 @@ def _pass(s: State, f: Foresight, guarantee: int, free_every: int, costly_every:
     """
     task, count, cores, memory, longest = next_waiting(s, 0), 0, -1, -1, -1
     while task != NOBODY:
-        job = s.task2job[task]
-        end = s.first_task[job + 1]
-        if s.cores[job] != cores or s.memory[job] != memory:
-            cores, memory = s.cores[job], s.memory[job]
+        job = s.tasks.job[task]
+        end = s.jobs.first_task[job + 1]
+        if s.jobs.cores[job] != cores or s.jobs.memory[job] != memory:
+            cores, memory = s.jobs.cores[job], s.jobs.memory[job]
             count = _list_safe(s, f, guarantee, cores, memory)
             longest = _longest(f, count)
-        every = checkpoints_every(s, job, free_every, costly_every)
+        every = checkpoints_every(s, job, free_every, 0)
         # What was saved may make tasks with checkpoints shorter than their estimates.
         if longest < f.shortest[job] and (every == 0 or count == 0):
             task = next_waiting(s, end)
@@ -73,13 +73,13 @@ def _pass(s: State, f: Foresight, guarantee: int, free_every: int, costly_every:
             lasts = lasts_ms(s, task, work_left(s, task), every)
             if lasts <= longest:
                 chosen = _tightest(s, f, count, lasts)
-                vm = s.fitting[chosen]
+                vm = s.work.fitting[chosen]
                 place(s, task, vm, every)
                 if has_room(s, vm, cores, memory):
                     f.safe[chosen] = _safe_ms(s, f, guarantee, vm, cores)
                 else:
                     count -= 1
-                    s.fitting[chosen], f.safe[chosen] = s.fitting[count], f.safe[count]
+                    s.work.fitting[chosen], f.safe[chosen] = s.work.fitting[count], f.safe[count]
                 longest = _longest(f, count)
             task = next_waiting(s, task + 1)
         if task != NOBODY and task < end:
@@ -91,7 +91,7 @@ def _list_safe(s: State, f: Foresight, guarantee: int, cores: int, memory: int) 
     """List the VMs with room in `State.fitting`, and for how long they are safe; return how many they are."""
     count = list_fitting(s, cores, memory)
     for i in range(count):
-        f.safe[i] = _safe_ms(s, f, guarantee, s.fitting[i], cores)
+        f.safe[i] = _safe_ms(s, f, guarantee, s.work.fitting[i], cores)
     return count
 
 
@@ -110,7 +110,9 @@ def _tightest(s: State, f: Foresight, count: int, lasts: int) -> int:
     best = NOBODY
     for i in range(count):
         if f.safe[i] >= lasts and (
-            best == NOBODY or f.safe[i] < f.safe[best] or (f.safe[i] == f.safe[best] and s.fitting[i] < s.fitting[best])
+            best == NOBODY
+            or f.safe[i] < f.safe[best]
+            or (f.safe[i] == f.safe[best] and s.work.fitting[i] < s.work.fitting[best])
         ):
             best = i
     return best
@@ -119,7 +121,7 @@ def _tightest(s: State, f: Foresight, count: int, lasts: int) -> int:
 @inner_kernel
 def _safe_ms(s: State, f: Foresight, guarantee: int, vm: int, cores: int) -> int:
     """Return for how long a task with so many cores may run on a VM from now on."""
-    now, at, last = s.clock[NOW], f.at[vm], f.last[vm]
+    now, at, last = s.clock[0].now, f.at[vm], f.last[vm]
     while at < last and f.event_ms[at] <= now:
         at += 1
     f.at[vm] = at
@@ -128,12 +130,12 @@ def _safe_ms(s: State, f: Foresight, guarantee: int, vm: int, cores: int) -> int
     if guarantee == NO_SHRINK:
         return int(f.shrink_ms[at] - now)
     for event in range(at, last):
-        used, run = cores, s.oldest[vm]
+        used, run = cores, s.vms.oldest[vm]
         while run != NOBODY:
-            guess = s.run_guess[run] if s.run_guess[run] > now else now + left_ms(s.run_guess[run], now)
+            guess = s.runs.guess[run] if s.runs.guess[run] > now else now + left_ms(s.runs.guess[run], now)
             if guess > f.event_ms[event]:
-                used += s.cores[s.task2job[s.run_task[run]]]
-            run = s.after[run]
+                used += s.jobs.cores[s.tasks.job[s.runs.task[run]]]
+            run = s.runs.after[run]
         if used > f.event_cores[event]:
             return int(f.event_ms[event] - now)
     return NEVER

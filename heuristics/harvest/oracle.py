@@ -7,42 +7,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.heuristics.harvest.kernels_oracle import Foresight, play_oracle
-from schedgap.heuristics.harvest.simulate import CHOICES, play_kernel
-from schedgap.instances.harvest.kernels_state import NEVER
+from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, fixed_pool_reason, play_kernel
 from schedgap.instances.harvest.model import FAMILY
-from schedgap.instances.method import method
+from schedgap.instances.harvest.simulator.simulator import Simulator
+from schedgap.instances.harvest.simulator.state import NEVER
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.option_groups import flattened
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.harvest.kernels_acquire import Acquire
-    from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.harvest.kernels_state import State
     from schedgap.instances.harvest.model import HarvestInstance
-    from schedgap.instances.method import Outcome
 
 GUARANTEES = ("no-shrink", "no-kill")
 
 
 @method("oracle", version=2, family=FAMILY, choices={**CHOICES, "guarantee": GUARANTEES})
-def oracle(
-    instance: HarvestInstance,
-    guarantee: str = "no-shrink",
-    acquirer: str = "keep",
-    scaling: str = "none",
-    interruptible_every_s: int = 60,
-) -> Outcome:
+@flattened()
+def oracle(instance: HarvestInstance, guarantee: str = "no-shrink", pool: PoolOptions = POOL) -> Outcome:
     """Place a task only where it will complete before the VM shrinks, which is known, by its estimate, which may be wrong.
 
     Greedy, first in first out (SlackSched, section 4.1): a waiting task that is safe on some VM now is placed on the one that
     is safe for the shortest time that is long enough. guarantee : the VM does not shrink before the task's end (`no-shrink`,
     the paper's), or, if the estimates are right, no shrink before the task's end kills anything on the VM (`no-kill`).
     """
-    foresight = _foresight(instance)
-    kind = GUARANTEES.index(guarantee)
-
-    def kernel(state: State, acquire: Acquire, parameter: FloatArray) -> int:
-        return int(play_oracle(state, foresight, kind, acquire, parameter))
-
-    return play_kernel(instance, kernel, acquirer=acquirer, scaling=scaling, every_s=(interruptible_every_s, 0))
+    reason = fixed_pool_reason(instance, pool.acquirer, pool.scaling)
+    if reason is not None:
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    foresight, kind, free_every = _foresight(instance), GUARANTEES.index(guarantee), pool.free_every_ms
+    return play_kernel(
+        Simulator(instance),
+        pool,
+        lambda state, acquire: int(play_oracle(state, foresight, kind, acquire, free_every)),
+    )
 
 
 def _foresight(instance: HarvestInstance) -> Foresight:

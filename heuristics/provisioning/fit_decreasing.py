@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.kernels_fit import place_in_turn
+from schedgap.heuristics.provisioning.kernels_fit import Placed, place_in_turn
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.model import FAMILY
@@ -61,11 +61,10 @@ def _decreasing(instance: ProvisioningInstance, order: str, opens: str, *, best:
     opened = instance.reservation_type if opens == "reservation" else _densest_type(instance)
     num_tasks = instance.num_tasks
     machine_type, task2machine = np.empty(num_tasks, np.int64), np.empty(num_tasks, np.int64)
-    left = np.empty((num_tasks, len(instance.resources)), np.int64)
+    placed = Placed(machine_type, np.empty((num_tasks, len(instance.resources)), np.int64), task2machine)
     number = place_in_turn(
-        turn, instance.demand, task2class, instance.type2family, instance.capacity, opened, best,
-        machine_type, left, task2machine,
-    )  # fmt: skip
+        turn, instance.demand, task2class, instance.type2family, instance.capacity, opened, best, placed
+    )
     chosen = machine_type[:number]
     if opens == "dense":
         chosen = _downsized(instance, chosen, task2class, task2machine)

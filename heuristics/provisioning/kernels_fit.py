@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from schedgap.instances.jit import lean_kernel
 
 
+class Placed(NamedTuple):
+    """What was placed: machine_type, task2machine : (T,), left : (T, R), of each machine, all int64."""
+
+    machine_type: Any
+    left: Any
+    task2machine: Any
+
+
+class Beside(NamedTuple):
+    """What tasks do to one another. workload : (C,) into throughput (W + 1, W + 1) float64, of which the last are 1.
+
+    factor : (T,) float64, the throughput of each placed task. last : (T,) the last task of each machine; before : (T,) the
+    one placed before, -1 for none.
+    """
+
+    workload: Any
+    throughput: Any
+    factor: Any
+    last: Any
+    before: Any
+
+
 @lean_kernel
 def place_in_turn(
-    order: Any, demand: Any, task2class: Any, type2group: Any, capacity: Any, opens: Any, best: bool,
-    machine_type: Any, left: Any, task2machine: Any,
-) -> int:  # fmt: skip
+    order: Any, demand: Any, task2class: Any, type2group: Any, capacity: Any, opens: Any, best: bool, placed: Placed
+) -> int:
     """Place each task on the first machine with room, or the one that it leaves the fullest; return their number.
 
     order : (T,) tasks in turn. demand : (G, C, R), -1 where a class cannot run. opens : (C,) type to rent where no
     machine has room. best : the least summed share of capacity left free, first machine on ties; otherwise the first.
-    machine_type : (T,), left : (T, R), task2machine : (T,) int64, out.
     """
+    machine_type, left, task2machine = placed
     num_machines = 0
     for t in order:
         c = task2class[t]
@@ -53,15 +74,14 @@ def place_in_turn(
 
 @lean_kernel
 def synergy_place(
-    demand: Any, task2class: Any, type2group: Any, capacity: Any, price: Any, opens: Any, workload: Any, throughput: Any,
-    machine_type: Any, left: Any, task2machine: Any, factor: Any, last: Any, before: Any,
-) -> int:  # fmt: skip
+    demand: Any, task2class: Any, type2group: Any, capacity: Any, price: Any, opens: Any, beside: Beside, placed: Placed
+) -> int:
     """Place the tasks in list order as Eva's Synergy does; return the number of machines.
 
-    opens : (C,) reservation type. workload : (C,) into throughput (W + 1, W + 1) float64, whose last row and column
-    are 1. machine_type : (T,), left : (T, R), task2machine : (T,), out. factor : (T,) float64, the throughput of
-    each placed task; last : (T,) the last task of each machine, before : (T,) the one placed before, -1 for none: work.
+    opens : (C,) reservation type.
     """
+    workload, throughput, factor, last, before = beside
+    machine_type, left, task2machine = placed
     num_machines = 0
     for t in range(task2class.shape[0]):
         c = task2class[t]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.full_reconfiguration_tnrp import throughput_table
-from schedgap.heuristics.provisioning.kernels_fit import synergy_place
+from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration_tnrp import throughput_table
+from schedgap.heuristics.provisioning.kernels_fit import Beside, Placed, synergy_place
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.solution import Provisioning
@@ -29,10 +29,15 @@ def synergy(instance: ProvisioningInstance) -> Provisioning:
     throughput, workload = throughput_table(instance)
     num_tasks = instance.num_tasks
     machine_type, task2machine, last, before = (np.empty(num_tasks, np.int64) for _ in range(4))
+    placed = Placed(machine_type, np.empty((num_tasks, len(instance.resources)), np.int64), task2machine)
     number = synergy_place(
-        instance.demand, instance.task_classes(), instance.type2family, instance.capacity, instance.price,
-        instance.reservation_type, workload, throughput,
-        machine_type, np.empty((num_tasks, len(instance.resources)), np.int64), task2machine,
-        np.empty(num_tasks), last, before,
-    )  # fmt: skip
+        instance.demand,
+        instance.task_classes(),
+        instance.type2family,
+        instance.capacity,
+        instance.price,
+        instance.reservation_type,
+        Beside(workload, throughput, np.empty(num_tasks), last, before),
+        placed,
+    )
     return Provisioning.from_tasks(instance, machine_type[:number], task2machine)

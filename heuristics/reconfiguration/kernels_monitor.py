@@ -114,7 +114,7 @@ def observe(
     running: BoolArray,
     by_maximum: bool,
 ) -> None:
-    """Record what the tasks of a view show; the table needs a free slot for each of them and one more.
+    """Record what the tasks of an observation show; the table needs a free slot for each of them and one more.
 
     A machine shows something if it runs and every task on it shows a throughput. A job of several tasks shows something
     if all of its machines do.

@@ -9,27 +9,27 @@ import numpy as np
 from schedgap.instances.jit import inner_kernel, kernel
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.kernels_wares import Now, Wares
+    from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
 @kernel
 def owl_plan(
-    wares: Wares, now: Now, frozen: BoolArray, class2workload: IntArray, throughput: FloatArray
+    catalogue: Catalogue, present: Present, frozen: BoolArray, class2workload: IntArray, throughput: FloatArray
 ) -> tuple[IntArray, IntArray]:
     """Return (T,) machines and the types of the new ones. throughput : (W, W) float64."""
-    num_tasks, num_machines = now.task_class.shape[0], now.machine_type.shape[0]
+    num_tasks, num_machines = present.task_class.shape[0], present.machine_type.shape[0]
     tasks_on = np.zeros(num_machines, np.int64)
     held = np.zeros(num_machines, np.bool_)
     for t in range(num_tasks):
-        if now.sent_to[t] >= 0:
-            tasks_on[now.sent_to[t]] += 1
-            held[now.sent_to[t]] |= frozen[t]
+        if present.sent_to[t] >= 0:
+            tasks_on[present.sent_to[t]] += 1
+            held[present.sent_to[t]] |= frozen[t]
     # Classes of the tasks that may be placed, in the order of their numbers, and the tasks of each, linked.
-    first, last = np.full(wares.kmin.shape[0], -1), np.full(wares.kmin.shape[0], -1)
-    after, place = np.full(num_tasks, -1), now.sent_to.copy()
+    first, last = np.full(catalogue.kmin.shape[0], -1), np.full(catalogue.kmin.shape[0], -1)
+    after, place = np.full(num_tasks, -1), present.sent_to.copy()
     for t in range(num_tasks):
-        m, c = now.sent_to[t], now.task_class[t]
+        m, c = present.sent_to[t], present.task_class[t]
         if m >= 0 and (held[m] or tasks_on[m] >= 2):
             continue
         if first[c] < 0:
@@ -38,7 +38,7 @@ def owl_plan(
             after[last[c]] = t
         last[c] = t
     classes = np.flatnonzero(first >= 0)
-    one, two, type_of, ratio = _combinations(wares, classes, class2workload, throughput)
+    one, two, type_of, ratio = _combinations(catalogue, classes, class2workload, throughput)
     new_type = np.empty(num_tasks, np.int64)
     fresh = 0
     for i in np.argsort(-ratio, kind="mergesort"):
@@ -46,8 +46,8 @@ def owl_plan(
         while first[a] >= 0 and (b < 0 or (after[first[a]] >= 0 if a == b else first[b] >= 0)):
             t = first[a]
             first[a] = after[t]
-            m = now.sent_to[t]
-            if b < 0 and m >= 0 and now.machine_type[m] == type_of[i]:
+            m = present.sent_to[t]
+            if b < 0 and m >= 0 and present.machine_type[m] == type_of[i]:
                 continue
             place[t] = num_machines + fresh
             if b >= 0:
@@ -60,7 +60,7 @@ def owl_plan(
 
 @kernel
 def _combinations(
-    wares: Wares, classes: IntArray, class2workload: IntArray, throughput: FloatArray
+    catalogue: Catalogue, classes: IntArray, class2workload: IntArray, throughput: FloatArray
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Return single classes and pairs that fit a type: first class, second or -1, cheapest type, worth per price."""
     number = classes.shape[0]
@@ -69,34 +69,34 @@ def _combinations(
     type_of, ratio = np.empty(rows, np.int64), np.empty(rows)
     row = 0
     for a in classes:
-        one[row], type_of[row], ratio[row] = a, wares.kmin[a], 1.0
+        one[row], type_of[row], ratio[row] = a, catalogue.kmin[a], 1.0
         row += 1
     for i in range(number):
         for other in range(i, number):
             a, b = classes[i], classes[other]
-            k = _cheapest_for_two(wares, a, b)
+            k = _cheapest_for_two(catalogue, a, b)
             if k < 0:
                 continue
             v, w = class2workload[a], class2workload[b]
-            worth = wares.worth[a] * throughput[v, w] + wares.worth[b] * throughput[w, v]
+            worth = catalogue.worth[a] * throughput[v, w] + catalogue.worth[b] * throughput[w, v]
             # Single tasks come before pairs that are worth no more.
-            if worth > wares.price[k]:
-                one[row], two[row], type_of[row], ratio[row] = a, b, k, worth / wares.price[k]
+            if worth > catalogue.price[k]:
+                one[row], two[row], type_of[row], ratio[row] = a, b, k, worth / catalogue.price[k]
                 row += 1
     return one[:row], two[:row], type_of[:row], ratio[:row]
 
 
 @inner_kernel
-def _cheapest_for_two(wares: Wares, a: int, b: int) -> int:
+def _cheapest_for_two(catalogue: Catalogue, a: int, b: int) -> int:
     best = -1
-    for k in range(wares.price.shape[0]):
-        if best >= 0 and wares.price[k] >= wares.price[best]:
+    for k in range(catalogue.price.shape[0]):
+        if best >= 0 and catalogue.price[k] >= catalogue.price[best]:
             continue
-        demand = wares.demand[wares.family[k]]
+        demand = catalogue.demand[catalogue.family[k]]
         fits = True
         for r in range(demand.shape[1]):
             fits &= demand[a, r] >= 0 and demand[b, r] >= 0
-            fits &= demand[a, r] + demand[b, r] <= wares.capacity[k, r]
+            fits &= demand[a, r] + demand[b, r] <= catalogue.capacity[k, r]
         if fits:
             best = k
     return best

@@ -9,12 +9,12 @@ import numpy as np
 from schedgap.instances.jit import inner_kernel, kernel
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.kernels_wares import Now, Wares
+    from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
 class Fleet(NamedTuple):
-    """Machines and what is on them; rows for those of the view, then for new ones.
+    """Machines and what is on them; rows for those of the observation, then for new ones.
 
     place : (T,) machine of each task, -1 for none. type : (M + T,). longest : (M + T,) the longest run time on a
     machine, 0 if empty. left : (M + T, R). tasks : (M + T,). open : (M + T,) whether tasks may be put there. size : (1,).
@@ -31,7 +31,7 @@ class Fleet(NamedTuple):
 
 @kernel
 def stratus_plan(
-    wares: Wares, now: Now, frozen: BoolArray, run_time: FloatArray, unit: FloatArray, reference: IntArray,
+    catalogue: Catalogue, present: Present, frozen: BoolArray, run_time: FloatArray, unit: FloatArray, reference: IntArray,
     zero_blocks: bool,
 ) -> tuple[IntArray, IntArray]:  # fmt: skip
     """Return (T,) machines and the types of the new ones.
@@ -39,33 +39,33 @@ def stratus_plan(
     run_time : (T,) seconds. unit : (R,) of an amount as people write it. reference : (K,) the type with whose capacity
     a type is compared. zero_blocks : a machine without one of the resources counts as half full.
     """
-    num_tasks, num_machines = now.task_class.shape[0], now.machine_type.shape[0]
-    rows, num_resources = num_machines + 2 * num_tasks, wares.capacity.shape[1]
+    num_tasks, num_machines = present.task_class.shape[0], present.machine_type.shape[0]
+    rows, num_resources = num_machines + 2 * num_tasks, catalogue.capacity.shape[1]
     fleet = Fleet(
         np.full(num_tasks, -1), np.zeros(rows, np.int64), np.zeros(rows), np.zeros((rows, num_resources), np.int64),
         np.zeros(rows, np.int64), np.zeros(rows, np.bool_), np.array([num_machines]),
     )  # fmt: skip
     for m in range(num_machines):
-        fleet.type[m] = now.machine_type[m]
-        fleet.left[m] = wares.capacity[now.machine_type[m]]
-        fleet.open[m] = now.running[m]
+        fleet.type[m] = present.machine_type[m]
+        fleet.left[m] = catalogue.capacity[present.machine_type[m]]
+        fleet.open[m] = present.running[m]
     held = np.zeros(rows, np.bool_)
     for t in range(num_tasks):
-        if now.sent_to[t] >= 0:
-            _put(wares, now, fleet, run_time, t, now.sent_to[t])
-            held[now.sent_to[t]] |= frozen[t]
-    _place(wares, now, fleet, run_time, unit, reference, np.flatnonzero(now.sent_to < 0))
+        if present.sent_to[t] >= 0:
+            _put(catalogue, present, fleet, run_time, t, present.sent_to[t])
+            held[present.sent_to[t]] |= frozen[t]
+    _place(catalogue, present, fleet, run_time, unit, reference, np.flatnonzero(present.sent_to < 0))
     for m in range(fleet.size[0]):
         k = fleet.type[m]
-        if held[m] or fleet.tasks[m] == 0 or not _half_empty(wares, fleet, m, zero_blocks):
+        if held[m] or fleet.tasks[m] == 0 or not _half_empty(catalogue, fleet, m, zero_blocks):
             continue
         moved = np.flatnonzero(fleet.place == m)
-        if moved.shape[0] == 1 and wares.kmin[now.task_class[moved[0]]] == k:
+        if moved.shape[0] == 1 and catalogue.kmin[present.task_class[moved[0]]] == k:
             continue
         fleet.open[m] = False
         fleet.tasks[m] = 0
         fleet.place[moved] = -1
-        _place(wares, now, fleet, run_time, unit, reference, moved)
+        _place(catalogue, present, fleet, run_time, unit, reference, moved)
     # New machines that were emptied again are not rented.
     number = np.full(rows, -1)
     number[:num_machines] = np.arange(num_machines)
@@ -90,18 +90,18 @@ def run_time_class(seconds: float) -> int:
 
 
 @inner_kernel
-def _put(wares: Wares, now: Now, fleet: Fleet, run_time: FloatArray, t: int, m: int) -> None:
+def _put(catalogue: Catalogue, present: Present, fleet: Fleet, run_time: FloatArray, t: int, m: int) -> None:
     fleet.place[t] = m
     fleet.tasks[m] += 1
     fleet.longest[m] = max(fleet.longest[m], run_time[t])
     for r in range(fleet.left.shape[1]):
-        fleet.left[m, r] -= wares.demand[wares.family[fleet.type[m]], now.task_class[t], r]
+        fleet.left[m, r] -= catalogue.demand[catalogue.family[fleet.type[m]], present.task_class[t], r]
 
 
 @inner_kernel
-def _half_empty(wares: Wares, fleet: Fleet, m: int, zero_blocks: bool) -> bool:
+def _half_empty(catalogue: Catalogue, fleet: Fleet, m: int, zero_blocks: bool) -> bool:
     for r in range(fleet.left.shape[1]):
-        size = wares.capacity[fleet.type[m], r]
+        size = catalogue.capacity[fleet.type[m], r]
         if 2 * (size - fleet.left[m, r]) >= size and (size > 0 or zero_blocks):
             return False
     return True
@@ -109,42 +109,50 @@ def _half_empty(wares: Wares, fleet: Fleet, m: int, zero_blocks: bool) -> bool:
 
 @kernel
 def _place(
-    wares: Wares, now: Now, fleet: Fleet, run_time: FloatArray, unit: FloatArray, reference: IntArray, tasks: IntArray
+    catalogue: Catalogue,
+    present: Present,
+    fleet: Fleet,
+    run_time: FloatArray,
+    unit: FloatArray,
+    reference: IntArray,
+    tasks: IntArray,
 ) -> None:
     """Put tasks on running machines, and the others on new ones."""
     left_out = np.empty(tasks.shape[0], np.int64)
     number = 0
     for t in tasks:
-        m = _matching(wares, now, fleet, run_time, unit, t)
+        m = _matching(catalogue, present, fleet, run_time, unit, t)
         if m >= 0:
-            _put(wares, now, fleet, run_time, t, m)
+            _put(catalogue, present, fleet, run_time, t, m)
         else:
             left_out[number] = t
             number += 1
     left_out = left_out[:number]
     left_out = left_out[np.argsort(-run_time[left_out], kind="mergesort")]
     first, limit = 0, 1
-    need = np.zeros((wares.demand.shape[0], wares.capacity.shape[1]), np.int64)
+    need = np.zeros((catalogue.demand.shape[0], catalogue.capacity.shape[1]), np.int64)
     while first < number:
         # The longest run of tasks, at most `limit`, that some type takes.
         stop, machine_type = first, -1
         while stop < number and stop - first < limit:
-            _demand(wares, now, left_out, first, stop + 1, need)
-            bigger = _best_type(wares, need, reference)
+            _demand(catalogue, present, left_out, first, stop + 1, need)
+            bigger = _best_type(catalogue, need, reference)
             if bigger < 0:
                 break
             stop, machine_type = stop + 1, bigger
         m = fleet.size[0]
         fleet.size[0] += 1
         fleet.type[m] = machine_type
-        fleet.left[m] = wares.capacity[machine_type]
+        fleet.left[m] = catalogue.capacity[machine_type]
         for i in range(first, stop):
-            _put(wares, now, fleet, run_time, left_out[i], m)
+            _put(catalogue, present, fleet, run_time, left_out[i], m)
         first, limit = stop, limit + 1
 
 
 @inner_kernel
-def _matching(wares: Wares, now: Now, fleet: Fleet, run_time: FloatArray, unit: FloatArray, t: int) -> int:
+def _matching(
+    catalogue: Catalogue, present: Present, fleet: Fleet, run_time: FloatArray, unit: FloatArray, t: int
+) -> int:
     """Return the open machine for a task: of its run-time class, of a higher one, of a lower one; -1 for none.
 
     In its own class, the one whose run time is the closest; in others, the one with the most room, summed over
@@ -152,10 +160,10 @@ def _matching(wares: Wares, now: Now, fleet: Fleet, run_time: FloatArray, unit: 
     """
     own = run_time_class(run_time[t])
     best, best_group, best_score = -1, 3, 0.0
-    for m in range(now.machine_type.shape[0]):
+    for m in range(present.machine_type.shape[0]):
         if not fleet.open[m]:
             continue
-        demand = wares.demand[wares.family[fleet.type[m]], now.task_class[t]]
+        demand = catalogue.demand[catalogue.family[fleet.type[m]], present.task_class[t]]
         fits, score = True, 0.0
         for r in range(demand.shape[0]):
             fits &= 0 <= demand[r] <= fleet.left[m, r]
@@ -172,32 +180,32 @@ def _matching(wares: Wares, now: Now, fleet: Fleet, run_time: FloatArray, unit: 
 
 
 @inner_kernel
-def _demand(wares: Wares, now: Now, tasks: IntArray, first: int, stop: int, need: IntArray) -> None:
+def _demand(catalogue: Catalogue, present: Present, tasks: IntArray, first: int, stop: int, need: IntArray) -> None:
     """Sum the demands of tasks[first:stop] on each family; -1 where one may not run."""
     for f in range(need.shape[0]):
         for r in range(need.shape[1]):
             need[f, r] = 0
             for i in range(first, stop):
-                one = wares.demand[f, now.task_class[tasks[i]], r]
+                one = catalogue.demand[f, present.task_class[tasks[i]], r]
                 need[f, r] = -1 if one < 0 or need[f, r] < 0 else need[f, r] + one
 
 
 @inner_kernel
-def _best_type(wares: Wares, need: IntArray, reference: IntArray) -> int:
+def _best_type(catalogue: Catalogue, need: IntArray, reference: IntArray) -> int:
     """Return the type that gives the most of its tightest resource, relative to its reference type, per price."""
     best, best_score = -1, 0.0
-    for k in range(wares.price.shape[0]):
-        demand = need[wares.family[k]]
+    for k in range(catalogue.price.shape[0]):
+        demand = need[catalogue.family[k]]
         fits, tightest, fullest = True, 0, -1.0
         for r in range(demand.shape[0]):
-            size = wares.capacity[k, r]
+            size = catalogue.capacity[k, r]
             fits &= 0 <= demand[r] <= size
             if size > 0 and demand[r] / size > fullest:
                 tightest, fullest = r, demand[r] / size
         if not fits:
             continue
-        size = wares.capacity[reference[k], tightest]
-        score = demand[tightest] / size / wares.price[k] if size > 0 else np.inf
+        size = catalogue.capacity[reference[k], tightest]
+        score = demand[tightest] / size / catalogue.price[k] if size > 0 else np.inf
         if best < 0 or score > best_score:
             best, best_score = k, score
     return best

@@ -6,53 +6,53 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.reconfiguration.kernels_plan import contents, put, worth_of
-from schedgap.heuristics.reconfiguration.kernels_wares import aligned
+from schedgap.heuristics.reconfiguration.kernels_catalogue import aligned
+from schedgap.heuristics.reconfiguration.kernels_worth import contents, put, worth_of
 from schedgap.instances.jit import kernel
 
 if TYPE_CHECKING:
+    from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present
     from schedgap.heuristics.reconfiguration.kernels_monitor import Table
-    from schedgap.heuristics.reconfiguration.kernels_wares import Now, Wares
     from schedgap.instances.arrays import IntArray
 
 
 @kernel
-def best_fit(wares: Wares, table: Table, now: Now, sizes: bool) -> tuple[IntArray, IntArray]:
+def best_fit(catalogue: Catalogue, table: Table, present: Present, sizes: bool) -> tuple[IntArray, IntArray]:
     """Place the tasks that are nowhere, one after the other; return (T,) machines and the types of the new ones."""
-    num_machines = now.machine_type.shape[0]
+    num_machines = present.machine_type.shape[0]
     num_new = 0
-    for m in now.sent_to:
+    for m in present.sent_to:
         num_new += m < 0
-    types = np.concatenate((now.machine_type, np.zeros(num_new, np.int64)))
-    place = now.sent_to.copy()
-    content = contents(wares, now, types, place)
+    types = np.concatenate((present.machine_type, np.zeros(num_new, np.int64)))
+    place = present.sent_to.copy()
+    content = contents(catalogue, present, types, place)
     machines = num_machines
     for t in range(place.shape[0]):
         if place[t] >= 0:
             continue
-        c = now.task_class[t]
+        c = present.task_class[t]
         best, best_ratio, best_score = -1, 0.0, 0.0
         for m in range(machines):
             if content.first[m] < 0:
                 continue
             k = types[m]
-            demand = wares.demand[wares.family[k], c]
+            demand = catalogue.demand[catalogue.family[k], c]
             fits = True
             for r in range(demand.shape[0]):
                 fits &= 0 <= demand[r] <= content.left[m, r]
             if not fits:
                 continue
-            ratio = worth_of(wares, table, now, content, m, sizes, t) / wares.price[k]
+            ratio = worth_of(catalogue, table, present, content, m, sizes, t) / catalogue.price[k]
             if ratio < 1 or (best >= 0 and ratio < best_ratio):
                 continue
-            score = aligned(demand, content.left[m], wares.capacity[k])
+            score = aligned(demand, content.left[m], catalogue.capacity[k])
             if best < 0 or ratio > best_ratio or score > best_score:
                 best, best_ratio, best_score = m, ratio, score
         if best < 0:
             best = machines
-            types[best] = wares.kmin[c]
-            content.left[best] = wares.capacity[wares.kmin[c]]
+            types[best] = catalogue.kmin[c]
+            content.left[best] = catalogue.capacity[catalogue.kmin[c]]
             machines += 1
         place[t] = best
-        put(wares, now, content, t, best, types[best])
+        put(catalogue, present, content, t, best, types[best])
     return place, types[num_machines:machines].copy()

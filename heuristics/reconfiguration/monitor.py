@@ -19,14 +19,14 @@ from schedgap.instances.errors import MethodError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schedgap.heuristics.reconfiguration.view import View
+    from schedgap.heuristics.reconfiguration.observation import Observation
 
 SEMANTICS = ("artifact", "paper")
 FIRST_CLASSES, FIRST_SLOTS = 16, 256
 
 
 class ThroughputMonitor:
-    """The co-location throughput table, for policies that keep one in `view.memory`.
+    """The co-location throughput table, for policies that keep one in `observation.memory`.
 
     default : throughput of a task beside one with which it has not been seen yet (tau).
     semantics : `artifact`, an entry is the mean of what was observed, as in the authors' code; `paper`, the largest
@@ -64,17 +64,17 @@ class ThroughputMonitor:
         """How often a value of the table has changed: as long as it has not, neither has any look-up."""
         return int(self.table.size[CHANGES])
 
-    def observe(self, view: View) -> None:
-        """Record what the tasks of a view show, once a plan."""
-        self.know_classes(view.demand.shape[1])
-        self._make_room(view.num_tasks)
+    def observe(self, observation: Observation) -> None:
+        """Record what the tasks of an observation show, once a plan."""
+        self.know_classes(observation.demand.shape[1])
+        self._make_room(observation.num_tasks)
         observe(
             self.table,
-            view.task_job,
-            view.task_class,
-            view.task_held_on,
-            view.task_rate,
-            view.machine_running,
+            observation.task_job,
+            observation.task_class,
+            observation.task_held_on,
+            observation.task_rate,
+            observation.machine_running,
             self.by_maximum,
         )
 
@@ -84,7 +84,7 @@ class ThroughputMonitor:
         Raises
         ------
         MethodError
-            for a class that has not been seen in a view.
+            for a class that has not been seen in an observation.
         """
         classes = np.array(beside, np.int64)
         known = self.table.alone.shape[0]

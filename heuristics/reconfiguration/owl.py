@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from schedgap.heuristics.reconfiguration.actions import Plan
+from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.kernels_owl import owl_plan
-from schedgap.heuristics.reconfiguration.play import policy
-from schedgap.heuristics.reconfiguration.view import MIGRATING, Plan
-from schedgap.heuristics.reconfiguration.wares import now_of, wares_of
+from schedgap.heuristics.reconfiguration.observation import MIGRATING
+from schedgap.heuristics.reconfiguration.player import policy
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.view import View
+    from schedgap.heuristics.reconfiguration.observation import Observation
 
 
 @policy("owl", knows=("throughput",))
-def owl(view: View) -> Plan:
+def owl(observation: Observation) -> Plan:
     """Pair new tasks and tasks that are alone, best pairs first, by their true throughput beside each other.
 
     Pairs of task classes and single ones are taken by falling ratio of throughput-normalised reservation price to the
@@ -23,12 +24,12 @@ def owl(view: View) -> Plan:
     is of its reservation-price type, and gets a new machine otherwise. So no machine has more than two tasks, and
     nobody leaves a pair before the other task has ended.
     """
-    assert view.throughput is not None
+    assert observation.throughput is not None
     place, new_type = owl_plan(
-        wares_of(view),
-        now_of(view),
-        (view.job_phase == MIGRATING)[view.task_job],
-        view.class2workload,
-        view.throughput,
+        catalogue_of(observation),
+        present_of(observation),
+        (observation.job_phase == MIGRATING)[observation.task_job],
+        observation.class2workload,
+        observation.throughput,
     )
     return Plan(place, new_type)

@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.heuristics.reconfiguration.actions import Plan
+from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.kernels_stratus import stratus_plan
 from schedgap.heuristics.reconfiguration.monitor import SEMANTICS
-from schedgap.heuristics.reconfiguration.play import policy
-from schedgap.heuristics.reconfiguration.view import MIGRATING, Plan
-from schedgap.heuristics.reconfiguration.wares import now_of, wares_of
+from schedgap.heuristics.reconfiguration.observation import MIGRATING
+from schedgap.heuristics.reconfiguration.player import policy
 from schedgap.instances.units import resource_scale
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.view import View
+    from schedgap.heuristics.reconfiguration.observation import Observation
     from schedgap.instances.arrays import IntArray
 
 
 @policy("stratus", knows=("durations",), choices={"semantics": SEMANTICS})
-def stratus(view: View, semantics: str = "artifact") -> Plan:
+def stratus(observation: Observation, semantics: str = "artifact") -> Plan:
     """Put tasks on machines of their run-time class, and give up machines that are less than half used.
 
     A task's class is floor(log2) of its run time, a machine's that of its longest task, 0 if it is empty. A new task
@@ -35,24 +36,28 @@ def stratus(view: View, semantics: str = "artifact") -> Plan:
         without GPUs never counts as less than half used. In `paper`, it is what is left to do; the reference is the
         cheapest type of the same family; and resources that a machine does not have do not count.
     """
-    assert view.job_duration_s is not None
+    assert observation.job_duration_s is not None
     as_paper = semantics == "paper"
-    left_s = view.job_duration_s - view.job_attained_s if as_paper else view.job_duration_s.astype(np.float64)
-    reference = _reference_types(view, as_paper)
+    left_s = (
+        observation.job_duration_s - observation.job_attained_s
+        if as_paper
+        else observation.job_duration_s.astype(np.float64)
+    )
+    reference = _reference_types(observation, as_paper)
     place, new_type = stratus_plan(
-        wares_of(view),
-        now_of(view),
-        (view.job_phase == MIGRATING)[view.task_job],
-        np.maximum(left_s, 1.0)[view.task_job],
-        np.array([float(resource_scale(name)) for name in view.market.resources]),
+        catalogue_of(observation),
+        present_of(observation),
+        (observation.job_phase == MIGRATING)[observation.task_job],
+        np.maximum(left_s, 1.0)[observation.task_job],
+        np.array([float(resource_scale(name)) for name in observation.market.resources]),
         reference,
         not as_paper,
     )
     return Plan(place, new_type)
 
 
-def _reference_types(view: View, by_family: bool) -> IntArray:
-    market = view.market
+def _reference_types(observation: Observation, by_family: bool) -> IntArray:
+    market = observation.market
     if not by_family:
         return np.full(market.price.shape[0], np.argmin(market.price))
     same = market.type2family[:, None] == market.type2family

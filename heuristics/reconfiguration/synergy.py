@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from schedgap.heuristics.reconfiguration.actions import Plan
+from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.kernels_synergy import best_fit
 from schedgap.heuristics.reconfiguration.monitor import SEMANTICS, ThroughputMonitor
-from schedgap.heuristics.reconfiguration.play import policy
-from schedgap.heuristics.reconfiguration.view import Plan
-from schedgap.heuristics.reconfiguration.wares import now_of, wares_of
+from schedgap.heuristics.reconfiguration.player import policy
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.view import View
+    from schedgap.heuristics.reconfiguration.observation import Observation
 
 
 @policy("synergy", choices={"semantics": SEMANTICS})
-def synergy(view: View, tau: float = 0.95, semantics: str = "artifact") -> Plan:
+def synergy(observation: Observation, tau: float = 0.95, semantics: str = "artifact") -> Plan:
     """Put each new task where the tasks are then worth the most per price, if that is the price at least.
 
     Worth is the summed throughput-normalised reservation price, by the throughputs learned so far. Ties go to the
@@ -25,9 +25,9 @@ def synergy(view: View, tau: float = 0.95, semantics: str = "artifact") -> Plan:
     tau : throughput of a task beside one with which it has not been seen yet. semantics : in `paper`, a task's worth
     also falls with its job's number of tasks, and the learned throughputs are the largest seen instead of the mean.
     """
-    monitor = view.memory.get("monitor")
+    monitor = observation.memory.get("monitor")
     if monitor is None:
-        monitor = view.memory["monitor"] = ThroughputMonitor(tau, semantics)
-    monitor.observe(view)
-    place, new_type = best_fit(wares_of(view), monitor.table, now_of(view), semantics == "paper")
+        monitor = observation.memory["monitor"] = ThroughputMonitor(tau, semantics)
+    monitor.observe(observation)
+    place, new_type = best_fit(catalogue_of(observation), monitor.table, present_of(observation), semantics == "paper")
     return Plan(place, new_type)

@@ -1,7 +1,7 @@
 """Lowest share first: a machine with room serves the job that has least so far (Eunomia, section III-B), in four notions.
 
 The papers leave open in which order machines are offered and what breaks ties; both move results, and are parameters here
-(`instances.sharing.cluster`). Beside them the two orders that know no fairness: by arrival, and by work.
+(`instances.sharing.simulator`). Beside them the two orders that know no fairness: by arrival, and by work.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import method
-from schedgap.instances.sharing.cluster import NODES, OFFERS, TIES, Cluster
 from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.sharing.simulator.simulator import NODES, OFFERS, TIES, Simulator
 from schedgap.instances.sharing.snapshot import as_users
 
 if TYPE_CHECKING:
     from schedgap.instances.sharing.model import SharingInstance
-    from schedgap.instances.sharing.schedule import SharingSchedule
+    from schedgap.instances.sharing.solution import SharingSchedule
 
 FITTING = ("fluid", "whole")
 CHOICES = {"nodes": NODES, "ties": TIES, "offers": OFFERS}
@@ -37,16 +37,16 @@ def lowest_share_first(
 ) -> SharingSchedule:
     """Play the policy that serves the job with the lowest share.
 
-    nodes, ties, offers : as `Cluster` has them. draw : seed of what is `random` there.
+    nodes, ties, offers : as `Simulator` has them. draw : seed of what is `random` there.
     fitting : the tasks that a machine could run for one job alone, by which progress and task shares are measured, count
     with fractions (`fluid`) or without (`whole`).
     """
-    cluster = Cluster(instance, nodes=nodes, ties=ties, offers=offers, seed=draw)
+    simulator = Simulator(instance, nodes=nodes, ties=ties, offers=offers, seed=draw)
     jobs = np.arange(instance.num_jobs)
     users = as_users(instance, jobs, np.diff(instance.first_task))
-    cluster.set_keys(*value_and_scale(users, notion, whole=fitting == "whole"))
-    cluster.run()
-    return cluster.schedule()
+    simulator.set_keys(*value_and_scale(users, notion, whole=fitting == "whole"))
+    simulator.run()
+    return simulator.schedule()
 
 
 @method("eunomia", version=2, family=FAMILY, choices=SHARE_CHOICES)
@@ -102,18 +102,18 @@ def drf(
 @method("fifo", family=FAMILY, choices={"nodes": NODES, "offers": OFFERS})
 def fifo(instance: SharingInstance, nodes: str = "index", offers: str = "each", draw: int = 0) -> SharingSchedule:
     """Serve the job that arrived first of those that fit."""
-    cluster = Cluster(instance, nodes=nodes, offers=offers, seed=draw)
-    cluster.run()
-    return cluster.schedule()
+    simulator = Simulator(instance, nodes=nodes, offers=offers, seed=draw)
+    simulator.run()
+    return simulator.schedule()
 
 
 @method("shortest-job-first", version=2, family=FAMILY, choices=CHOICES)
 def shortest_job_first(
     instance: SharingInstance, nodes: str = "index", ties: str = "first", offers: str = "each", draw: int = 0
 ) -> SharingSchedule:
-    """Serve the job with the least work of all tasks together, which no policy knows that cannot see the future."""
-    cluster = Cluster(instance, nodes=nodes, ties=ties, offers=offers, seed=draw)
+    """Serve the job with the least work of all tasks together: clairvoyant, no policy knows it."""
+    simulator = Simulator(instance, nodes=nodes, ties=ties, offers=offers, seed=draw)
     work_ms = np.add.reduceat(instance.work_ms, instance.first_task[:-1])
-    cluster.set_keys(0.0, base=work_ms)
-    cluster.run()
-    return cluster.schedule()
+    simulator.set_keys(0.0, base=work_ms)
+    simulator.run()
+    return simulator.schedule()

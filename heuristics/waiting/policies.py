@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedgap.heuristics.waiting.play import (
+from schedgap.heuristics.waiting.compiled.policy import Policy
+from schedgap.heuristics.waiting.parameters import (
     CHOICES,
     limit_of,
     play,
@@ -26,7 +27,6 @@ from schedgap.heuristics.waiting.play import (
     short_of,
     waits_are_unlimited,
 )
-from schedgap.heuristics.waiting.simulate import Policy
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.waiting.model import FAMILY
 

@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.waiting.play import best_number, check_machines, limit_of
-from schedgap.heuristics.waiting.simulate import FIT, Policy, Simulation
+from schedgap.heuristics.waiting.compiled.policy import FIT, Policy
+from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
+from schedgap.heuristics.waiting.parameters import best_number, check_machines, limit_of
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.waiting.model import DOLLAR, FAMILY
+from schedgap.instances.units import DOLLAR
+from schedgap.instances.waiting.model import FAMILY
 from schedgap.instances.waiting.objective import costs
 
 if TYPE_CHECKING:
@@ -60,9 +62,9 @@ def worth_waiting(
     policy = Policy(limit_us=limit_us, balks=True, scheduling="conservative", fit=fit)
     tried = 0
 
-    def attempt(hours: float) -> tuple[int, float, int, Simulation]:
+    def attempt(hours: float) -> tuple[int, float, int, CompiledSimulator]:
         nonlocal tried
-        simulation = Simulation(instance, policy, limit_us=worth(instance, hours, limit_us))
+        simulation = CompiledSimulator(instance, policy, limit_us=worth(instance, hours, limit_us))
         if machines == -1:
             number, cost, numbers = best_number(simulation, 0)
         else:

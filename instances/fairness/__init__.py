@@ -1,6 +1,16 @@
 """The fairness family: which share of a cluster each user gets, machine by machine (Eunomia, Choosy, TSF, DRF)."""
 
-from schedgap.instances.fairness.allocation import (
+from schedgap.instances.fairness.datacentre import datacentre
+from schedgap.instances.fairness.files import read_instance, write_instance
+from schedgap.instances.fairness.generators import alice_bob, micro
+from schedgap.instances.fairness.generators.random_users import random_users
+from schedgap.instances.fairness.measures import measures
+from schedgap.instances.fairness.model import FAMILY, NOTIONS, ONE, UNLIMITED, FairnessInstance
+from schedgap.instances.fairness.picture import picture
+from schedgap.instances.fairness.readers.openb import openb_constraints
+from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.shrink import shrink
+from schedgap.instances.fairness.solution import (
     SPREAD,
     TASK,
     Certificate,
@@ -8,17 +18,6 @@ from schedgap.instances.fairness.allocation import (
     allocation_of,
     tasks_per_class,
 )
-from schedgap.instances.fairness.datacentre import datacentre
-from schedgap.instances.fairness.files import read_instance, write_instance
-from schedgap.instances.fairness.generate import alice_bob, micro
-from schedgap.instances.fairness.generate_random import random_users
-from schedgap.instances.fairness.measures import measures
-from schedgap.instances.fairness.model import FAMILY, NOTIONS, ONE, UNLIMITED, FairnessInstance
-from schedgap.instances.fairness.openb import openb_constraints
-from schedgap.instances.fairness.picture import picture
-from schedgap.instances.fairness.reference import finds_fair_point
-from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.shrink import shrink
 from schedgap.instances.fairness.solution_files import read_solution, write_solution
 from schedgap.instances.fairness.verify import FAIR, fair_shares, shares_of, verify
 from schedgap.instances.family import Family, register_family
@@ -39,6 +38,11 @@ FAIRNESS = register_family(
         shrink=shrink,
         measures=measures,
         picture=picture,
+        bound_methods=("water-filling",),
+        large=(
+            ("random-users", {"users": 2_000, "machines": 2_000}),
+            ("random-users", {"users": 2_000, "machines": 2_000, "resources": 1, "speeds": "machine"}),
+        ),
     )
 )
 
@@ -58,7 +62,6 @@ __all__ = [
     "allocation_of",
     "datacentre",
     "fair_shares",
-    "finds_fair_point",
     "measures",
     "micro",
     "openb_constraints",

@@ -26,6 +26,11 @@ where that is a small part of what gives j its share (`CLEAR`), and the reduced 
 what that little on closed columns is worth to a later cut, as far as the slack is more than rounding errors, has to be a
 small part of the share that it proves (`LEFT`).
 
+Slack can hide more than it looks like. Capacity that would give user i only a ten-billionth of its share, and nobody who has
+no more than i anything, is i's at the fair point; a cut is met to a ten-billionth while another user has all of it. So prices
+count for capacity that the users of the cut fill (`FILLED`), and a user who has tasks left proves nothing where it could get
+something for capacity that has no price or that others fill, however little.
+
 A solver's prices are a little too low for some users, who then count with D(i) in the bound, far more than they have.
 Prices raised by a common factor that mends the worst of it are another certificate; the lower of both bounds counts.
 """
@@ -43,8 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.fairness.allocation import Certificate
     from schedgap.instances.fairness.model import FairnessInstance
+    from schedgap.instances.fairness.solution import Certificate
 
 # What is proven: no feasible allocation gives a user more than this part of its share more, unless somebody loses who
 # has no more than it, up to the same part.
@@ -58,6 +63,8 @@ POSITIVE = 1e-7
 CLEAR = 1e-3
 # What closed columns may still hold, of a slack beyond rounding errors, may be worth no more than this part of a share.
 LEFT = 1e-5
+# Capacity of which the users of a cut use less than this part is not what holds them back.
+FILLED = 1 - 1e-6
 # Prices are raised by no more than this part of themselves.
 MENDED = 1e-6
 # Weights and prices outside of this range might leave that of float64 numbers when multiplied.
@@ -73,11 +80,11 @@ def most_tasks(instance: FairnessInstance) -> FloatArray:
 
 
 def check_certificate(
-    instance: FairnessInstance, gain: FloatArray, shares: FloatArray, certificate: Certificate
+    instance: FairnessInstance, gain: FloatArray, tasks: FloatArray, certificate: Certificate
 ) -> None:
     """Check that an allocation is max-min fair, up to `TOLERANCE`.
 
-    gain : (N, K) float64, the share of one task. shares : (N,) float64, of a feasible allocation. O(K (N + R)) a cut.
+    gain : (N, K) float64, the share of one task. tasks : (N, K) float64, of a feasible allocation. O(K N R) a cut.
 
     Raises
     ------
@@ -88,13 +95,16 @@ def check_certificate(
     # The most tasks of each user on each class, infinite where the column is open.
     columns = np.where(gain > 0, np.inf, 0.0)
     most = most_tasks(instance)
+    shares = (gain * tasks).sum(axis=1)
+    has_tasks = (instance.tasks == UNLIMITED) | (tasks.sum(axis=1) < instance.tasks * (1 - TOLERANCE))
     proven = np.zeros(instance.num_users, np.bool_)
     for user, weight, price in _by_level(instance, shares, certificate):
         bound, factor, surplus, left = _bound(instance, gain, columns, most, user, weight, price)
         worth = weight * shares[user]
         slack = max(bound - float(worth.sum()), bound * ROUNDING)
         top = shares[user] >= shares[user].max() * (1 - TOLERANCE)
-        met = top & (slack <= TOLERANCE * worth) & (left <= LEFT * worth)
+        held = not _is_loose(instance, gain, tasks, columns, has_tasks, user, weight, price)
+        met = held & top & (slack <= TOLERANCE * worth) & (left <= LEFT * worth)
         if met.any():
             proven[user[met]] = True
             real = max(bound * (1 - 2 * ROUNDING) - float(worth.sum()), 0.0)
@@ -173,6 +183,24 @@ def _bound(
     closed = np.where(is_open, 0.0, columns[user])
     left = float((closed * np.maximum(worth - factor * cost, 0.0)).sum())
     return bound * (1 + ROUNDING), factor, surplus, left
+
+
+def _is_loose(
+    instance: FairnessInstance,
+    gain: FloatArray,
+    tasks: FloatArray,
+    columns: FloatArray,
+    has_tasks: BoolArray,
+    user: IntArray,
+    weight: FloatArray,
+    price: FloatArray,
+) -> bool:
+    """Return whether a user of the cut that has tasks left could get something for capacity that the cut does not fill."""
+    used = tasks[user].T @ instance.demand[user]
+    filled = used >= FILLED * instance.capacity * instance.machine_count[:, None]
+    cost = instance.demand[user] @ np.where(filled, price, 0.0).T
+    gets = np.isinf(columns[user]) & has_tasks[user, None]
+    return bool((gets & (weight[:, None] * gain[user] > (1 + MENDED) * cost)).any())
 
 
 def _surplus(worth: FloatArray, cost: FloatArray, is_open: BoolArray) -> FloatArray:

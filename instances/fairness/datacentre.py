@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from schedgap.instances.fairness.model import UNLIMITED
-
-if TYPE_CHECKING:
-    from schedgap.instances.fairness.model import FairnessInstance
+from schedgap.instances.draws import generator
+from schedgap.instances.fairness.macro_draws import draw_macro
+from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 
 
 def datacentre(
@@ -23,7 +20,7 @@ def datacentre(
 ) -> FairnessInstance:
     """Draw as many jobs as there are users, as the family `sharing` draws them for section IV-C, all present at once.
 
-    reading : of Figure 5b, see `schedgap.instances.sharing.constraints`. limited : jobs have the numbers of tasks that
+    reading : of Figure 5b, see `schedgap.instances.fairness.constraints`. limited : jobs have the numbers of tasks that
     they are drawn with, which together may be fewer than fit; without, more than fit.
 
     Raises
@@ -31,12 +28,15 @@ def datacentre(
     InstanceError
         for a parameter out of range.
     """
-    # Here, since the family `sharing` is built on this one.
-    from schedgap.instances.sharing.generate_macro import macro
-    from schedgap.instances.sharing.snapshot import as_users
-
-    drawn = macro(seed=seed, reading=reading, jobs=users, machines=machines, warm_up_jobs=0, notion=notion)
-    tasks = np.diff(drawn.first_task) if limited else np.full(users, UNLIMITED)
+    # The very draws of the generator `macro` of `sharing`.
+    rng = generator("sharing", "macro", users, -1, machines, seed)
+    fields, sizes = draw_macro(rng, reading=reading, jobs=users, tasks=-1, machines=machines)
     parts = [f"datacentre-{users}-{machines}-{reading}"] + ["limited"] * limited
     parts += [notion] * (notion != "eunomia") + [f"s{seed}"]
-    return as_users(drawn, np.arange(users), tasks, name="-".join(parts))
+    return FairnessInstance(
+        name="-".join(parts),
+        notion=notion,
+        **fields,
+        tasks=sizes if limited else np.full(users, UNLIMITED),
+        user_names=tuple(f"job-{j}" for j in range(users)),
+    )

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.fairness.allocation import TASK, FairnessAllocation, allocation_of
 from schedgap.instances.fairness.exact_shares import exact_fitting, exact_scale, exact_values
 from schedgap.instances.fairness.model import UNLIMITED
+from schedgap.instances.fairness.solution import TASK, FairnessAllocation, allocation_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

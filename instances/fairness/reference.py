@@ -1,57 +1,45 @@
 """The fair shares of an instance, proven: what an allocation is measured against.
 
-Finding them takes a linear program, and programs are solved on another floor: a formulation registers the function that
-finds them. What it returns is checked here by its certificate, so nobody has to believe it.
+Finding them takes a linear program, and programs are solved on another floor, which this one does not import: the function
+that finds them is known by name, and imported when it is called. What it returns is checked by its certificate, so nobody
+has to believe it.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from importlib import import_module
 from typing import TYPE_CHECKING
-
-from schedgap.instances.errors import VerifyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.fairness.allocation import FairnessAllocation
     from schedgap.instances.fairness.fair_point import FairPoint
     from schedgap.instances.fairness.model import FairnessInstance
+    from schedgap.instances.fairness.solution import FairnessAllocation
 
-    Finder = Callable[[FairnessInstance], FairnessAllocation | FairPoint]
-
+FINDER = ("schedgap.formulations.fairness.fair_point", "find_fair_point")
 # Instances come in series, a run of each method on each.
 _KEPT = 8
-_finders: list[Finder] = []
 _known: OrderedDict[str, FloatArray] = OrderedDict()
 
 
-def finds_fair_point(finder: Finder) -> Finder:
-    """Make a function known that finds the max-min fair allocation of an instance, with its certificate, or the exact point."""
-    _finders[:] = [finder]
-    return finder
-
-
-def knows_a_finder() -> bool:
-    """Return whether a function is registered that finds fair points."""
-    return bool(_finders)
-
-
 def find_fair_point(instance: FairnessInstance) -> FairnessAllocation | FairPoint:
-    """Return what the registered function finds, not yet checked.
+    """Return the max-min fair allocation of an instance, with its certificate, or the exact point; not yet checked.
 
     Raises
     ------
-    VerifyError
-        if none is registered.
+    BackendError
+        if it is not found.
     """
-    if not _finders:
-        raise VerifyError(
-            f"the fair shares of {instance.name} are not known; import schedgap.formulations.fairness.water_filling, "
-            "which finds them."
-        )
-    return _finders[0](instance)
+    return _finder()(instance)
+
+
+def _finder() -> Callable[[FairnessInstance], FairnessAllocation | FairPoint]:
+    module, name = FINDER
+    finder: Callable[[FairnessInstance], FairnessAllocation | FairPoint] = getattr(import_module(module), name)
+    return finder
 
 
 def known_fair_shares(instance: FairnessInstance) -> FloatArray | None:

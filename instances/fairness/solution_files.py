@@ -7,144 +7,45 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, NotRequired
 
 import numpy as np
-from pydantic import Field, TypeAdapter, with_config
-from typing_extensions import TypedDict
 
+from schedgap.instances.documents import (
+    Columns,
+    Custom,
+    Field,
+    Index,
+    Lookup,
+    Positive,
+    SolutionDocument,
+    Table,
+    list_of,
+    record,
+)
 from schedgap.instances.errors import SolutionError
-from schedgap.instances.fairness.allocation import SPREAD, TASK, Certificate, FairnessAllocation, shown_tasks
-from schedgap.instances.file_kinds import STRICT
-from schedgap.instances.files import naming_file, read_document, refuse_other_instance, write_document
+from schedgap.instances.fairness.solution import SPREAD, TASK, Certificate, FairnessAllocation, shown_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from schedgap.instances.arrays import IntArray
+    from schedgap.instances.documents import Given, Place
     from schedgap.instances.fairness.model import FairnessInstance
 
-Index = Annotated[int, Field(ge=0, le=2**53)]
-Positive = Annotated[float, Field(gt=0)]
 # Amounts of fewer units have at most 15 digits.
 EXACT_UNITS = 10**15
 LARGEST_UNITS = 2**63
 
 
-@with_config(STRICT)
-class CutFile(TypedDict):
-    """One cut: the weight of each user's share, and per machine class the price of an integer unit of each resource."""
+class _Tasks(Field):
+    """Amounts of tasks."""
 
-    weights: dict[str, Positive]
-    prices: dict[str, dict[str, Positive]]
+    def loaded(self, values: Sequence[Any], table: Table, place: Place) -> IntArray:
+        return np.array([_units(amount, f"tasks.{e}") for e, amount in enumerate(values)], np.int64)
 
-
-@with_config(STRICT)
-class SolutionFile(TypedDict):
-    """The document, a column each. `machine` is null where an amount is spread over all machines of the class."""
-
-    schema: Literal["schedgap/fairness-solution/1"]
-    instance: NotRequired[str]
-    user: list[str]
-    machine_class: list[str]
-    tasks: list[float | str]
-    machine: NotRequired[list[Index | None]]
-    certificate: NotRequired[list[CutFile]]
-
-
-SOLUTION = TypeAdapter(SolutionFile)
-
-
-def read_solution(instance: FairnessInstance, path: Path | str) -> FairnessAllocation:
-    """Read an allocation of an instance; whether it is feasible, and its certificate true, is for `verify` to say.
-
-    Raises
-    ------
-    SolutionError
-        for a malformed file, a name that the instance has not, or the digest of another instance.
-    """
-    path = Path(path)
-    document = read_document(path, SOLUTION, SolutionError)
-    refuse_other_instance(path, document.get("instance"), instance.name, instance.digest)
-    with naming_file(path):
-        size = len(document["tasks"])
-        machine = document.get("machine", [None] * size)
-        for key, column in (("user", document["user"]), ("machine_class", document["machine_class"])):
-            if len(column) != size:
-                raise SolutionError(f"{key} has {len(column)} entries beside {size} tasks; give one each.")
-        if len(machine) != size:
-            raise SolutionError(f"machine has {len(machine)} entries beside {size} tasks; give one each.")
-        users, classes = _users(instance), _numbers(instance.machine_names)
-        cuts = document.get("certificate")
-        return FairnessAllocation(
-            _found("user", document["user"], users),
-            _found("machine_class", document["machine_class"], classes),
-            np.array([_units(amount, f"tasks.{e}") for e, amount in enumerate(document["tasks"])], np.int64),
-            np.array([SPREAD if copy is None else copy for copy in machine], np.int64),
-            None if cuts is None else _certificate(cuts, users, classes, _numbers(instance.resources)),
-        )
-
-
-def write_solution(instance: FairnessInstance, allocation: FairnessAllocation, path: Path | str) -> None:
-    """Write an allocation."""
-    document: SolutionFile = {
-        "schema": "schedgap/fairness-solution/1",
-        "instance": instance.digest,
-        "user": [instance.user_name(i) for i in allocation.user.tolist()],
-        "machine_class": [instance.machine_names[k] for k in allocation.machine_class.tolist()],
-        "tasks": [
-            amount / TASK if amount < EXACT_UNITS else shown_tasks(amount) for amount in allocation.amount.tolist()
-        ],
-    }
-    if (allocation.copy != SPREAD).any():
-        document["machine"] = [None if copy == SPREAD else copy for copy in allocation.copy.tolist()]
-    if allocation.certificate is not None:
-        document["certificate"] = _cuts(instance, allocation.certificate)
-    write_document(path, SOLUTION, document, SolutionError)
-
-
-def _certificate(
-    cuts: Sequence[CutFile], users: Mapping[str, int], classes: Mapping[str, int], resources: Mapping[str, int]
-) -> Certificate:
-    weights = [(c, user, weight) for c, cut in enumerate(cuts) for user, weight in cut["weights"].items()]
-    prices = [
-        (c, name, resource, price)
-        for c, cut in enumerate(cuts)
-        for name, of_class in cut["prices"].items()
-        for resource, price in of_class.items()
-    ]
-    return Certificate(
-        share_cut=np.array([c for c, _, _ in weights], np.int64),
-        share_user=_found("certificate.weights", [user for _, user, _ in weights], users),
-        share_weight=np.array([weight for _, _, weight in weights]),
-        price_cut=np.array([c for c, _, _, _ in prices], np.int64),
-        price_class=_found("certificate.prices", [name for _, name, _, _ in prices], classes),
-        price_resource=_found("certificate.prices", [resource for _, _, resource, _ in prices], resources),
-        price=np.array([price for _, _, _, price in prices]),
-    )
-
-
-def _cuts(instance: FairnessInstance, certificate: Certificate) -> list[CutFile]:
-    cuts: dict[int, CutFile] = {}
-    for cut, user, weight in zip(
-        certificate.share_cut.tolist(),
-        certificate.share_user.tolist(),
-        certificate.share_weight.tolist(),
-        strict=True,
-    ):
-        cuts.setdefault(cut, {"weights": {}, "prices": {}})["weights"][instance.user_name(user)] = weight
-    for cut, k, r, price in zip(
-        certificate.price_cut.tolist(),
-        certificate.price_class.tolist(),
-        certificate.price_resource.tolist(),
-        certificate.price.tolist(),
-        strict=True,
-    ):
-        of_class = cuts.setdefault(cut, {"weights": {}, "prices": {}})["prices"]
-        of_resource = of_class.setdefault(instance.machine_names[k], {})
-        of_resource[instance.resources[r]] = of_resource.get(instance.resources[r], 0.0) + price
-    return [cuts[cut] for cut in sorted(cuts)]
+    def dumped(self, values: IntArray, place: Place) -> list[Any]:
+        return [amount / TASK if amount < EXACT_UNITS else shown_tasks(amount) for amount in values.tolist()]
 
 
 def _units(amount: float | str, where: str) -> int:
@@ -160,16 +61,72 @@ def _units(amount: float | str, where: str) -> int:
     return int(units)
 
 
-def _users(instance: FairnessInstance) -> dict[str, int]:
-    return {instance.user_name(i): i for i in range(instance.num_users)}
+def _users(instance: FairnessInstance) -> list[str]:
+    return [instance.user_name(i) for i in range(instance.num_users)]
 
 
-def _numbers(names: Sequence[str]) -> dict[str, int]:
-    return {name: index for index, name in enumerate(names)}
+USER = Lookup("user", str, known=_users)
+CLASS = Lookup("machine_class", str, known=lambda instance: instance.machine_names)
+RESOURCE = Lookup("resource", str, known=lambda instance: instance.resources)
 
 
-def _found(what: str, names: Sequence[str], known: Mapping[str, int]) -> IntArray:
-    for name in names:
-        if name not in known:
-            raise SolutionError(f"{what} names '{name:.60}', which the instance has not; correct the name.")
-    return np.array([known[name] for name in names], np.int64)
+def _read_certificate(document: Given, place: Place) -> dict[str, Any]:
+    if "certificate" not in document:
+        return {}
+    cuts = document["certificate"]
+    weights = [(c, user, weight) for c, cut in enumerate(cuts) for user, weight in cut["weights"].items()]
+    prices = [
+        (c, name, resource, price)
+        for c, cut in enumerate(cuts)
+        for name, of_class in cut["prices"].items()
+        for resource, price in of_class.items()
+    ]
+    share_cut, share_user, share_weight = zip(*weights, strict=True) if weights else ((),) * 3
+    price_cut, price_class, price_resource, price = zip(*prices, strict=True) if prices else ((),) * 4
+    in_weights, in_prices = Table("certificate", "certificate weight"), Table("certificate", "certificate price")
+    certificate = Certificate(
+        share_cut=np.array(share_cut, np.int64),
+        share_user=USER.loaded(share_user, in_weights, place),
+        share_weight=np.array(share_weight),
+        price_cut=np.array(price_cut, np.int64),
+        price_class=CLASS.loaded(price_class, in_prices, place),
+        price_resource=RESOURCE.loaded(price_resource, in_prices, place),
+        price=np.array(price),
+    )
+    return {"certificate": certificate}
+
+
+def _write_certificate(allocation: FairnessAllocation, place: Place) -> dict[str, Any]:
+    given = allocation.certificate
+    if given is None:
+        return {}
+    users = USER.dumped(given.share_user, place)
+    classes, resources = CLASS.dumped(given.price_class, place), RESOURCE.dumped(given.price_resource, place)
+    numbers = sorted({*given.share_cut.tolist(), *given.price_cut.tolist()})
+    cuts: dict[int, dict[str, Any]] = {cut: {"weights": {}, "prices": {}} for cut in numbers}
+    for cut, user, weight in zip(given.share_cut.tolist(), users, given.share_weight.tolist(), strict=True):
+        cuts[cut]["weights"][user] = weight
+    for cut, name, resource, price in zip(
+        given.price_cut.tolist(), classes, resources, given.price.tolist(), strict=True
+    ):
+        of_class = cuts[cut]["prices"].setdefault(name, {})
+        of_class[resource] = of_class.get(resource, 0.0) + price
+    return {"certificate": list(cuts.values())}
+
+
+# The weight of each user's share, and per machine class the price of an integer unit of each resource.
+CUT = record("Cut", {"weights": dict[str, Positive], "prices": dict[str, dict[str, Positive]]})
+SOLUTION: SolutionDocument[FairnessInstance, FairnessAllocation] = SolutionDocument(
+    "schedgap/fairness-solution/1",
+    FairnessAllocation,
+    Columns(
+        "",
+        USER,
+        CLASS,
+        _Tasks("tasks", float | str, "amount"),
+        # Null where an amount is spread over all machines of the class.
+        Field("machine", Index, "copy", null=SPREAD, default=SPREAD, omitted=True),
+    ),
+    Custom({"certificate": NotRequired[list_of(CUT)]}, _read_certificate, _write_certificate),
+)
+read_solution, write_solution = SOLUTION.read, SOLUTION.write

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.fairness.allocation import SPREAD, TASK, shown_tasks, tasks_per_class
 from schedgap.instances.fairness.certificate import check_certificate
 from schedgap.instances.fairness.fair_point import FairPoint, allocation_at, check_fair_point
 from schedgap.instances.fairness.model import UNLIMITED
 from schedgap.instances.fairness.reference import find_fair_point, keep_fair_shares, known_fair_shares
 from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.solution import SPREAD, TASK, shown_tasks, tasks_per_class
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.fairness.allocation import FairnessAllocation
     from schedgap.instances.fairness.model import FairnessInstance
+    from schedgap.instances.fairness.solution import FairnessAllocation
 
 # The objective of the fair point itself, and the bound on every other: nobody can give all users more than it does.
 FAIR = 1_000_000
@@ -39,11 +39,10 @@ def verify(instance: FairnessInstance, allocation: FairnessAllocation) -> int:
     """
     check_feasible(instance, allocation)
     gain = share_of_a_task(instance)
-    shares = shares_of(instance, allocation, gain)
     if allocation.certificate is not None:
-        check_certificate(instance, gain, shares, allocation.certificate)
+        check_certificate(instance, gain, tasks_per_class(instance, allocation), allocation.certificate)
         return FAIR
-    return objective(shares, fair_shares(instance))
+    return objective(shares_of(instance, allocation, gain), fair_shares(instance))
 
 
 def shares_of(instance: FairnessInstance, allocation: FairnessAllocation, gain: FloatArray | None = None) -> FloatArray:
@@ -84,7 +83,7 @@ def fair_point(instance: FairnessInstance) -> tuple[FairnessAllocation, FloatArr
         shares = shares_of(instance, found, gain)
         if found.certificate is None:
             raise VerifyError(f"the fair point found for {instance.name} has no certificate.")
-        check_certificate(instance, gain, shares, found.certificate)
+        check_certificate(instance, gain, tasks_per_class(instance, found), found.certificate)
     keep_fair_shares(instance, shares)
     return found, shares
 

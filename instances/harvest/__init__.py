@@ -1,18 +1,21 @@
 """The harvest family: tasks on VMs whose cores come and go (SlackSched)."""
 
 from schedgap.instances.family import Family, register_family
-from schedgap.instances.harvest.accounts import Accounts, accounts
 from schedgap.instances.harvest.files import read_instance, write_instance
-from schedgap.instances.harvest.generate import quick
-from schedgap.instances.harvest.generate_datacentre import datacentre, two_kinds
+from schedgap.instances.harvest.generators.datacentre import datacentre
+from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.two_kinds import two_kinds
 from schedgap.instances.harvest.measures import measures
-from schedgap.instances.harvest.model import FAMILY, NO_CHECKPOINTS, SECOND_MS, HarvestInstance
+from schedgap.instances.harvest.model import FAMILY, NO_CHECKPOINTS, HarvestInstance
 from schedgap.instances.harvest.picture import picture
-from schedgap.instances.harvest.schedule import HarvestSchedule
+from schedgap.instances.harvest.readers.azure import azure_v1
+from schedgap.instances.harvest.readers.spot import spot_trace
+from schedgap.instances.harvest.runs import RunResults, run_results
 from schedgap.instances.harvest.shrink import shrink
+from schedgap.instances.harvest.solution import HarvestSchedule
 from schedgap.instances.harvest.solution_files import read_solution, write_solution
-from schedgap.instances.harvest.spot import spot_trace
 from schedgap.instances.harvest.verify import ends_ms, job_times_ms, verify
+from schedgap.instances.units import SECOND_MS
 
 HARVEST = register_family(
     Family(
@@ -26,10 +29,15 @@ HARVEST = register_family(
         objective_scale=SECOND_MS,
         objective_unit="s",
         generators={"quick": quick, "datacentre": datacentre, "two-kinds": two_kinds},
-        importers={"spot-traces": spot_trace},
+        importers={"spot-traces": spot_trace, "azure-v1": azure_v1},
         shrink=shrink,
         measures=measures,
         picture=picture,
+        bound_methods=("bound-prices", "bound-work"),
+        large=(
+            ("datacentre", {"vms": 200, "jobs": 1_000, "servers": 2_000}),
+            ("quick", {"vms": 60, "jobs": 200, "grid_s": 300.0}),
+        ),
     )
 )
 
@@ -38,10 +46,10 @@ __all__ = [
     "HARVEST",
     "NO_CHECKPOINTS",
     "SECOND_MS",
-    "Accounts",
     "HarvestInstance",
     "HarvestSchedule",
-    "accounts",
+    "RunResults",
+    "azure_v1",
     "datacentre",
     "ends_ms",
     "job_times_ms",
@@ -50,6 +58,7 @@ __all__ = [
     "quick",
     "read_instance",
     "read_solution",
+    "run_results",
     "shrink",
     "spot_trace",
     "two_kinds",

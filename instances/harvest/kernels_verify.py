@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.jit import inner_kernel, lean_kernel
 
@@ -15,80 +15,82 @@ FINE, OVERLAPS, TOO_LONG, GOES_ON, INCOMPLETE = 0, 1, 2, 3, 4
 NOBODY = -1
 
 
+class Runs(NamedTuple):
+    """(N,): runs of a schedule."""
+
+    task: np.ndarray
+    vm: np.ndarray
+    start_ms: np.ndarray
+    end_ms: np.ndarray
+    every_ms: np.ndarray
+
+
+class Given(NamedTuple):
+    """What runs must keep to. task2job, runtime_ms : (T,). checkpoint_ms, restore_ms : (J,)."""
+
+    task2job: np.ndarray
+    runtime_ms: np.ndarray
+    checkpoint_ms: np.ndarray
+    restore_ms: np.ndarray
+
+
+class Events(NamedTuple):
+    """As in an instance. memory : (V,)."""
+
+    first: np.ndarray
+    ms: np.ndarray
+    cores: np.ndarray
+    memory: np.ndarray
+
+
 @lean_kernel
 def follow_runs(
     order: np.ndarray,
-    task: np.ndarray,
-    start_ms: np.ndarray,
-    end_ms: np.ndarray,
-    every_ms: np.ndarray,
-    task2job: np.ndarray,
-    runtime_ms: np.ndarray,
-    checkpoint_ms: np.ndarray,
-    restore_ms: np.ndarray,
+    runs: Runs,
+    given: Given,
     completing: np.ndarray,
     lost_ms: np.ndarray,
     busy_ms: np.ndarray,
 ) -> tuple[int, int, int]:
     """Fill in what became of all runs, or return what is wrong with one: the finding, the run and a figure. O(N).
 
-    order : (N,), the runs by task, then start. task, start_ms, end_ms, every_ms : (N,). task2job, runtime_ms : (T,).
-    checkpoint_ms, restore_ms : (J,). completing, busy_ms : (T,) and lost_ms : (N,), as in `Accounts`, are filled in.
+    order : (N,), the runs by task, then start. completing, busy_ms : (T,) and lost_ms : (N,), as in `RunResults`, are filled in.
     The figure is the other run if one OVERLAPS or GOES_ON, and the ms that it takes if it is TOO_LONG or INCOMPLETE.
     """
     begin = 0
     while begin < order.shape[0]:
-        current = task[order[begin]]
+        current = runs.task[order[begin]]
         stop, takes_any = begin, False
-        while stop < order.shape[0] and task[order[stop]] == current:
-            takes_any = takes_any or every_ms[order[stop]] > 0
+        while stop < order.shape[0] and runs.task[order[stop]] == current:
+            takes_any = takes_any or runs.every_ms[order[stop]] > 0
             stop += 1
-        job = task2job[current]
+        some = order[begin:stop]
         if takes_any:
-            found, run, figure = _follow_saving(
-                order,
-                begin,
-                stop,
-                start_ms,
-                end_ms,
-                every_ms,
-                runtime_ms[current],
-                checkpoint_ms[job],
-                restore_ms[job],
-                lost_ms,
-            )
+            found, run, figure = _follow_saving(some, runs, given, lost_ms)
         else:
-            found, run, figure = _follow_replicas(order, begin, stop, start_ms, end_ms, runtime_ms[current], lost_ms)
+            found, run, figure = _follow_replicas(some, runs, given.runtime_ms[current], lost_ms)
         if found != FINE:
             return found, run, figure
         completing[current] = run
-        busy_ms[current] = _covered(order, begin, stop, start_ms, end_ms)
+        busy_ms[current] = _covered(some, runs)
         begin = stop
     return FINE, NOBODY, 0
 
 
 @inner_kernel
-def _follow_saving(
-    order: np.ndarray,
-    begin: int,
-    stop: int,
-    start_ms: np.ndarray,
-    end_ms: np.ndarray,
-    every_ms: np.ndarray,
-    runtime: int,
-    checkpoint: int,
-    restore: int,
-    lost_ms: np.ndarray,
-) -> tuple[int, int, int]:
+def _follow_saving(order: np.ndarray, runs: Runs, given: Given, lost_ms: np.ndarray) -> tuple[int, int, int]:
     """Follow the runs of a task one after the other, each from what those before it saved; (FINE, completing run, 0)."""
+    task = runs.task[order[0]]
+    job = given.task2job[task]
+    runtime, checkpoint, restore = given.runtime_ms[task], given.checkpoint_ms[job], given.restore_ms[job]
     saved, before, completing, takes = 0, NOBODY, NOBODY, 0
-    for i in range(begin, stop):
+    for i in range(order.shape[0]):
         run = order[i]
-        if before != NOBODY and start_ms[run] < end_ms[before]:
+        if before != NOBODY and runs.start_ms[run] < runs.end_ms[before]:
             return OVERLAPS, run, before
         if completing != NOBODY:
             return GOES_ON, run, completing
-        length, every = end_ms[run] - start_ms[run], every_ms[run]
+        length, every = runs.end_ms[run] - runs.start_ms[run], runs.every_ms[run]
         restoring = restore if saved > 0 else 0
         takes = restoring + _with_checkpoints(runtime - saved, every, checkpoint)
         if length > takes:
@@ -108,29 +110,21 @@ def _follow_saving(
 
 
 @inner_kernel
-def _follow_replicas(
-    order: np.ndarray,
-    begin: int,
-    stop: int,
-    start_ms: np.ndarray,
-    end_ms: np.ndarray,
-    runtime: int,
-    lost_ms: np.ndarray,
-) -> tuple[int, int, int]:
+def _follow_replicas(order: np.ndarray, runs: Runs, runtime: int, lost_ms: np.ndarray) -> tuple[int, int, int]:
     """Follow runs of a task that save nothing; the first that lasts long enough completes it: (FINE, that run, 0)."""
     completing = NOBODY
-    for i in range(begin, stop):
+    for i in range(order.shape[0]):
         run = order[i]
-        length = end_ms[run] - start_ms[run]
+        length = runs.end_ms[run] - runs.start_ms[run]
         if length > runtime:
             return TOO_LONG, run, runtime
         lost_ms[run] = length
-        if length == runtime and (completing == NOBODY or end_ms[run] < end_ms[completing]):
+        if length == runtime and (completing == NOBODY or runs.end_ms[run] < runs.end_ms[completing]):
             completing = run
     if completing == NOBODY:
-        return INCOMPLETE, order[stop - 1], runtime
-    for i in range(begin, stop):
-        if end_ms[order[i]] > end_ms[completing]:
+        return INCOMPLETE, order[order.shape[0] - 1], runtime
+    for i in range(order.shape[0]):
+        if runs.end_ms[order[i]] > runs.end_ms[completing]:
             return GOES_ON, order[i], completing
     lost_ms[completing] = 0
     return FINE, completing, 0
@@ -145,55 +139,45 @@ def _with_checkpoints(work: int, every: int, checkpoint: int) -> int:
 
 
 @inner_kernel
-def _covered(order: np.ndarray, begin: int, stop: int, start_ms: np.ndarray, end_ms: np.ndarray) -> int:
+def _covered(order: np.ndarray, runs: Runs) -> int:
     """Return for how long at least one of the runs goes on; they are in order of their start."""
-    covered, reached = 0, start_ms[order[begin]]
-    for i in range(begin, stop):
-        end = end_ms[order[i]]
+    covered, reached = 0, runs.start_ms[order[0]]
+    for i in range(order.shape[0]):
+        end = runs.end_ms[order[i]]
         if end > reached:
-            covered += end - max(reached, start_ms[order[i]])
+            covered += end - max(reached, runs.start_ms[order[i]])
             reached = end
     return covered
 
 
 @lean_kernel
 def first_overload(
-    by_start: np.ndarray,
-    by_end: np.ndarray,
-    vm: np.ndarray,
-    start_ms: np.ndarray,
-    end_ms: np.ndarray,
-    cores: np.ndarray,
-    memory: np.ndarray,
-    first_event: np.ndarray,
-    event_ms: np.ndarray,
-    event_cores: np.ndarray,
-    vm_memory: np.ndarray,
+    by_start: np.ndarray, by_end: np.ndarray, runs: Runs, cores: np.ndarray, memory: np.ndarray, events: Events
 ) -> tuple[int, int, int]:
     """Return the first VM that is over its cores or memory, when, and the run that starts then; O(N + E).
 
     The run is NOBODY if the VM shrinks, and so is all if no VM is over anything. At a moment runs end, then the VM changes, then
-    runs start. by_start, by_end : (N,), the runs by VM, then start or end. vm, start_ms, end_ms, cores, memory : (N,).
-    first_event, event_ms, event_cores, vm_memory : as in an instance.
+    runs start. by_start, by_end : (N,), the runs by VM, then start or end. cores, memory : (N,), that runs need.
     """
+    vm, start_ms, end_ms = runs.vm, runs.start_ms, runs.end_ms
     begin = 0
     while begin < by_start.shape[0]:
         current = vm[by_start[begin]]
-        started, ended, event = begin, begin, first_event[current]
+        started, ended, event = begin, begin, events.first[current]
         size, used, used_memory = 0, 0, 0
         while ended < by_end.shape[0] and vm[by_end[ended]] == current:
             t = end_ms[by_end[ended]]
             starts = started < by_start.shape[0] and vm[by_start[started]] == current
             if starts:
                 t = min(t, start_ms[by_start[started]])
-            if event < first_event[current + 1]:
-                t = min(t, event_ms[event])
+            if event < events.first[current + 1]:
+                t = min(t, events.ms[event])
             while ended < by_end.shape[0] and vm[by_end[ended]] == current and end_ms[by_end[ended]] == t:
                 used -= cores[by_end[ended]]
                 used_memory -= memory[by_end[ended]]
                 ended += 1
-            if event < first_event[current + 1] and event_ms[event] == t:
-                size = event_cores[event]
+            if event < events.first[current + 1] and events.ms[event] == t:
+                size = events.cores[event]
                 event += 1
                 if used > size:
                     return current, t, NOBODY
@@ -202,7 +186,7 @@ def first_overload(
                 run = by_start[started]
                 used += cores[run]
                 used_memory += memory[run]
-                if used > size or used_memory > vm_memory[current]:
+                if used > size or used_memory > events.memory[current]:
                     return current, t, run
                 started += 1
         begin = ended

@@ -6,20 +6,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.harvest.accounts import accounts
-from schedgap.instances.harvest.model import HOUR_MS, NO_CHECKPOINTS, SECOND_MS
-from schedgap.instances.harvest.pool import pool_quality
-from schedgap.instances.harvest.reference import plain_times_ms
+from schedgap.instances.harvest.model import NO_CHECKPOINTS
+from schedgap.instances.harvest.pool_quality import pool_quality
+from schedgap.instances.harvest.runs import run_results
 from schedgap.instances.harvest.sizes import last_at, leased_steps
 from schedgap.instances.harvest.stability import vm_figures
 from schedgap.instances.harvest.verify import ends_ms, job_times_ms
+from schedgap.instances.on_use import ModuleOnUse
+from schedgap.instances.units import HOUR_MS, SECOND_MS
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray
+    from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.harvest.model import HarvestInstance
-    from schedgap.instances.harvest.schedule import HarvestSchedule
+    from schedgap.instances.harvest.solution import HarvestSchedule
+
+simulation = ModuleOnUse("schedgap.instances.harvest.simulator.simulator")
 
 DOLLAR = 1_000_000
+# Completion times under the plain rule of the instances asked for last: every method's solution is compared to the same.
+MOST_KEPT = 16
+_kept: dict[str, IntArray | None] = {}
 
 
 def measures(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, float]:
@@ -30,7 +36,7 @@ def measures(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, 
         seed). Left out where that rule never completes all tasks. njct_interruptible, njct_uninterruptible : the same of jobs
         whose tasks can, and cannot, take checkpoints, where there are such.
     mean_jct_s, median_jct_s, p90_jct_s : of jobs. makespan_s : from the first arrival to the last end.
-    waste : share of the core-time of all runs that was lost (`Accounts.lost_ms`) to kills, or in replicas that were
+    waste : share of the core-time of all runs that was lost (`RunResults.lost_ms`) to kills, or in replicas that were
         stopped. checkpointing : share that tasks stood still for checkpoints and restoring that were of use.
     kills_per_task : runs that end incomplete when their VM shrinks, over tasks. stops_per_task : other incomplete runs.
     waiting_share : of the time from arrival to completion, added up over tasks, that part in which no run of the task goes on.
@@ -71,12 +77,12 @@ def is_killed(instance: HarvestInstance, schedule: HarvestSchedule, is_completin
 
 
 def _of_runs(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, float]:
-    account, task2job = accounts(instance, schedule), instance.task2job()
-    is_completing = account.is_completing
+    results, task2job = run_results(instance, schedule), instance.task2job()
+    is_completing = results.is_completing
     # Figures for people, in floats.
     cores = instance.cores[task2job[schedule.task]].astype(np.float64)
     done = float(cores @ (schedule.end_ms - schedule.start_ms))
-    lost = float(cores @ account.lost_ms)
+    lost = float(cores @ results.lost_ms)
     useful = float(instance.cores[task2job].astype(np.float64) @ instance.runtime_ms)
     killed = int(is_killed(instance, schedule, is_completing).sum())
     times_ms = ends_ms(instance, schedule) - instance.arrival_ms[task2job]
@@ -85,7 +91,7 @@ def _of_runs(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, 
         "checkpointing": max(0.0, done - lost - useful) / done,
         "kills_per_task": killed / instance.num_tasks,
         "stops_per_task": (schedule.num_runs - instance.num_tasks - killed) / instance.num_tasks,
-        "waiting_share": 1 - float(account.busy_ms.sum(dtype=np.float64)) / float(times_ms.sum(dtype=np.float64)),
+        "waiting_share": 1 - float(results.busy_ms.sum(dtype=np.float64)) / float(times_ms.sum(dtype=np.float64)),
     }
 
 
@@ -106,3 +112,20 @@ def _of_vms(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, f
         "makespan_s": (end - begin) / SECOND_MS,
         "lease_changes_per_h": float((schedule.lease_start_ms > begin).sum()) * HOUR_MS / (end - begin),
     }
+
+
+def plain_times_ms(instance: HarvestInstance) -> IntArray | None:
+    """Return (J,) int64, the jobs' completion times if each task goes to a random VM that it fits on, with seed 0.
+
+    None if that never completes all tasks, as can be where the provider runs out of VMs. Those of the instances asked for
+    last are kept: every method's solution of an instance is compared to the same.
+    """
+    if instance.digest in _kept:
+        times = _kept.pop(instance.digest)
+    else:
+        simulator = simulation.Simulator(instance, seed=0)
+        times = job_times_ms(instance, simulator.schedule()) if simulator.run_plain() else None
+    _kept[instance.digest] = times
+    while len(_kept) > MOST_KEPT:
+        del _kept[next(iter(_kept))]
+    return times

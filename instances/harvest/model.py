@@ -14,15 +14,14 @@ import numpy as np
 
 from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.vm_checks import check_events, check_pool
+from schedgap.instances.harvest.vm_checks import check_events, check_fixed, check_leased
+from schedgap.instances.units import HOUR_MS, SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
 
 FAMILY = "harvest"
 SCHEMA = "schedgap/harvest/1"
-SECOND_MS = 1000
-HOUR_MS = 3_600_000
 MAX_TOTAL_MS = 2**52
 # Pools that are chosen are looked at every hour: a million times at most.
 MAX_POOL_MS = 10**6 * HOUR_MS
@@ -102,8 +101,13 @@ class HarvestInstance:
             object.__setattr__(self, key, self._whole(key))
         self._check_shapes()
         self._check_values()
-        check_events(self)
-        check_pool(self)
+        check_events(self.name, self.vm_name, self.event2vm(), self.event_ms, self.event_cores, self.min_cores)
+        if self.is_fixed:
+            check_fixed(self.name, self.max_leases, self.leased, self.buffer)
+        else:
+            first = self.first_event[:-1]
+            is_up = (self.event_ms[first] == 0) & (self.event_cores[first] > 0)
+            check_leased(self.name, self.vm_name, self.max_leases, self.leased, is_up)
         self._check_jobs()
         object.__setattr__(self, "digest", self._content_hash())
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.harvest.accounts import accounts
-from schedgap.instances.harvest.model import HOUR_MS, SECOND_MS
+from schedgap.instances.harvest.runs import run_results
 from schedgap.instances.harvest.sizes import leased_steps
 from schedgap.instances.harvest.verify import job_times_ms
 from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
+from schedgap.instances.units import HOUR_MS, SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.harvest.model import HarvestInstance
-    from schedgap.instances.harvest.schedule import HarvestSchedule
+    from schedgap.instances.harvest.solution import HarvestSchedule
 
 
 def picture(instance: HarvestInstance, schedule: HarvestSchedule) -> Picture:
@@ -37,7 +37,7 @@ def picture(instance: HarvestInstance, schedule: HarvestSchedule) -> Picture:
         for v in shown[:MAX_BARS].tolist()
     ]
     points = np.linspace(begin, end, MAX_POINTS)
-    lost = accounts(instance, schedule).lost_ms * cores.astype(np.float64)
+    lost = run_results(instance, schedule).lost_ms * cores.astype(np.float64)
     by_end = np.argsort(schedule.end_ms, kind="stable")
     lost_until = np.concatenate(([0.0], np.cumsum(lost[by_end])))
     lost_h = lost_until[np.searchsorted(schedule.end_ms[by_end], points, side="right")] / HOUR_MS

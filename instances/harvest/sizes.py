@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.harvest.model import HarvestInstance
-    from schedgap.instances.harvest.schedule import HarvestSchedule
+    from schedgap.instances.harvest.solution import HarvestSchedule
 
 
 class Steps(NamedTuple):

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.harvest.accounts import accounts
 from schedgap.instances.harvest.model import MAX_TOTAL_MS, NO_CHECKPOINTS
-from schedgap.instances.harvest.texts import run_name, seconds
+from schedgap.instances.harvest.runs import kernels_verify, run_arrays, run_results
 from schedgap.instances.harvest.verify_leases import check_leases
+from schedgap.instances.harvest.wording import run_name, seconds
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.harvest.model import HarvestInstance
-    from schedgap.instances.harvest.schedule import HarvestSchedule
+    from schedgap.instances.harvest.solution import HarvestSchedule
 
 RUN_COLUMNS = ("task", "vm", "start_ms", "end_ms", "checkpoint_every_ms")
 LEASE_COLUMNS = ("lease_vm", "lease_start_ms", "lease_end_ms")
@@ -37,7 +37,7 @@ def verify(instance: HarvestInstance, schedule: HarvestSchedule) -> int:
     _check_shapes(schedule)
     _check_ranges(instance, schedule)
     _check_arrivals(instance, schedule)
-    end_ms = schedule.end_ms[accounts(instance, schedule).completing]
+    end_ms = schedule.end_ms[run_results(instance, schedule).completing]
     check_leases(instance, schedule)
     _check_capacity(instance, schedule)
     # In Python's integers: a million times of 2^52 ms do not fit into 64 bits.
@@ -122,25 +122,17 @@ def _check_arrivals(instance: HarvestInstance, schedule: HarvestSchedule) -> Non
 
 
 def _check_capacity(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
-    # Here, since it brings Numba, which nobody needs who only lists or reads instances.
-    from schedgap.instances.harvest.kernels_verify import NOBODY, first_overload
-
     job = instance.task2job()[schedule.task]
     cores, memory = instance.cores[job], instance.task_memory_mib[job]
-    vm, at, started = first_overload(
+    vm, at, started = kernels_verify.first_overload(
         np.lexsort((schedule.start_ms, schedule.vm)),
         np.lexsort((schedule.end_ms, schedule.vm)),
-        schedule.vm,
-        schedule.start_ms,
-        schedule.end_ms,
+        run_arrays(schedule),
         cores,
         memory,
-        instance.first_event,
-        instance.event_ms,
-        instance.event_cores,
-        instance.memory_mib,
+        kernels_verify.Events(instance.first_event, instance.event_ms, instance.event_cores, instance.memory_mib),
     )
-    if vm == NOBODY:
+    if vm == kernels_verify.NOBODY:
         return
     here = np.flatnonzero((schedule.vm == vm) & (schedule.start_ms <= at) & (schedule.end_ms > at))
     events = slice(int(instance.first_event[vm]), int(instance.first_event[vm + 1]))
@@ -152,7 +144,7 @@ def _check_capacity(instance: HarvestInstance, schedule: HarvestSchedule) -> Non
     else:
         has, used = int(instance.memory_mib[vm]), sum(memory[here].tolist())
         what = f"has {has} MiB of memory, and what runs there at {seconds(at)} needs {used}"
-    if started == NOBODY:
+    if started == kernels_verify.NOBODY:
         run = int(here[np.argmax(schedule.start_ms[here])])
         raise VerifyError(
             f"VM {instance.vm_name(vm)} {what}: it shrinks then, and {run_name(instance, schedule, run)} goes on; end runs "

@@ -9,12 +9,12 @@ import numpy as np
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.harvest.model import MAX_POOL_MS
 from schedgap.instances.harvest.sizes import last_at
-from schedgap.instances.harvest.texts import run_name, seconds
+from schedgap.instances.harvest.wording import run_name, seconds
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.harvest.model import HarvestInstance
-    from schedgap.instances.harvest.schedule import HarvestSchedule
+    from schedgap.instances.harvest.solution import HarvestSchedule
 
 
 def check_leases(instance: HarvestInstance, schedule: HarvestSchedule) -> None:

@@ -1,15 +1,15 @@
 """The provisioning family: which machines to rent, which task where (Eva, sections 2.3 and 4)."""
 
 from schedgap.instances.family import Family, register_family
-from schedgap.instances.provisioning.alibaba import alibaba
-from schedgap.instances.provisioning.alibaba_like import alibaba_like, alibaba_like_running
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.files import read_instance, write_instance
-from schedgap.instances.provisioning.generate import distinct, table3, table7
+from schedgap.instances.provisioning.generators import distinct, table3, table7
+from schedgap.instances.provisioning.generators.alibaba_like import alibaba_like, alibaba_like_running
 from schedgap.instances.provisioning.measures import measures
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step
 from schedgap.instances.provisioning.picture import picture
+from schedgap.instances.provisioning.readers.alibaba import alibaba
 from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.solution_files import read_solution, write_solution
@@ -37,6 +37,12 @@ PROVISIONING = register_family(
         shrink=shrink,
         measures=measures,
         picture=picture,
+        bound_methods=("patterns", "column-generation", "interference"),
+        large=(
+            ("alibaba-like", {"tasks": 60_000}),
+            ("distinct", {"tasks": 3_000}),
+            ("table7", {"tasks": 2_000, "interference": True}),
+        ),
     )
 )
 

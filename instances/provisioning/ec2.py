@@ -12,6 +12,7 @@ import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED
+from schedgap.instances.units import DOLLAR, GIB_MIB
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
@@ -42,8 +43,8 @@ def ec2_types(cpu: CpuCapacity = "physical") -> dict[str, Any]:
         "families": FAMILIES,
         "type_names": tuple(row["instance_type"] for row in rows),
         "type2family": [FAMILIES.index(row["family"]) for row in rows],
-        "capacity": [[int(row["gpu"]) * 1000, int(row[column]) * 1000, int(row["ram_gib"]) * 1024] for row in rows],
-        "price": [int(Decimal(row["usd_per_hour"]) * 1_000_000) for row in rows],
+        "capacity": [[int(row["gpu"]) * 1000, int(row[column]) * 1000, int(row["ram_gib"]) * GIB_MIB] for row in rows],
+        "price": [int(Decimal(row["usd_per_hour"]) * DOLLAR) for row in rows],
     }
 
 
@@ -71,7 +72,7 @@ def eva_workloads() -> dict[str, Any]:
     for c, row in enumerate(rows):
         for f, family in enumerate(FAMILIES):
             cpu = row["cpu_p3"] if family == "p3" else row["cpu_c7i_r7i"]
-            demand[f, c] = int(row["gpu"]) * 1000, int(cpu) * 1000, int(row["ram_gib"]) * 1024
+            demand[f, c] = int(row["gpu"]) * 1000, int(cpu) * 1000, int(row["ram_gib"]) * GIB_MIB
     return {
         "names": tuple(row["workload"] for row in rows),
         "demand": demand,

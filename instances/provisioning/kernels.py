@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.jit import kernel
+from schedgap.instances.jit import inlined_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,14 +114,9 @@ def search_pattern(
     """
     n, num_resources = demand.shape
     num_bounds = multiplier.shape[0]
-    depth_limit = np.int64(0)
-    for i in range(n):
-        depth_limit += bound[i]
-    chosen = np.zeros(depth_limit + 1, np.int64)
-    rest = np.zeros((depth_limit + 1, num_resources), np.int64)
-    rent = np.zeros((depth_limit + 1, num_bounds), np.int64)
-    gained = np.zeros(depth_limit + 1, np.int64)
-    used = np.zeros(n, np.int64)
+    most = bound.sum() + 1
+    chosen, gained, used = np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(n, np.int64)
+    rest, rent = np.zeros((most, num_resources), np.int64), np.zeros((most, num_bounds), np.int64)
     pattern[:] = 0
     rest[0] = capacity
     root = np.int64(2) ** 62
@@ -129,58 +124,68 @@ def search_pattern(
         for r in range(num_resources):
             rent[0, m] += multiplier[m, r] * capacity[r]
         root = min(root, rent[0, m] + suffix[0, m])
-    best = target
-    nodes = 0
-    last = 0
-    depth = 0
-    i = 0
+    best, nodes, last, depth, i = target, 0, 0, 0, 0
     while True:
-        found = False
-        missing = best - gained[depth]
-        while i < n:
-            if rent[depth, last] + suffix[i, last] <= missing:
-                break
-            pruned = False
-            for m in range(num_bounds):
-                if rent[depth, m] + suffix[i, m] <= missing:
-                    last = m
-                    pruned = True
-                    break
-            if pruned:
-                break
-            if used[i] < bound[i]:
-                found = True
-                for r in range(num_resources):
-                    if demand[i, r] > rest[depth, r]:
-                        found = False
-                        break
-                if found:
-                    break
-            i += 1
-        if found:
-            nodes += 1
-            if nodes > node_limit:
-                return best, max(best, root), nodes
-            used[i] += 1
-            chosen[depth] = i
-            for r in range(num_resources):
-                rest[depth + 1, r] = rest[depth, r] - demand[i, r]
-            for m in range(num_bounds):
-                rent[depth + 1, m] = rent[depth, m]
-                for r in range(num_resources):
-                    rent[depth + 1, m] -= multiplier[m, r] * demand[i, r]
-            gained[depth + 1] = gained[depth] + value[i]
-            depth += 1
-            if gained[depth] > best:
-                best = gained[depth]
-                pattern[:] = used
-        else:
+        i, last = _next_item(i, best - gained[depth], last, demand, bound, used, rest[depth], rent[depth], suffix)
+        if i == n:
             if depth == 0:
                 return best, best, nodes
             depth -= 1
             i = chosen[depth]
             used[i] -= 1
             i += 1
+            continue
+        nodes += 1
+        if nodes > node_limit:
+            return best, max(best, root), nodes
+        used[i] += 1
+        chosen[depth] = i
+        for r in range(num_resources):
+            rest[depth + 1, r] = rest[depth, r] - demand[i, r]
+        for m in range(num_bounds):
+            rent[depth + 1, m] = rent[depth, m]
+            for r in range(num_resources):
+                rent[depth + 1, m] -= multiplier[m, r] * demand[i, r]
+        gained[depth + 1] = gained[depth] + value[i]
+        depth += 1
+        if gained[depth] > best:
+            best = gained[depth]
+            pattern[:] = used
+
+
+@inlined_kernel
+def _next_item(
+    i: int,
+    missing: int,
+    last: int,
+    demand: IntArray,
+    bound: IntArray,
+    used: IntArray,
+    rest: IntArray,
+    rent: IntArray,
+    suffix: IntArray,
+) -> tuple[int, int]:
+    """Return the first item from i on that fits into the rest, n if those left cannot add more than what is missing.
+
+    Returns with it the row of prices whose bound said so last: it is tried first.
+    """
+    n = demand.shape[0]
+    while i < n:
+        if rent[last] + suffix[i, last] <= missing:
+            return n, last
+        for m in range(rent.shape[0]):
+            if rent[m] + suffix[i, m] <= missing:
+                return n, m
+        if used[i] < bound[i]:
+            fits = True
+            for r in range(demand.shape[1]):
+                if demand[i, r] > rest[r]:
+                    fits = False
+                    break
+            if fits:
+                return i, last
+        i += 1
+    return n, last
 
 
 @kernel

@@ -22,6 +22,12 @@ FAMILY = "provisioning"
 SCHEMA = "schedgap/provisioning/1"
 NOT_ALLOWED = -1
 MAX_TOTAL = 2**62
+# What an instance says, in the order of its digest.
+CONTENT = (
+    *("resources", "families", "type_names", "type2family", "capacity", "price", "demand", "counts", "class_names"),
+    *("workloads", "class2workload", "job_names", "class2job", "tasks_per_job", "task2class", "task_names"),
+    *("throughput", "job_value"),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,13 +142,8 @@ class ProvisioningInstance:
         return replace(self, **{"reservation_type": None, "job_value": None, "digest": "", **changes})  # type: ignore[arg-type]
 
     def _check_shapes(self) -> None:
-        k, f, r, c, w = (
-            len(self.type_names),
-            len(self.families),
-            len(self.resources),
-            self.num_classes,
-            len(self.workloads),
-        )
+        k, f, r = len(self.type_names), len(self.families), len(self.resources)
+        c, w = self.num_classes, len(self.workloads)
         for what, number in (("machine types", k), ("families", f), ("resources", r), ("tasks", c)):
             if number == 0:
                 raise InstanceError(f"{self.name}: no {what}; an instance needs at least one.")
@@ -286,26 +287,4 @@ class ProvisioningInstance:
         )
 
     def _content_hash(self) -> str:
-        return content_hash(
-            (
-                SCHEMA,
-                self.resources,
-                self.families,
-                self.type_names,
-                self.type2family,
-                self.capacity,
-                self.price,
-                self.demand,
-                self.counts,
-                self.class_names,
-                self.workloads,
-                self.class2workload,
-                self.job_names,
-                self.class2job,
-                self.tasks_per_job,
-                self.task2class,
-                self.task_names,
-                self.throughput,
-                self.job_value,
-            )
-        )
+        return content_hash((SCHEMA, *(getattr(self, key) for key in CONTENT)))

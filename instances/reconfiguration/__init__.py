@@ -1,15 +1,16 @@
 """The reconfiguration family: provisioning over time, where a plan may change every few minutes (Eva)."""
 
 from schedgap.instances.family import Family, register_family
-from schedgap.instances.reconfiguration.eva import alibaba_like, eva_synthetic
-from schedgap.instances.reconfiguration.eva_csv import eva_csv
 from schedgap.instances.reconfiguration.files import read_instance, write_instance
+from schedgap.instances.reconfiguration.generators.alibaba_like import alibaba_like
+from schedgap.instances.reconfiguration.generators.eva_synthetic import eva_synthetic
 from schedgap.instances.reconfiguration.measures import measures
 from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
-from schedgap.instances.reconfiguration.openb import openb
 from schedgap.instances.reconfiguration.picture import picture
-from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+from schedgap.instances.reconfiguration.readers.eva_csv import eva_csv
+from schedgap.instances.reconfiguration.readers.openb import openb
 from schedgap.instances.reconfiguration.shrink import shrink
+from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 from schedgap.instances.reconfiguration.solution_files import read_solution, write_solution
 from schedgap.instances.reconfiguration.verify import verify
 
@@ -29,6 +30,8 @@ RECONFIGURATION = register_family(
         shrink=shrink,
         measures=measures,
         picture=picture,
+        bound_methods=("bound-progress", "bound-work"),
+        large=(("alibaba-like", {"jobs": 60_000}),),
     )
 )
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NotRequired
 
 import numpy as np
-from pydantic import with_config
-from typing_extensions import TypedDict
 
+from schedgap.instances.documents import Amount, Count, Custom, record
+from schedgap.instances.documents.amounts import to_units
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.file_kinds import STRICT, Amount, Count
-from schedgap.instances.files import to_units
 from schedgap.instances.provisioning.file_parts import check_square
 from schedgap.instances.reconfiguration.stored_sets import ABSENT, StoredSets, in_order
 
@@ -18,33 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.arrays import IntArray
+    from schedgap.instances.documents import Given, Place
+
+# `throughput[i][j]` is the normalised throughput of workload i beside workload j; none may be missing.
+TABLE = {"workloads": list[str], "throughput": list[list[Amount | None]]}
+# Throughputs of sets of three to `most` tasks, and of long ones: `StoredSets`, its ranks as lists of workloads.
+SETS = {**TABLE, "sorted": list[str], "listed": list[str], "most": Count, "listed_long": list[str], "most_long": Count}
 
 
-@with_config(STRICT)
-class InterferenceFile(TypedDict):
-    """`throughput[i][j]` is the normalised throughput of workload i beside workload j; none may be missing."""
-
-    workloads: list[str]
-    throughput: list[list[Amount | None]]
-
-
-@with_config(STRICT)
-class StoredSetsFile(InterferenceFile):
-    """Throughputs of sets of three to `most` tasks, and of long ones: `StoredSets`, its ranks as lists of workloads."""
-
-    sorted: list[str]
-    listed: list[str]
-    most: Count
-    listed_long: list[str]
-    most_long: Count
-
-
-def written_throughput(throughput: IntArray, names: Sequence[str]) -> InterferenceFile:
-    """Return throughputs, (W, W) thousandths, as their file has them."""
-    return {"workloads": list(names), "throughput": (throughput / 1000).tolist()}
-
-
-def read_throughput(given: InterferenceFile, names: Sequence[str], what: str = "interference") -> IntArray:
+def read_throughput(given: Given, names: Sequence[str], what: str = "interference") -> IntArray:
     """Return (W, W) int64 thousandths, in the order of the workloads.
 
     what : the field, for messages.
@@ -75,19 +55,7 @@ def read_throughput(given: InterferenceFile, names: Sequence[str], what: str = "
     )
 
 
-def written_sets(sets: StoredSets, names: Sequence[str]) -> StoredSetsFile:
-    """Return stored sets as their file has them."""
-    return {
-        **written_throughput(sets.throughput, names),
-        "sorted": [names[w] for w in in_order(sets.sorted_rank)],
-        "listed": [names[w] for w in in_order(sets.listed_rank)],
-        "most": sets.most,
-        "listed_long": [names[w] for w in in_order(sets.long_rank)],
-        "most_long": sets.most_long,
-    }
-
-
-def read_stored_sets(given: StoredSetsFile, names: Sequence[str]) -> StoredSets:
+def read_stored_sets(given: Given, names: Sequence[str]) -> StoredSets:
     """Return stored sets, in the order of the workloads.
 
     Raises
@@ -118,3 +86,47 @@ def _check_names(what: str, given: list[str], names: Sequence[str]) -> None:
         if name not in names or given.count(name) > 1:
             trouble = "twice" if name in names else "which is not among the workloads"
             raise InstanceError(f"{what} names workload '{name:.60}' {trouble}; name each workload once.")
+
+
+def _read_interference(document: Given, place: Place) -> dict[str, Any]:
+    if "interference" not in document:
+        return {}
+    return {"throughput": read_throughput(document["interference"], place.owner.workloads)}
+
+
+def _write_interference(source: Any, _: Place) -> dict[str, Any]:
+    if source.throughput is None:
+        return {}
+    return {"interference": _written(source.throughput, source.workloads)}
+
+
+def _read_sets(document: Given, place: Place) -> dict[str, Any]:
+    if "stored_sets" not in document:
+        return {}
+    return {"stored_sets": read_stored_sets(document["stored_sets"], place.owner.workloads)}
+
+
+def _write_sets(source: Any, _: Place) -> dict[str, Any]:
+    sets, names = source.stored_sets, source.workloads
+    if sets is None:
+        return {}
+    return {
+        "stored_sets": {
+            **_written(sets.throughput, names),
+            "sorted": [names[w] for w in in_order(sets.sorted_rank)],
+            "listed": [names[w] for w in in_order(sets.listed_rank)],
+            "most": sets.most,
+            "listed_long": [names[w] for w in in_order(sets.long_rank)],
+            "most_long": sets.most_long,
+        }
+    }
+
+
+def _written(throughput: IntArray, names: Sequence[str]) -> dict[str, Any]:
+    return {"workloads": list(names), "throughput": (throughput / 1000).tolist()}
+
+
+INTERFERENCE = Custom(
+    {"interference": NotRequired[record("Interference", TABLE)]}, _read_interference, _write_interference
+)
+STORED_SETS = Custom({"stored_sets": NotRequired[record("StoredSets", SETS)]}, _read_sets, _write_sets)

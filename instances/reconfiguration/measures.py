@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.reconfiguration.kernels_state import EXECUTED, FINISH, MOVES, TYPE
-from schedgap.instances.reconfiguration.verify import DOLLAR, HOUR_S, paid_s, played, total_price
+from schedgap.instances.reconfiguration.verify import paid_s, played, total_price
+from schedgap.instances.units import DOLLAR, HOUR_S
 
 if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-    from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+    from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 
 
 def measures(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> dict[str, float]:
@@ -24,12 +24,12 @@ def measures(instance: ReconfigurationInstance, schedule: ReconfigurationSchedul
     `*_allocation` : share of a resource held by tasks, of what was paid for. machine_hours : paid.
     median_uptime_h, p90_uptime_h : hours for which a machine was paid.
     """
-    cloud = played(instance, schedule)
-    seconds = paid_s(cloud)
-    jct_s = cloud.job[:, FINISH] - instance.arrival_s
-    executed_s = cloud.job[:, EXECUTED]
-    paid_capacity = seconds @ instance.catalogue.capacity[cloud.machine[:, TYPE]].astype(np.float64)
-    held = cloud.held.sum(axis=0, dtype=np.float64)
+    simulator = played(instance, schedule)
+    seconds = paid_s(simulator)
+    jct_s = simulator.jobs["finish"] - instance.arrival_s
+    executed_s = simulator.jobs["executed"]
+    paid_capacity = seconds @ instance.catalogue.capacity[simulator.leases["type"]].astype(np.float64)
+    held = simulator.held.sum(axis=0, dtype=np.float64)
     allocation = {
         f"{name.removesuffix('_gib').removesuffix('_mib')}_allocation": float(held[r] / paid_capacity[r])
         for r, name in enumerate(instance.catalogue.resources)
@@ -37,13 +37,13 @@ def measures(instance: ReconfigurationInstance, schedule: ReconfigurationSchedul
     }
     total_s = float(seconds.sum())
     return {
-        "cost": total_price(instance, cloud) / DOLLAR,
+        "cost": total_price(instance, simulator) / DOLLAR,
         "mean_jct_h": float(jct_s.mean()) / HOUR_S,
         "median_jct_h": float(np.median(jct_s)) / HOUR_S,
         "p95_jct_h": float(np.quantile(jct_s, 0.95)) / HOUR_S,
         "machines": float(schedule.num_machines),
         "machine_hours": total_s / HOUR_S,
-        "moves_per_task": float((cloud.job[:, MOVES] * instance.num_tasks).sum() / instance.num_tasks.sum()),
+        "moves_per_task": float((simulator.jobs["moves"] * instance.num_tasks).sum() / instance.num_tasks.sum()),
         "tasks_per_machine": float(held[-1]) / total_s if total_s else 0.0,
         "job_throughput": float((instance.work_s / executed_s).mean()),
         "idle_h": float((jct_s - executed_s).mean()) / HOUR_S,

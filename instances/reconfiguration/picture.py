@@ -7,24 +7,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
-from schedgap.instances.reconfiguration.kernels_state import PAID_FROM, PAID_UNTIL
-from schedgap.instances.reconfiguration.verify import DOLLAR, HOUR_S, paid_s, played
-from schedgap.instances.units import resource_scale
+from schedgap.instances.reconfiguration.verify import paid_s, played
+from schedgap.instances.units import DOLLAR, HOUR_S, resource_scale
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.reconfiguration.cloud import Cloud
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-    from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+    from schedgap.instances.reconfiguration.simulator.simulator import Simulator
+    from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 
 
 def picture(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> Picture:
     """Return mean use of a paid machine of each type, uptimes, and dollars and machines over time (Eva, Figure 3)."""
-    cloud = played(instance, schedule)
+    simulator = played(instance, schedule)
     catalogue = instance.catalogue
-    paid = paid_s(cloud)
+    paid = paid_s(simulator)
     scale = np.array([resource_scale(name) for name in catalogue.resources], np.float64)
-    held = cloud.held[:, :-1] / scale
+    held = simulator.held[:, :-1] / scale
     capacity = catalogue.capacity / scale
     hours = np.bincount(schedule.machine_type, paid, catalogue.num_types)
     bars = []
@@ -35,7 +34,7 @@ def picture(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule
             label = f"{catalogue.type_names[k]}, {hours[k] / HOUR_S:,.0f} h"
             part = Part("mean use", 1, tuple(used.tolist()))
             bars.append(Bar(label, int(chosen.sum()), tuple(capacity[k].tolist()), (part,)))
-    curves = (_uptimes(paid), *_over_time(instance, schedule, cloud))
+    curves = (_uptimes(paid), *_over_time(instance, schedule, simulator))
     return Picture(catalogue.resources, tuple(bars[:MAX_BARS]), max(len(bars) - MAX_BARS, 0), curves)
 
 
@@ -46,10 +45,10 @@ def _uptimes(paid: IntArray) -> Curve:
 
 
 def _over_time(
-    instance: ReconfigurationInstance, schedule: ReconfigurationSchedule, cloud: Cloud
+    instance: ReconfigurationInstance, schedule: ReconfigurationSchedule, simulator: Simulator
 ) -> tuple[Curve, Curve]:
     price = instance.catalogue.price[schedule.machine_type] / DOLLAR / HOUR_S
-    begin, end = cloud.machine[:, PAID_FROM], cloud.machine[:, PAID_UNTIL]
+    begin, end = simulator.leases["paid_from"], simulator.leases["paid_until"]
     at_s = np.linspace(0.0, float(end.max()), MAX_POINTS)
     # One moment at a time: all of them at once would not fit into memory with a million machines.
     seconds, dollars = np.empty(MAX_POINTS), np.empty(MAX_POINTS)

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.reconfiguration.kernels_state import PAID_FROM, PAID_UNTIL, TYPE
 from schedgap.instances.reconfiguration.model import MAX_TIME_S
+from schedgap.instances.units import DOLLAR as DOLLAR
+from schedgap.instances.units import HOUR_S as HOUR_S
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.reconfiguration.cloud import Cloud
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-    from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
-
-HOUR_S = 3600
-# Costs are micro-dollars.
-DOLLAR = 1_000_000
+    from schedgap.instances.reconfiguration.simulator.simulator import Simulator
+    from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 
 
 def verify(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> int:
@@ -36,8 +33,8 @@ def verify(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule)
     return total_price(instance, played(instance, schedule))
 
 
-def played(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> Cloud:
-    """Return the cloud after a schedule.
+def played(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> Simulator:
+    """Return the simulator after a schedule.
 
     Raises
     ------
@@ -45,12 +42,12 @@ def played(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule)
         naming the first violation.
     """
     # Here, since it brings Numba, which nobody needs who only lists or reads instances.
-    from schedgap.instances.reconfiguration.cloud import replay
+    from schedgap.instances.reconfiguration.simulator.simulator import replay
 
     _check_shapes(schedule)
     _check_machines(instance, schedule)
     _check_moves(instance, schedule)
-    cloud = replay(instance, schedule)
+    simulator = replay(instance, schedule)
     # After the play, which says what a missing machine means for a plan; only moves that nobody follows are left.
     outside = ~_within(schedule.move_machine, schedule.num_machines)
     if outside.any():
@@ -58,20 +55,20 @@ def played(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule)
         raise VerifyError(
             f"move {n} is to machine {schedule.move_machine[n]}; machines are 0..{schedule.num_machines - 1}."
         )
-    return cloud
+    return simulator
 
 
-def total_price(instance: ReconfigurationInstance, cloud: Cloud) -> int:
+def total_price(instance: ReconfigurationInstance, simulator: Simulator) -> int:
     """Return the price of all machines in micro-dollars, rounded up once."""
-    prices = instance.catalogue.price[cloud.machine[:, TYPE]].tolist()
-    seconds = paid_s(cloud).tolist()
+    prices = instance.catalogue.price[simulator.leases["type"]].tolist()
+    seconds = paid_s(simulator).tolist()
     total: int = sum(price * paid for price, paid in zip(prices, seconds, strict=True))
     return -(-total // HOUR_S)
 
 
-def paid_s(cloud: Cloud) -> IntArray:
+def paid_s(simulator: Simulator) -> IntArray:
     """(M,) int64: for how many seconds each machine is paid."""
-    seconds: IntArray = cloud.machine[:, PAID_UNTIL] - cloud.machine[:, PAID_FROM]
+    seconds: IntArray = simulator.leases["paid_until"] - simulator.leases["paid_from"]
     return seconds
 
 

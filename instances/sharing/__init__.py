@@ -2,16 +2,16 @@
 
 from schedgap.instances.family import Family, register_family
 from schedgap.instances.sharing.files import read_instance, write_instance
-from schedgap.instances.sharing.generate import micro, random_jobs
-from schedgap.instances.sharing.generate_macro import macro
+from schedgap.instances.sharing.generators import macro, micro, random_jobs
 from schedgap.instances.sharing.measures import measures
-from schedgap.instances.sharing.model import FAMILY, SECOND_MS, SharingInstance
+from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.sharing.picture import picture
-from schedgap.instances.sharing.schedule import SharingSchedule
 from schedgap.instances.sharing.shrink import shrink
 from schedgap.instances.sharing.snapshot import Snapshot, Timeline, as_users, fairness_at
+from schedgap.instances.sharing.solution import SharingSchedule
 from schedgap.instances.sharing.solution_files import read_solution, write_solution
 from schedgap.instances.sharing.verify import ends_ms, verify
+from schedgap.instances.units import SECOND_MS
 
 SHARING = register_family(
     Family(
@@ -29,6 +29,8 @@ SHARING = register_family(
         shrink=shrink,
         measures=measures,
         picture=picture,
+        bound_methods=("bound-intervals", "bound-work"),
+        large=(("macro", {"jobs": 2_888}), ("random-jobs", {"jobs": 400})),
     )
 )
 

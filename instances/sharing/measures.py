@@ -8,15 +8,14 @@ import numpy as np
 
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.measures import jain
-from schedgap.instances.fairness.reference import knows_a_finder
 from schedgap.instances.fairness.verify import fair_shares
-from schedgap.instances.sharing.model import SECOND_MS
 from schedgap.instances.sharing.snapshot import Timeline, fairness_at
+from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.sharing.model import SharingInstance
-    from schedgap.instances.sharing.schedule import SharingSchedule
+    from schedgap.instances.sharing.solution import SharingSchedule
 
 # Moments at which shares are looked at, and every so many of them the exact fair point is found for comparison.
 MOMENTS = 50
@@ -39,7 +38,7 @@ def measures(instance: SharingInstance, schedule: SharingSchedule) -> dict[str, 
     worst, at five of these moments; the fair point is the exact one, proven, among the jobs present with the tasks that
     they have left. 0 for both at the fair point and nowhere else, up to 1. jain_of_fair_mean : Jain's index of shares as parts
     of the fair ones, at the same moments. distance_moments : how many of the five counted; those at which the fair point
-    was not found, or not proven, do not. All these are left out where no formulation is loaded that finds it.
+    was not found, or not proven, do not.
 
     Jobs arrive from the first arrival to the last, or to the end of the first job if that is later.
     """
@@ -91,7 +90,6 @@ def use_of_classes(timeline: Timeline, begin: int, end: int) -> FloatArray:
 def _fairness(instance: SharingInstance, timeline: Timeline, moments: IntArray) -> dict[str, float]:
     present, index, largest, ratio = [], [], [], []
     means, worst, relative = [], [], []
-    compares = knows_a_finder()
     for i, ms in enumerate(moments.tolist()):
         snapshot = timeline.at(ms)
         present.append(snapshot.jobs.shape[0])
@@ -102,7 +100,7 @@ def _fairness(instance: SharingInstance, timeline: Timeline, moments: IntArray) 
         most = float(shares.max())
         largest.append(most)
         ratio.append(float(shares.min()) / most if most else 1.0)
-        if compares and i % COMPARED == COMPARED // 2:
+        if i % COMPARED == COMPARED // 2:
             try:
                 fair = fair_shares(fairness_at(instance, snapshot))
             except (BackendError, VerifyError):
@@ -118,8 +116,7 @@ def _fairness(instance: SharingInstance, timeline: Timeline, moments: IntArray) 
             "max_share_mean": float(np.mean(largest)),
             "min_to_max_share_mean": float(np.mean(ratio)),
         }
-    if compares:
-        figures["distance_moments"] = float(len(means))
+    figures["distance_moments"] = float(len(means))
     if means:
         figures |= {"distance_mean": float(np.mean(means)), "distance_max": float(np.mean(worst))}
         figures["jain_of_fair_mean"] = float(np.mean(relative))

@@ -14,13 +14,13 @@ import numpy as np
 from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import MAX_AMOUNT, MAX_TOTAL, NOTIONS, ONE
+from schedgap.instances.units import SECOND_MS as SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
 
 FAMILY = "sharing"
 SCHEMA = "schedgap/sharing/1"
-SECOND_MS = 1000
 MAX_TOTAL_MS = 2**52
 # Each machine has its entry in what methods keep.
 MAX_MACHINES = 10_000_000

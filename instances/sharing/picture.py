@@ -10,14 +10,13 @@ from schedgap.instances.fairness.measures import jain
 from schedgap.instances.fairness.shares import share_of_a_task
 from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
 from schedgap.instances.sharing.measures import moments_between, use_of_classes
-from schedgap.instances.sharing.model import SECOND_MS
 from schedgap.instances.sharing.snapshot import Timeline, as_users
-from schedgap.instances.units import resource_scale
+from schedgap.instances.units import SECOND_MS, resource_scale
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.sharing.model import SharingInstance
-    from schedgap.instances.sharing.schedule import SharingSchedule
+    from schedgap.instances.sharing.solution import SharingSchedule
 
 MAX_JOBS = 12
 

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.sharing.model import MAX_TOTAL_MS, SECOND_MS
-from schedgap.instances.units import shown_amount
+from schedgap.instances.on_use import ModuleOnUse
+from schedgap.instances.sharing.model import MAX_TOTAL_MS
+from schedgap.instances.units import SECOND_MS, shown_amount
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.sharing.model import SharingInstance
-    from schedgap.instances.sharing.schedule import SharingSchedule
+    from schedgap.instances.sharing.solution import SharingSchedule
+
+kernels_verify = ModuleOnUse("schedgap.instances.sharing.kernels_verify")
 
 
 def verify(instance: SharingInstance, schedule: SharingSchedule) -> int:
@@ -81,11 +84,8 @@ def _check_places(instance: SharingInstance, schedule: SharingSchedule) -> None:
 
 
 def _check_capacity(instance: SharingInstance, schedule: SharingSchedule, end_ms: IntArray) -> None:
-    # Here, since it brings Numba, which nobody needs who only lists or reads instances.
-    from schedgap.instances.sharing.kernels_verify import first_overload
-
     job = instance.task2job()
-    task, r = first_overload(
+    task, r = kernels_verify.first_overload(
         schedule.machine,
         schedule.start_ms,
         end_ms,

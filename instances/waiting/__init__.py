@@ -1,16 +1,16 @@
 """The waiting family: how many fixed machines to buy, who waits for them, who rents (Waiting Game)."""
 
 from schedgap.instances.family import Family, register_family
+from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.files import read_instance, read_solution, write_instance, write_solution
-from schedgap.instances.waiting.generate import bursty, mms
-from schedgap.instances.waiting.lsf import lsf_csv
+from schedgap.instances.waiting.generators import bursty, mms
 from schedgap.instances.waiting.measures import measures
-from schedgap.instances.waiting.model import DOLLAR, FAMILY, HOUR_US, SECOND_US, WaitingInstance
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.objective import Costs, costs, paid_us, rounded_up
 from schedgap.instances.waiting.picture import picture
-from schedgap.instances.waiting.schedule import RENTED, WaitingSchedule
+from schedgap.instances.waiting.readers import lsf_csv, swf
 from schedgap.instances.waiting.shrink import shrink
-from schedgap.instances.waiting.swf import swf
+from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 from schedgap.instances.waiting.verify import verify
 
 WAITING = register_family(
@@ -29,6 +29,12 @@ WAITING = register_family(
         shrink=shrink,
         measures=measures,
         picture=picture,
+        bound_methods=("bound-fluid", "bound-work"),
+        large=(
+            ("bursty", {"jobs": 250_000, "wait_price": 0.001}),
+            ("mms", {"jobs": 250_000, "max_wait_h": 0.0}),
+            ("mms", {"jobs": 2_000, "arrival_rate": 0.01, "step_s": 60.0, "max_wait_h": 0.5}),
+        ),
     )
 )
 

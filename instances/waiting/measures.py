@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.waiting.model import DOLLAR, HOUR_US, SECOND_US
+from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.objective import paid_us
-from schedgap.instances.waiting.schedule import RENTED
+from schedgap.instances.waiting.solution import RENTED
 
 if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
-    from schedgap.instances.waiting.schedule import WaitingSchedule
+    from schedgap.instances.waiting.solution import WaitingSchedule
 
 DOLLAR_HOURS = DOLLAR * HOUR_US
 # Warm-up and drain: these shares of the jobs at both ends are left out of the figures named `steady_*`.

@@ -13,16 +13,15 @@ import numpy as np
 
 from schedgap.instances.arrays import content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.units import DOLLAR as DOLLAR
+from schedgap.instances.units import HOUR_US as HOUR_US
+from schedgap.instances.units import SECOND_US as SECOND_US
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
 
 FAMILY = "waiting"
 SCHEMA = "schedgap/waiting/1"
-SECOND_US = 1_000_000
-HOUR_US = 3600 * SECOND_US
-# In micro-dollars, and in MiB.
-DOLLAR, GIB = 1_000_000, 1024
 # The last submission and all runtimes one after the other; and when the last job of a schedule has ended. So the sum of
 # any two times of a schedule, and of its end and a limit of 2^62 on waits, fits 63 bits.
 MAX_TOTAL_US, MAX_END_US = 2**61, 2**62
@@ -164,9 +163,9 @@ class WaitingInstance:
                     f"{self.name}: {key} holds {getattr(self, key).max()}, more than {MAX_UNITS}; use larger units."
                 )
         large, number, price = self._rented_together()
-        dear = number > MAX_UNITS // price
-        if dear.any():
-            job, machines = int(large[np.argmax(dear)]), int(number[np.argmax(dear)])
+        costly = number > MAX_UNITS // price
+        if costly.any():
+            job, machines = int(large[np.argmax(costly)]), int(number[np.argmax(costly)])
             raise InstanceError(
                 f"{self.name}: job {job} rents {machines} of the largest machines for {machines * price} micro-dollars "
                 f"an hour, more than {MAX_UNITS}; give larger on-demand machines."

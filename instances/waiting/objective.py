@@ -15,13 +15,13 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.instances.waiting.model import HOUR_US
-from schedgap.instances.waiting.schedule import RENTED
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting.solution import RENTED
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.waiting.model import WaitingInstance
-    from schedgap.instances.waiting.schedule import WaitingSchedule
+    from schedgap.instances.waiting.solution import WaitingSchedule
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ import numpy as np
 
 from schedgap.instances.picture import MAX_BARS, Bar, Part, Picture
 from schedgap.instances.waiting.objective import paid_us
-from schedgap.instances.waiting.schedule import RENTED
+from schedgap.instances.waiting.solution import RENTED
 
 if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
-    from schedgap.instances.waiting.schedule import WaitingSchedule
+    from schedgap.instances.waiting.solution import WaitingSchedule
 
 
 def picture(instance: WaitingInstance, schedule: WaitingSchedule) -> Picture:

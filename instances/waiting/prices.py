@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.documents.amounts import to_units
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.files import to_units
-from schedgap.instances.waiting.model import DOLLAR
+from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from typing import Any

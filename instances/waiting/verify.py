@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.waiting.model import MAX_END_US, SECOND_US
+from schedgap.instances.on_use import ModuleOnUse
+from schedgap.instances.units import SECOND_US
+from schedgap.instances.waiting.model import MAX_END_US
 from schedgap.instances.waiting.objective import costs
-from schedgap.instances.waiting.schedule import RENTED
+from schedgap.instances.waiting.solution import RENTED
 
 if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
-    from schedgap.instances.waiting.schedule import WaitingSchedule
+    from schedgap.instances.waiting.solution import WaitingSchedule
 
 MAX_MACHINES = 10_000_000
+kernels_verify = ModuleOnUse("schedgap.instances.waiting.kernels_verify")
 
 
 def verify(instance: WaitingInstance, schedule: WaitingSchedule) -> int:
@@ -70,34 +73,22 @@ def _check_times(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
 
 
 def _check_capacity(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
-    # Here, since it brings Numba, which nobody needs who only lists or reads instances.
-    from schedgap.instances.waiting.kernels import first_overlap, first_overload
-
     fixed = np.flatnonzero(schedule.machine != RENTED)
     machine, start = schedule.machine[fixed], schedule.start_us[fixed]
     end = start + instance.runtime_us[fixed]
     by_start = np.argsort(start, kind="stable")
     cores, memory_mib = instance.cores[fixed], instance.memory_mib[fixed]
     most_cores, most_memory_mib = instance.machine_cores, instance.machine_memory_mib
-    zeros = np.zeros(schedule.num_machines, np.int64)
     # No two jobs fit a machine together: the paper's model, and a third of the time.
     if (2 * cores > most_cores).all() or (2 * memory_mib > most_memory_mib).all():
         large = (cores > most_cores) | (memory_mib > most_memory_mib)
-        job = int(np.argmax(large)) if large.any() else first_overlap(machine, start, end, by_start, zeros)
+        free_us = np.zeros(schedule.num_machines, np.int64)
+        job = int(np.argmax(large)) if large.any() else -1
+        job = job if job >= 0 else kernels_verify.first_overlap(machine, start, end, by_start, free_us)
     else:
-        job = first_overload(
-            machine,
-            start,
-            end,
-            by_start,
-            cores,
-            memory_mib,
-            most_cores,
-            most_memory_mib,
-            zeros,
-            zeros.copy(),
-            np.empty(fixed.size, np.int64),
-            np.empty(fixed.size, np.int64),
+        used, running = np.zeros((2, schedule.num_machines), np.int64), np.empty((2, fixed.size), np.int64)
+        job = kernels_verify.first_overload(
+            machine, start, end, by_start, cores, memory_mib, most_cores, most_memory_mib, *used, *running
         )
     if job >= 0:
         raise VerifyError(

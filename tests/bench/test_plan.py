@@ -1,7 +1,7 @@
 """What a plan tells the processes that do its runs."""
 
 from schedgap.bench.plan import plan_suite
-from schedgap.bench.suite import read_suite
+from schedgap.bench.suites.suite import read_suite
 
 
 def test_a_block_has_the_processes_of_its_threads(write_suite):

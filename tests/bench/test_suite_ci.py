@@ -7,10 +7,10 @@ import pytest
 
 from schedgap.bench.comparison.comparison import compare_results
 from schedgap.bench.comparison.pairs import used_clock
-from schedgap.bench.discover import load_methods
 from schedgap.bench.plan import plan_suite
-from schedgap.bench.records.results import read_results
-from schedgap.bench.suite import read_suite
+from schedgap.bench.plugins.discover import load_methods
+from schedgap.bench.suites.results import read_results
+from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.method import REGISTRY, Status
 
 RESULTS = Path(__file__).parents[2] / "results"

@@ -5,9 +5,9 @@ Run with `make benchmarks`.
 
 import pytest
 
-from schedgap.formulations.provisioning.column_generation import column_generation
-from schedgap.formulations.provisioning.filtered_arc_flow import filtered_arc_flow
-from schedgap.formulations.provisioning.patterns import patterns
+from schedgap.formulations.provisioning.arc_flow.filtered_arc_flow import filtered_arc_flow
+from schedgap.formulations.provisioning.column_generation.column_generation import column_generation
+from schedgap.formulations.provisioning.patterns.patterns import patterns
 from schedgap.instances.provisioning import alibaba, distinct, table7, verify
 
 LIMIT_S = 60.0

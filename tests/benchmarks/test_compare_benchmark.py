@@ -20,8 +20,8 @@ from schedgap.bench.records.journal import FILE_NAME
 from schedgap.bench.records.lines import Lines
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import Record
-from schedgap.bench.records.results import Results, read_results
 from schedgap.bench.records.runs import Limits, Run
+from schedgap.bench.suites.results import Results, read_results
 from schedgap.instances.method import Status
 
 ROWS = 100_000

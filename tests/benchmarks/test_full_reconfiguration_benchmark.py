@@ -6,7 +6,7 @@ Run with `make benchmarks`. The first call compiles the kernels.
 import numpy as np
 import pytest
 
-from schedgap.heuristics.provisioning.full_reconfiguration import full_reconfiguration
+from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration import full_reconfiguration
 from schedgap.instances.provisioning import distinct, table7, verify
 
 INSTANCES = {

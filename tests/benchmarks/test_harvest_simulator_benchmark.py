@@ -3,7 +3,7 @@
 import pytest
 
 import schedgap.heuristics.harvest.capacity
-import schedgap.heuristics.harvest.longest_first  # noqa: F401
+import schedgap.heuristics.harvest.slacksched.slacksched  # noqa: F401
 from schedgap.instances.harvest import FAMILY, datacentre, quick
 from schedgap.instances.method import find_method
 

@@ -17,10 +17,10 @@ import pytest
 from schedgap.bench.records.journal import FILE_NAME, Journal
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import Record
-from schedgap.bench.records.results import read_results, write_plan
 from schedgap.bench.records.runs import Limits, Run
 from schedgap.bench.statistics.headlines import headline_rows
-from schedgap.bench.suite import Suite
+from schedgap.bench.suites.results import read_results, write_plan
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ import re, sys
 from pathlib import Path
 from schedgap.bench.statistics.headlines import headline_rows
 from schedgap.bench.records.journal import Journal
-from schedgap.bench.records.results import read_results
+from schedgap.bench.suites.results import read_results
 folder = Path(sys.argv[1])
 with Journal(folder) as journal:
     assert len(journal.records) == int(sys.argv[2])

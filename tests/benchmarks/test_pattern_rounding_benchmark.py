@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedgap.heuristics.provisioning.pattern_rounding import pattern_rounding
+from schedgap.heuristics.provisioning.pattern_rounding.pattern_rounding import pattern_rounding
 from schedgap.instances.provisioning import alibaba, distinct, table7, verify
 
 INSTANCES = {

@@ -6,7 +6,7 @@ simulator takes 6 hours for five schedulers. Plans a second are in the extra inf
 
 import pytest
 
-from schedgap.bench.discover import load_methods
+from schedgap.bench.plugins.discover import load_methods
 from schedgap.instances.method import find_method
 from schedgap.instances.reconfiguration import FAMILY, alibaba_like, verify
 

@@ -9,14 +9,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from schedgap.bench.checks.promises import judge_trial
+from schedgap.bench.checks.contract import judge_trial
 from schedgap.bench.checks.trials import Kind, Seen, Trial
-from schedgap.bench.discover import load_methods
 from schedgap.bench.isolation.child import measured
 from schedgap.bench.isolation.judge import judge
-from schedgap.bench.isolation.request import Request
-from schedgap.bench.isolation.supervise import Ending
+from schedgap.bench.isolation.messages import Ending, Request
 from schedgap.bench.plan import make_run
+from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.records.record import Record
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.fairness import alice_bob, random_users
@@ -161,7 +160,7 @@ def trial_of(name):
     method = METHODS[name]
     instances = instances_of(method.family)
     names = {digest: instance.name for digest, instance in instances.items()}
-    trial = Trial(method, method.name, Limits.from_time_limit(TIME_LIMIT_S), names)
+    trial = Trial(method, {}, method.name, Limits.from_time_limit(TIME_LIMIT_S), names)
     for kind in (Kind.ALONE, Kind.AGAIN, Kind.NO_TIME):
         trial.seen[kind] = {digest: seen(method, instance, kind) for digest, instance in instances.items()}
     return trial

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
+from schedgap.formulations import export
 from schedgap.formulations.backends import solve
-from schedgap.formulations.export import find_model_builder, write_lp, write_model, write_mps
+from schedgap.formulations.export import find_model_builder, model_builder, write_lp, write_model, write_mps
 from schedgap.formulations.linear_model import LinearModel
 from schedgap.instances.errors import MethodError
 
@@ -76,3 +77,16 @@ def test_unknown_formats_and_formulations_are_refused(tmp_path):
         write_model(mixed(), tmp_path / "model.xml", "xml")
     with pytest.raises(MethodError, match="no exportable formulation 'none'"):
         find_model_builder("provisioning", "none")
+
+
+def test_a_name_is_registered_once(monkeypatch):
+    """A model's own module may be imported again; another function of its name is a mistake."""
+    monkeypatch.setattr(export, "MODEL_BUILDERS", {})
+
+    def build(instance):
+        return mixed()
+
+    assert model_builder("twice", family="test")(build) is build
+    model_builder("twice", family="test")(build)
+    with pytest.raises(MethodError, match="model twice of family test is registered twice"):
+        model_builder("twice", family="test")(mixed)

@@ -5,12 +5,12 @@ from itertools import pairwise
 import pytest
 
 from schedgap.formulations.linear_model import ModelPoint
-from schedgap.formulations.provisioning.arc_flow import arc_flow
+from schedgap.formulations.provisioning.arc_flow.arc_flow import arc_flow
+from schedgap.formulations.provisioning.arc_flow.filtered_arc_flow import filtered_arc_flow
 from schedgap.formulations.provisioning.assignment import assignment, assignment_symmetry
-from schedgap.formulations.provisioning.column_generation import column_generation
-from schedgap.formulations.provisioning.filtered_arc_flow import filtered_arc_flow
-from schedgap.formulations.provisioning.interference import interference
-from schedgap.formulations.provisioning.patterns import patterns
+from schedgap.formulations.provisioning.column_generation.column_generation import column_generation
+from schedgap.formulations.provisioning.patterns.interference import interference
+from schedgap.formulations.provisioning.patterns.patterns import patterns
 from schedgap.formulations.trajectory import claims, delayed, improving
 from schedgap.instances.method import Incumbent
 from schedgap.instances.provisioning import table7, verify

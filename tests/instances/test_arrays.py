@@ -5,7 +5,7 @@ import pytest
 
 from schedgap.instances.arrays import locked_ints
 from schedgap.instances.fairness import FairnessAllocation
-from schedgap.instances.sharing.schedule import SharingSchedule
+from schedgap.instances.sharing.solution import SharingSchedule
 
 TOO_LARGE = [
     np.array([2**63], np.uint64),

@@ -10,13 +10,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from schedgap.bench.discover import load_families
-from schedgap.instances import files, unpacked
+from schedgap.bench.plugins.discover import load_families
+from schedgap.instances import unpacked
+from schedgap.instances.documents import Stored
 from schedgap.instances.errors import InstanceError, SchedgapError
 from schedgap.instances.family import FAMILIES
-from schedgap.instances.files import read_arrays
-from schedgap.instances.waiting.lsf import lsf_csv
-from schedgap.instances.waiting.swf import swf
+from schedgap.instances.waiting.readers.lsf import lsf_csv
+from schedgap.instances.waiting.readers.swf import swf
 
 MAKERS = {
     "provisioning": ("table3", {}),
@@ -41,9 +41,9 @@ def written(family, tmp_path, monkeypatch):
 
     def write(*, beside):
         module = importlib.import_module(f"schedgap.instances.{family.name}.files")
-        for name in dir(module):
-            if name.startswith("INLINE_"):
-                monkeypatch.setattr(module, name, 0 if beside else 10**9)
+        for part in module.INSTANCE.parts:
+            if isinstance(part, Stored):
+                monkeypatch.setattr(part, "inline", 0 if beside else 10**9)
         generator, parameters = MAKERS[family.name]
         family.write_instance(family.generators[generator](**parameters), tmp_path / "i.json")
         return tmp_path / "i.json"
@@ -113,26 +113,6 @@ def test_damaged_instances(family, written, mutation, beside):
             assert "\n" not in str(error)
             refused += 1
     assert refused > 20
-
-
-def test_an_array_that_claims_more_than_there_is(tmp_path):
-    """80 GB by its header, 64 bytes in the file: nothing is reserved for it."""
-    path = tmp_path / "x.npz"
-    header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (10000000000,), }".ljust(117) + b"\n"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64))
-    with pytest.raises(InstanceError, match=r"x\.npz: .*x\.npy claims 80000000000 bytes and has 64"):
-        read_arrays(path, {"x": ("i", 1)}, InstanceError)
-
-
-def test_a_packed_array_that_is_mostly_nothing(tmp_path, monkeypatch):
-    """4 MB of zeros in some kB, where 1 MiB is the most that a file may unpack to a hundred times its size."""
-    path = tmp_path / "x.npz"
-    np.savez_compressed(path, x=np.zeros(500_000, np.int64))
-    assert read_arrays(path, {"x": ("i", 1)}, InstanceError)["x"].shape == (500_000,)
-    monkeypatch.setattr(files, "MOST_UNPACKED", 2**20)
-    with pytest.raises(InstanceError, match=r"x\.npz: .*x\.npy unpacks [0-9]+ bytes to 4000128"):
-        read_arrays(path, {"x": ("i", 1)}, InstanceError)
 
 
 @pytest.mark.parametrize(("read", "name"), [(swf, "log.swf.gz"), (lsf_csv, "log.csv.gz")])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from schedgap.bench.discover import load_families
+from schedgap.bench.plugins.discover import load_families
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.fairness import Certificate, FairnessAllocation
 from schedgap.instances.family import FAMILIES

@@ -34,3 +34,28 @@ def test_a_kernel_is_compiled_anew_when_another_that_it_calls_has_changed(tmp_pa
     assert asked(tmp_path) == ["1", "1"]
     (tmp_path / "inner.py").write_text(INNER.format(answer=20))
     assert asked(tmp_path) == ["20", "0"]
+
+
+TUPLE = """
+from typing import Any, NamedTuple
+from schedgap.instances.jit import kernel
+
+class {name}(NamedTuple):
+    value: Any
+
+@kernel
+def ask(given):
+    return given.value
+
+if __name__ == "outer":
+    print(ask({name}(7)), sum(ask.stats.cache_hits.values()))
+"""
+
+
+def test_a_cache_for_a_class_that_was_renamed_is_none(tmp_path):
+    """Numba's index of what is compiled names the classes of arguments."""
+    (tmp_path / "outer.py").write_text(TUPLE.format(name="Before"))
+    assert asked(tmp_path) == ["7", "0"]
+    assert asked(tmp_path) == ["7", "1"]
+    (tmp_path / "outer.py").write_text(TUPLE.format(name="Now"))
+    assert asked(tmp_path) == ["7", "0"]

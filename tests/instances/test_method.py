@@ -1,7 +1,8 @@
 import pytest
 
 from schedgap.instances import MethodError, Outcome, Status, find_method, method, parse_method
-from schedgap.instances.method import REGISTRY, method_label, spelled
+from schedgap.instances.method import REGISTRY
+from schedgap.instances.method_text import method_label, spelled
 
 
 @pytest.fixture(autouse=True)
@@ -77,14 +78,16 @@ def test_refusals():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"width": 1}, "has no parameter 'width'; it has: depth, fast"),
+        ({"width": 1}, "has no parameter 'width'; it has: depth, fast, pause"),
         ({"depth": "x"}, "takes a whole number, not 'x'"),
+        ({"pause": "inf"}, "takes a finite number, not 'inf'"),
+        ({"pause": float("nan")}, "takes a finite number, not 'nan'"),
         ({"fast": "maybe"}, "takes true or false, not 'maybe'"),
     ],
 )
 def test_wrong_parameters(parameters, message):
     @method("typed", family="test")
-    def typed(instance, depth=3, fast=False):
+    def typed(instance, depth=3, fast=False, pause=0.5):
         return None
 
     with pytest.raises(MethodError, match=message):

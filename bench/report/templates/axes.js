@@ -1,8 +1,25 @@
-/** Scales: `at` gives the place of a value in pixels, `ticks` are pairs of value and label. */
+/**
+ * Scales: `at` gives the place of a value in pixels, `ticks` are pairs of value and label, `range` are the ends, `unit`
+ * writes a value and `told` tells of one.
+ */
 
-// On a logarithmic axis of gaps, 0 has a place of its own at the beginning; this share of the axis.
+// On a logarithmic axis, 0 has a place of its own at the beginning; this share of the axis.
 const ZERO_PLACE = 0.07;
 const MOST_DECADES = 6;
+
+const exact = (value) => amount(value, 12);
+// Short, but not so short that ticks close to each other look the same.
+const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 6 });
+const shortPercent = (value) => `${Number((100 * value).toPrecision(3))}%`;
+
+// How the numbers of an axis are written: at its ticks, and in words.
+const UNITS = {
+  number: [(value) => (Math.abs(value) >= 1e5 ? compact.format(value) : exact(value)), counted],
+  percent: [shortPercent, percent],
+  seconds: [seconds, seconds],
+  times: [(value) => `${amount(value)}×`, (value) => `${Number(value.toPrecision(3))} ×`],
+  share: [(value) => `${Math.round(100 * value)}%`, (share) => `${(100 * share).toFixed(share === 1 || share === 0 ? 0 : 1)}%`],
+};
 
 function niceTicks(least, most, count) {
   const rough = (most - least) / count;
@@ -13,58 +30,61 @@ function niceTicks(least, most, count) {
   return ticks;
 }
 
-function linearScale(least, most, from, to, label) {
+function linearScale(least, most, from, to) {
   const span = most - least || 1;
-  const ticks = niceTicks(least, least + span, 5).map((value) => [value, label(value)]);
-  return { at: (value) => from + ((value - least) / span) * (to - from), ticks };
+  return { at: (value) => from + ((value - least) / span) * (to - from), ticks: niceTicks(least, least + span, 5), range: [least, least + span] };
 }
 
-function logScale(least, most, from, to, label) {
+/** A logarithmic scale whose first part is the place of 0, as a share of the axis. */
+function logScale(least, most, from, to, zero) {
   const [low, high] = [Math.log10(least), Math.log10(Math.max(most, least * 1.5))];
-  const ticks = [];
+  const ticks = zero > 0 ? [0] : [];
   for (let power = Math.floor(low); power <= Math.ceil(high); power += 1) {
     for (const factor of high - low < 1.5 ? [1, 2, 5] : [1]) {
-      const value = factor * 10 ** power;
-      if (value >= least * 0.999 && value <= most * 1.001) ticks.push([value, label(Number(value.toPrecision(6)))]);
+      const value = Number((factor * 10 ** power).toPrecision(6));
+      if (value >= least * 0.999 && value <= 10 ** high * 1.001) ticks.push(value);
     }
   }
-  return { at: (value) => from + ((Math.log10(Math.max(value, least)) - low) / (high - low)) * (to - from), ticks };
-}
-
-const shortPercent = (value) => `${Number((100 * value).toPrecision(3))}%`;
-
-/** A scale of gaps from 0 to the largest, linear or logarithmic; the latter from the decade of the least above 0. */
-function gapScale(gaps, isLog, from, to) {
-  const positive = gaps.filter((gap) => gap > 0);
-  const most = Math.max(...positive, 1e-6);
-  if (!isLog || positive.length === 0) return linearScale(0, most * 1.02, from, to, shortPercent);
-  const top = Math.log10(most);
-  const low = Math.max(Math.floor(Math.log10(Math.min(...positive))), Math.floor(top) - MOST_DECADES);
-  const ticks = [[0, "0%"]];
-  for (let power = low; power <= top; power += 1) ticks.push([10 ** power, shortPercent(10 ** power)]);
-  const share = (gap) => {
-    if (gap < 10 ** low) return (ZERO_PLACE * Math.max(gap, 0)) / 10 ** low;
-    return ZERO_PLACE + ((1 - ZERO_PLACE) * (Math.log10(gap) - low)) / (top - low || 1);
+  const share = (value) => {
+    if (value < least) return (zero * Math.max(value, 0)) / least;
+    return zero + ((1 - zero) * (Math.log10(value) - low)) / (high - low);
   };
-  return { at: (gap) => from + share(gap) * (to - from), ticks };
+  return { at: (value) => from + share(value) * (to - from), ticks, range: [zero > 0 ? 0 : least, 10 ** high] };
 }
 
-/** A logarithmic scale of what is not below 0; where 0 occurs, it has a place of its own at the beginning. */
-function zeroLogScale(values, from, to, label) {
-  const positive = values.filter((value) => value > 0);
-  const most = 1.15 * Math.max(...positive);
-  const least = Math.max(Math.min(...positive) / 1.15, most / 10 ** MOST_DECADES);
-  if (positive.length === values.length) return logScale(least, most, from, to, label);
-  const begin = from + ZERO_PLACE * (to - from);
-  const scale = logScale(least, most, begin, to, label);
-  return { at: (value) => (value > 0 ? scale.at(value) : from), ticks: [[0, label(0)], ...scale.ticks] };
-}
-
-/** The ends of a linear axis for these values: it begins at 0 where that does not squeeze the lines. */
-function roomFor(values) {
+/** The scale of an axis for what is on it. isAcross: whether lines go along it, so that it needs no room at its ends. */
+function scaleOf(axis, given, from, to, isAcross) {
+  const values = axis.includes === undefined ? given : [...given, axis.includes];
   const [least, most] = [Math.min(...values), Math.max(...values)];
-  const room = 0.05 * (most - least || Math.abs(most) || 1);
-  return [least >= 0 && least < 0.4 * most ? 0 : least - room, most + room];
+  const positive = values.filter((value) => value > 0);
+  const isLog = (axis.scale === "log" || (axis.scale === "gap" && state.isLog)) && positive.length > 0;
+  let scale;
+  if (axis.scale === "share") scale = linearScale(0, 1, from, to);
+  else if (isLog) {
+    const room = isAcross || axis.scale === "gap" ? 1 : 1.15;
+    const low = Math.max(Math.min(...positive) / room, most / 10 ** MOST_DECADES);
+    const hasZero = axis.scale === "gap" || positive.length < values.length;
+    scale = logScale(axis.scale === "gap" ? 10 ** Math.floor(Math.log10(low)) : low, most * room, from, to, hasZero ? ZERO_PLACE : 0);
+  } else if (axis.scale === "gap") scale = linearScale(0, Math.max(most, 1e-6) * 1.02, from, to);
+  else {
+    const room = isAcross ? 0 : 0.05 * (most - least || Math.abs(most) || 1);
+    // It begins at 0 where that does not squeeze the lines.
+    scale = linearScale(least >= 0 && least < 0.4 * most ? 0 : least - room, most + room, from, to);
+  }
+  const [label, unit] = UNITS[axis.unit ?? "number"];
+  const told = (value) => (axis.told ?? "{}").replace("{}", () => unit(value));
+  return { ...scale, ticks: scale.ticks.map((value) => [value, label(value)]), unit, told };
+}
+
+/** The value at a place of a scale, by bisection: scales ascend. */
+function valueOf(scale, place) {
+  let [low, high] = scale.range;
+  for (let i = 0; i < 50; i += 1) {
+    const middle = (low + high) / 2;
+    if (scale.at(middle) < place) low = middle;
+    else high = middle;
+  }
+  return high;
 }
 
 /** Ticks whose labels do not run into each other, along a horizontal axis. */
@@ -79,8 +99,7 @@ function roomy(scale) {
   });
 }
 
-function xAxis(frame, scale, title) {
-  const { left, right, top, bottom } = frame;
+function xAxis({ left, right, top, bottom }, scale, title) {
   return [
     ...scale.ticks.map(([value]) => svg("line", { class: "rule", x1: scale.at(value), x2: scale.at(value), y1: top, y2: bottom })),
     svg("line", { class: "base", x1: left, x2: right, y1: bottom, y2: bottom }),
@@ -90,8 +109,7 @@ function xAxis(frame, scale, title) {
   ];
 }
 
-function yAxis(frame, scale, title) {
-  const { left, right, top } = frame;
+function yAxis({ left, right, top }, scale, title) {
   return [
     ...scale.ticks.map(([value]) => svg("line", { class: "rule", x1: left, x2: right, y1: scale.at(value), y2: scale.at(value) })),
     ...scale.ticks.map(([value, label]) =>

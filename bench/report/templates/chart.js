@@ -3,20 +3,22 @@
 const state = { scope: 0, isLog: data.wide, off: new Set(data.fruitless) };
 const charts = [];
 
-const scope = () => data.scopes[state.scope];
 const isOn = (method) => !state.off.has(Number(method));
-const isInScope = (group) => scope().group === null || scope().group === group;
-const numbered = (byMethod) => Object.entries(byMethod).map(([method, value]) => [Number(method), value]).filter(([method]) => isOn(method));
 
-/**
- * A figure. `draw(width)` returns { height, children, hits, label, at } or null for nothing to show:
- * hits are points { x, y, text, instance } that tell about themselves, `at(x)` instead tells about a place.
- * isWalked: whether the arrow keys go from hit to hit. heading: its level, as the title of the figure.
- */
-function addChart(title, note, draw, { isBroad = false, isWalked = false, heading = "h3", box = document.getElementById("charts") } = {}) {
-  const picture = svg("svg", { class: "chart", role: "img" });
-  const figure = el("figure", { class: isBroad ? "broad" : null }, el("figcaption", {}, el(heading, {}, title), el("p", {}, note)), picture);
-  const chart = { figure, picture, draw, title, drawn: null };
+/** A series without a choice of instances, or a group of them, is always shown. */
+function isShown(series, chart) {
+  const { group } = data.scopes[state.scope] ?? { group: null };
+  if (series.scope !== undefined && series.scope !== state.scope) return false;
+  if (series.group !== undefined && group !== null && series.group !== group) return false;
+  if (chart.spec.has_own_legend) return !chart.off.has(series.method) && !chart.off.has(series.role);
+  return isOn(series.method);
+}
+
+/** Put a figure on the page. spec: as it came with the page. heading: level of its title. */
+function addChart(spec, box, heading = "h3") {
+  const picture = svg("svg", { class: "chart", role: "img", tabindex: "0" });
+  const figure = el("figure", { class: spec.is_broad ? "broad" : null }, el("figcaption", {}, el(heading, {}, spec.title), el("p", {}, spec.note)), picture);
+  const chart = { figure, picture, spec, series: spec.series.map((series) => unpackedSeries(series, spec)), off: new Set(), drawn: null };
   picture.addEventListener("pointermove", (event) => point(chart, event));
   picture.addEventListener("pointerdown", (event) => point(chart, event));
   picture.addEventListener("pointerleave", () => point(chart, null));
@@ -24,26 +26,26 @@ function addChart(title, note, draw, { isBroad = false, isWalked = false, headin
     const hit = nearest(chart, event);
     if (hit && hit.instance !== undefined) openInstance(hit.instance);
   });
-  if (isWalked) makeWalkable(chart);
+  makeWalkable(chart);
   box.append(figure);
   charts.push(chart);
   return chart;
 }
 
-/** Arrow keys to the left and right go from hit to hit, up and down to the nearest hit of another method. */
+/** Arrow keys to the left and right go from hit to hit, up and down to the nearest hit of another method; enter opens. */
 function makeWalkable(chart) {
   const { picture } = chart;
   let place = -1;
   const tell = (hit) => {
     const box = picture.getBoundingClientRect();
-    light(hit.method);
+    light(hit.key);
     showTip(hit.text, box.left + hit.x, box.top + hit.y);
     say(hit.text);
   };
-  picture.setAttribute("tabindex", "0");
   picture.addEventListener("keydown", (event) => {
     // Where several points tell the same, one of them does.
     const hits = [...new Map((chart.drawn?.hits ?? []).map((hit) => [hit.text, hit])).values()];
+    if (event.key === "Enter" && hits[place]?.instance !== undefined) openInstance(hits[place].instance);
     const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[event.key];
     if (step === undefined || hits.length === 0) return;
     event.preventDefault();
@@ -51,9 +53,9 @@ function makeWalkable(chart) {
     if (from === undefined) place = 0;
     else if (event.key === "ArrowLeft" || event.key === "ArrowRight") place = (place + step + hits.length) % hits.length;
     else {
-      const methods = [...new Set(hits.map(({ method }) => method))];
-      const next = methods[(methods.indexOf(from.method) + step + methods.length) % methods.length];
-      const own = hits.filter(({ method }) => method === next);
+      const keys = [...new Set(hits.map(({ key }) => key))];
+      const next = keys[(keys.indexOf(from.key) + step + keys.length) % keys.length];
+      const own = hits.filter(({ key }) => key === next);
       place = hits.indexOf(own.reduce((best, hit) => (Math.abs(hit.x - from.x) < Math.abs(best.x - from.x) ? hit : best)));
     }
     tell(hits[place]);
@@ -83,7 +85,7 @@ function redraw(chart) {
   const width = Math.floor(chart.figure.getBoundingClientRect().width);
   if (width === 0) return;
   chart.width = width;
-  chart.drawn = chart.draw(width);
+  chart.drawn = drawFigure(chart.spec, chart.series.filter((series) => isShown(series, chart)), width);
   if (chart.drawn === null) {
     chart.picture.replaceChildren(svg("text", { x: 0, y: 24 }, "Nothing to show for this choice."));
     chart.picture.setAttribute("viewBox", `0 0 ${width} 40`);
@@ -94,7 +96,7 @@ function redraw(chart) {
   chart.cursor = svg("line", { class: "cursor", visibility: "hidden" });
   chart.picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
   chart.picture.setAttribute("height", height);
-  chart.picture.setAttribute("aria-label", `${chart.title}. ${label}`);
+  chart.picture.setAttribute("aria-label", `${chart.spec.title}. ${label}`);
   chart.picture.replaceChildren(...children, chart.cursor);
 }
 
@@ -123,7 +125,7 @@ function point(chart, event) {
   if (chart.drawn === null) return;
   const told = event && (chart.drawn.at ? chart.drawn.at(place(chart, event)[0]) : nearest(chart, event));
   chart.picture.style.cursor = told && told.instance !== undefined ? "pointer" : "";
-  light(told && told.method !== undefined ? told.method : null);
+  light(told?.key ?? null);
   chart.cursor?.setAttribute("visibility", told && told.cursor !== undefined ? "visible" : "hidden");
   if (!told) {
     hideTip();
@@ -136,28 +138,14 @@ function point(chart, event) {
   showTip(told.text, event.clientX, event.clientY);
 }
 
-/** Let one method stand out in all figures; null for none. */
-function light(method) {
+/** Let what has one mark stand out in all figures; null for nothing. */
+function light(key) {
   for (const box of document.querySelectorAll(".charts")) {
-    if (box.dataset.lit === String(method)) continue;
-    box.dataset.lit = method;
-    const own = method === null ? [] : box.querySelectorAll(`[data-m="${method}"]`);
+    if (box.dataset.lit === String(key)) continue;
+    box.dataset.lit = key;
+    const own = key === null ? [] : box.querySelectorAll(`[data-m="${key}"]`);
     box.classList.toggle("dimmed", own.length > 0);
     box.querySelectorAll(".lit").forEach((node) => node.classList.remove("lit"));
     own.forEach((node) => node.classList.add("lit"));
   }
-}
-
-const colourOf = (method) => `m${data.methods[method][1]}`;
-const dashOf = (method) => data.dashes[data.methods[method][3]];
-
-/** The mark of a method at a place. */
-function markAt(method, x, y, kind, scale = 1) {
-  const outline = data.shapes[data.methods[method][2]];
-  return svg("path", { class: `${kind} ${colourOf(method)}`, d: outline, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${scale})` });
-}
-
-/** Methods' parts are groups that can stand out. */
-function groupOf(method, ...children) {
-  return svg("g", { "data-m": method, class: colourOf(method) }, ...children);
 }

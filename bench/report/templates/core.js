@@ -1,7 +1,5 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const NOTHING = "–";
-// Without any bound the figures show how far solutions are from the best known one.
-const DISTANCE = data.bounds ? "gap" : "above best known";
 
 /** An HTML element: attributes by name, `on` for listeners, then children (texts become text, never HTML). */
 function el(name, attributes = {}, ...children) {
@@ -44,17 +42,21 @@ function amount(value, digits = 4) {
   return value.toLocaleString("en-US", { maximumFractionDigits: digits });
 }
 
+/** A number with so many digits that count. */
+function counted(value, digits = 4) {
+  return value.toLocaleString("en-US", Math.abs(value) < 10000 ? { maximumSignificantDigits: digits } : { maximumFractionDigits: 0 });
+}
+
 function plural(count, word) {
   return `${amount(count)} ${word}${count === 1 ? "" : "s"}`;
 }
 
 /** A method's name with its mark, as in the tables that came with the page; `method` is a number, or a name. */
 function methodName(method) {
-  const label = typeof method === "number" ? data.methods[method][0] : method;
   const mark = typeof method === "number"
     ? svg("svg", { class: "mark", "aria-hidden": "true" }, svg("use", { href: `#mark${method}` }))
     : null;
-  return el("span", { class: "method" }, mark, methodWords(label));
+  return el("span", { class: "method" }, mark, methodWords(labelOf(method)));
 }
 
 /** Name and parameters of a method, these smaller and below. */
@@ -68,7 +70,7 @@ function split(label) {
   return cut < 0 ? [label, ""] : [label.slice(0, cut), label.slice(cut)];
 }
 
-const labelOf = (method) => (typeof method === "number" ? data.methods[method][0] : method);
+const labelOf = (method) => (typeof method === "number" ? data.methods[method] : method);
 
 /** Say something to those who cannot see what changed. */
 function say(text) {

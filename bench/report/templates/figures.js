@@ -1,4 +1,7 @@
-/** The figures of this page and the one legend that they share. */
+/** The figures of this page, the one legend that most of them share, and the legends of sweeps. */
+
+// Up to so many methods, each can be pressed by itself with ease.
+const FEW_METHODS = 6;
 
 function segments(title, options, chosen, choose) {
   const buttons = options.map(([name, value]) =>
@@ -24,23 +27,45 @@ function allOrNone() {
     el("button", { type: "button", class: "quiet", on: { click: () => showOnly(() => isShown) } }, name));
 }
 
-function legendButton(method) {
-  const button = el(
-    "button",
-    { type: "button", "aria-pressed": String(isOn(method)), "data-method": method, class: colourOf(method) },
-    svg("svg", { viewBox: "-15 -6 30 12", "aria-hidden": "true", class: "chart-key" },
-      svg("line", { x1: -15, x2: 15, y1: 0, y2: 0, "stroke-dasharray": dashOf(method), style: { stroke: "var(--m)", "stroke-width": "1.8" } }),
-      svg("path", { d: data.shapes[data.methods[method][2]], style: { fill: "var(--m)" } })),
-    methodWords(labelOf(method)),
-  );
-  button.addEventListener("click", () => showOnly((other) => isOn(other) !== (other === method)));
-  for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => { if (isOn(method)) light(method); });
+/** A button of a legend. method: whose mark and dash it shows. isShown: whether that is on, so that it can stand out. */
+function keyButton(key, method, classes, words, isShown, press, attributes = {}) {
+  const button = el("button", { type: "button", "aria-pressed": String(isShown()), class: colourOf(method), ...attributes },
+    svg("svg", { viewBox: "-15 -6 30 12", "aria-hidden": "true", class: "chart-key" }, ...classes.map(([kind, dash]) => (kind === "filled" || kind === "empty"
+      ? svg("path", { class: kind, d: outlineOf(method) })
+      : svg("line", { class: kind, x1: -15, x2: 15, y1: 0, y2: 0, "stroke-dasharray": dash })))),
+    words);
+  button.addEventListener("click", () => press(button));
+  for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => { if (key !== null && isShown()) light(key); });
   for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => light(null));
-  return button;
+  return el("li", {}, button);
+}
+
+function legendKey(method) {
+  return keyButton(method, method, [["whole", data.dashes[data.marks[method][2]] || null], ["filled"]], methodWords(labelOf(method)), () => isOn(method),
+    () => showOnly((other) => isOn(other) !== (other === method)), { "data-method": method });
+}
+
+/** The legend of a figure whose marks are its own: its lines, and what of them is not measured. */
+function ownLegend(chart) {
+  const turn = (what) => (button) => {
+    chart.off[chart.off.has(what) ? "delete" : "add"](what);
+    button.setAttribute("aria-pressed", String(!chart.off.has(what)));
+    light(null);
+    hideTip();
+    redraw(chart);
+  };
+  const first = new Map([...chart.series].reverse().map((series) => [series.method, series]));
+  const keys = [...new Set(chart.series.map(({ method }) => method))].map((method) => {
+    const { name, key, role } = first.get(method);
+    return keyButton(key, method, role === "model" ? [["model"]] : [["whole"], ["filled"]], methodWords(name), () => !chart.off.has(method), turn(method));
+  });
+  for (const [role, words, kind] of [["model", "model", "model"], ["paper", "the paper", "empty"]]) {
+    if (chart.series.some((series) => series.role === role)) keys.push(keyButton(null, 0, [[kind]], words, () => !chart.off.has(role), turn(role), { class: "kind" }));
+  }
+  return el("div", { class: "keys" }, el("ul", { "aria-label": "Lines; press to show or hide" }, ...keys));
 }
 
 function buildLegend(box) {
-  const buttons = data.methods.map((_, method) => legendButton(method));
   const controls = el("div", { class: "controls" });
   if (data.scopes.length > 1) {
     const choice = el("select", { on: { change: () => { state.scope = Number(choice.value); redrawAll(); } } },
@@ -52,29 +77,35 @@ function buildLegend(box) {
     segments("Gap axis", [["log", true], ["linear", false]], state.isLog, (isLog) => { state.isLog = isLog; redrawAll(); }),
   );
   if (data.methods.length > 2) controls.append(...allOrNone());
-  box.append(controls, el("ul", { "aria-label": "Methods; press to show or hide" }, ...buttons.map((button) => el("li", {}, button))));
+  box.append(controls, el("ul", { "aria-label": "Methods; press to show or hide" }, ...data.methods.map((_, method) => legendKey(method))));
 }
 
-function addSpreads() {
-  if (Object.keys(data.scopes[0].spreads).length === 0) return;
-  addChart(data.bounds ? "Gaps" : "Distance to the best known solution", (data.bounds ? "" : "Nobody proved a bound, so these are no gaps: the best known solution itself may be far from optimal. ") + "A point for each run, a box around the middle half with a bar at the median, the method's mark at the mean. Further left is better.", drawSpreads, { isBroad: true });
+/** The charts of an instance's solutions with their legend, or nothing; they are drawn when they are on the page. */
+function curvesOf(number) {
+  const figures = data.curves[number] ?? [];
+  if (figures.length === 0) return [];
+  const box = el("div", { class: "charts" });
+  for (const figure of figures) addChart(figure, box, "h5");
+  const methods = [...new Set(figures.flatMap(({ series }) => series.map(({ method }) => method)))].sort((a, b) => a - b);
+  const legend = el("div", { class: "keys" },
+    methods.length > FEW_METHODS ? el("div", { class: "controls" }, ...allOrNone()) : null,
+    el("ul", { "aria-label": "Methods; press to show or hide" }, ...methods.map(legendKey)));
+  return [el("div", { class: "curves" }, el("h4", {}, "All solutions over each other"), legend, box)];
 }
 
-if (data.scopes.length > 0) {
-  if (data.pairs.length > 0) addChart("The paper and ours", "Filled: measured here. Hollow: the paper's. Lines: standard deviations.", drawPairs, { isBroad: true });
-  if (data.growth.length > 0) addChart("Time by size", `Median time of a run. Hollow: the paper's, on its machine.${data.groups.length > 1 ? " Each group of instances has dashes of its own." : ""}`, drawGrowth, { isBroad: true });
-  if (data.bounds) addSpreads();
-  addChart("Profile of times", "Share of runs solved in at most so many times the fastest method's time. Higher is better; the left end says who is fastest, the right end who solves most.", drawTimeProfile);
-  if (data.bounds) addChart("Profile of gaps", "Share of runs with at most this gap. Higher is better; the left end is proven optimal.", drawGapProfile);
-  if (Object.keys(data.scopes[0].anytime).length > 0) {
-    addChart("Gap over time", "Mean gap of the solution known after so much time, 100% before the first. Points on the way are the methods' own word, held against the verified end.", drawAnytime);
+{
+  const box = document.getElementById("sweep-charts");
+  for (const sweep of data.sweeps) {
+    const chart = addChart(sweep, box);
+    chart.picture.before(ownLegend(chart));
   }
-  if (data.points.length > 0) addChart(`Time against ${data.bounds ? "gap" : "distance"}`, "A point for each run, a mark at the method's medians. Lower and further left is better; a point opens its instance.", drawScatter);
-  // Distances that are no gaps say the least.
-  if (!data.bounds) addSpreads();
-  buildLegend(document.getElementById("legend"));
-  watch(document.getElementById("charts"));
+  if (box) watch(box);
+}
+{
+  const box = document.getElementById("charts");
+  for (const figure of data.figures) addChart(figure, box);
+  if (data.figures.length > 0) buildLegend(document.getElementById("legend"));
+  else box.append(el("p", { class: "note" }, "No run has anything to draw."));
+  watch(box);
   redrawAll();
-} else {
-  document.getElementById("charts").append(el("p", { class: "note" }, "No run has anything to draw."));
 }

@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from schedgap.bench.checks import check, promises
+from schedgap.bench.checks import check, contract
 from schedgap.bench.checks.check import check_methods
-from schedgap.bench.checks.instances import LARGE, default_instances, large_instances, small_instances
-from schedgap.bench.checks.promises import Check, Checked, Result
-from schedgap.bench.discover import load_families
-from schedgap.instances.family import find_family
+from schedgap.bench.checks.contract import Check, Checked, Result
+from schedgap.bench.checks.instances import default_instances, large_instances, small_instances
+from schedgap.bench.plugins.discover import load_families
+from schedgap.instances.family import FAMILIES
 from schedgap.instances.provisioning import table7
 
 AGAIN = "same answer in another process"
@@ -74,8 +74,8 @@ def test_large_instances_tell_who_is_late(careless, monkeypatch):
     """Half a second on 400 tasks, and as much again for a busy machine: two seconds are late, half a second is not."""
     monkeypatch.setattr(check, "large_instances", lambda family: [table7(400, seed=3)])
     monkeypatch.setattr(check, "SHORT_LIMIT_S", 0.5)
-    monkeypatch.setattr(promises, "FACTOR", 1.0)
-    monkeypatch.setattr(promises, "GRACE_S", 0.9)
+    monkeypatch.setattr(contract, "FACTOR", 1.0)
+    monkeypatch.setattr(contract, "GRACE_S", 0.9)
     found = check_methods(["c-late", "c-in-time"], plugins=[careless], instances=INSTANCES, jobs=1)
     (late, in_time) = (next(c for c in each.checks if c.check == "keeps to the time limit") for each in found)
     assert late.result == "failed"
@@ -87,9 +87,9 @@ def test_large_instances_tell_who_is_late(careless, monkeypatch):
 def test_large_instances_are_larger_than_the_ordinary():
     """At least one of them is, of every family that has generators; what is not known of is as large as by default."""
     load_families()
-    for family in LARGE:
-        sizes = {name: parameters for name, parameters in LARGE[family]}
-        assert sizes.keys() <= find_family(family).generators.keys()
+    for family in FAMILIES.values():
+        assert family.large
+        assert {name for name, _ in family.large} <= family.generators.keys()
     assert max(each.num_tasks for each in large_instances("provisioning")) == 60_000
 
 
@@ -111,7 +111,8 @@ def test_command(schedgap, careless, two_instances):
 def test_table(schedgap, monkeypatch):
     """Exit code 0 where nothing failed, skipped checks or not."""
     checks = (Check("ends", Result.PASSED, "11 runs"), Check("in time", Result.SKIPPED, "it takes no time_limit_s"))
-    monkeypatch.setattr(check, "check_methods", lambda *_, **__: [Checked("tidy", "cooking", ("a", "b"), checks)])
+    checked = Checked("tidy", "cooking", ("a", "b"), checks)
+    monkeypatch.setattr("schedgap.bench.cli.check.check_methods", lambda *_, **__: [checked])
     code, out, _ = schedgap("check", "tidy", "--family", "cooking")
     assert code == 0
     lines = [line.rstrip() for line in out.splitlines()]

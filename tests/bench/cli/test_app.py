@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from schedgap.bench.cli.app import COMMANDS, load_command
 from schedgap.instances.provisioning import read_instance, table7
 
 
@@ -192,6 +193,12 @@ def test_help_is_light_and_version_is_told():
     version = "from schedgap.bench.cli.app import main; import sys; sys.argv = ['schedgap', '--version']; main()"
     done = subprocess.run([sys.executable, "-c", version], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("schedgap 0.")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_summaries_are_the_commands_own(name):
+    """The list of commands says of each what its own help begins with, without loading it."""
+    assert load_command(name).help == COMMANDS[name][2]
 
 
 def test_arrays_beside_a_large_instance_are_not_written_over(tmp_path, schedgap):

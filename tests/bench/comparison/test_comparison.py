@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from schedgap.bench.comparison.comparison import compare_results
-from schedgap.bench.records.results import Results
-from schedgap.bench.suite import read_suite
+from schedgap.bench.suites.results import Results
+from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.method import Status
 
 

@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from schedgap.bench.comparison import words
+from schedgap.bench.comparison import wording
 from schedgap.bench.comparison.comparison import compare_results
 from schedgap.bench.comparison.markdown import SHOWN_FINDINGS
 from schedgap.bench.comparison.output import render
-from schedgap.bench.records.results import Results
+from schedgap.bench.suites.results import Results
 from schedgap.instances.method import Status
 
 NASTY = "ended by | <b>SIGSEGV</b>\n`x` [red]\x00\x1b[31m"
@@ -154,7 +154,7 @@ def test_an_instance_without_a_name_is_still_one(make_record):
         for run in (make_record("a", "i", objective=5), make_record("a", "i", objective=6))
     ]
     found = compare_results(*sides)
-    assert words.about(found.regressions[0]) == "i"
+    assert wording.about(found.regressions[0]) == "i"
     (case,) = ElementTree.fromstring(render(found, "junit")).iter("testcase")
     assert case.find("failure").get("type") == "objective"
 

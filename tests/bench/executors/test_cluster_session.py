@@ -10,7 +10,7 @@ from schedgap.bench.executors.cluster import end_session, make_session, perform_
 from schedgap.bench.executors.execute import close_pools
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.plan import plan_suite
-from schedgap.bench.suite import read_suite
+from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import ExecutorError, MethodError
 
 PLUGIN = Path(__file__).parents[1] / "plugins" / "cluster.py"

@@ -16,8 +16,8 @@ import psutil
 
 from schedgap.bench.records.journal import FILE_NAME
 from schedgap.bench.records.pictures import read_pictures
-from schedgap.bench.records.results import FILE_NAME as PLAN
-from schedgap.bench.records.results import read_results
+from schedgap.bench.suites.results import FILE_NAME as PLAN
+from schedgap.bench.suites.results import read_results
 
 KILLS = int(os.environ.get("SCHEDGAP_KILLS", "8"))
 SEED = int(os.environ.get("SCHEDGAP_KILL_SEED", "1"))

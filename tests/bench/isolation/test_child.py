@@ -1,12 +1,13 @@
-"""What a call leaves behind in the process that made it."""
+"""A run's own process: what it is warmed up on, what compiling takes of its time, and a fixed piece of work."""
 
 import signal
 
+import numba
 import pytest
 
-from schedgap.bench.discover import load_families
-from schedgap.bench.isolation.child import warm_up
-from schedgap.bench.isolation.request import Request
+from schedgap.bench.isolation.child import CompileClock, reference_s, warm_up
+from schedgap.bench.isolation.messages import Request
+from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.method import REGISTRY, find_method, method
 from schedgap.instances.provisioning import table7
@@ -32,3 +33,30 @@ def test_a_warm_up_leaves_no_timer_that_would_end_a_later_run(timed):
     request = Request("provisioning", "x-timed", {}, 0, Limits(), "", None)
     warm_up(timed, table7(6), request)
     assert [signal.getitimer(timer)[0] for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF)] == [0, 0]
+
+
+def test_first_call_compiles_second_does_not():
+    @numba.njit
+    def twice(x):
+        return 2 * x
+
+    with CompileClock() as first:
+        assert twice(4) == 8
+    with CompileClock() as second:
+        assert twice(4) == 8
+    with CompileClock() as other_type:
+        assert twice(4.5) == 9.0
+    assert first.seconds > 0
+    assert second.seconds == 0
+    assert other_type.seconds > 0
+
+
+def test_numba_is_left_as_it_was():
+    before = numba.core.dispatcher.Dispatcher.compile
+    with CompileClock():
+        assert numba.core.dispatcher.Dispatcher.compile is not before
+    assert numba.core.dispatcher.Dispatcher.compile is before
+
+
+def test_it_takes_some_time():
+    assert reference_s() > 0

@@ -8,7 +8,7 @@ import pytest
 
 from schedgap.bench.isolation.answer import Failure, Report, pack
 from schedgap.bench.isolation.judge import judge
-from schedgap.bench.isolation.supervise import Cause, Ending
+from schedgap.bench.isolation.messages import Cause, Ending
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.provisioning import Provisioning

@@ -8,9 +8,8 @@ import time
 import psutil
 import pytest
 
-from schedgap.bench.isolation.payload import pickled
+from schedgap.bench.isolation.messages import Request, pickled
 from schedgap.bench.isolation.pool import Pool
-from schedgap.bench.isolation.request import Request
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.errors import MethodError
 from schedgap.instances.provisioning import table7

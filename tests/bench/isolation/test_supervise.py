@@ -10,8 +10,8 @@ from schedgap.bench.isolation.clocks import (
     CallClock,
     WallClock,
 )
-from schedgap.bench.isolation.messages import FRAME
-from schedgap.bench.isolation.supervise import KEEP_OUTPUT, Cause, Ending, Pipe, _over_in_the_end, _read_frames
+from schedgap.bench.isolation.messages import FRAME, Cause, Ending
+from schedgap.bench.isolation.supervise import KEEP_OUTPUT, Pipe, _over_in_the_end, _read_frames
 from schedgap.bench.records.runs import Limits
 
 

@@ -10,12 +10,12 @@ from schedgap.bench.comparison.comparison import compare
 from schedgap.bench.comparison.output import render
 from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.pictures import append_picture, read_pictures
-from schedgap.bench.records.results import read_results, write_plan
-from schedgap.bench.records.tidy import frame, points
 from schedgap.bench.report.content import build_content
 from schedgap.bench.report.page import render_page
-from schedgap.bench.report.terminal import to_json
-from schedgap.bench.suite import read_suite
+from schedgap.bench.statistics.export_table import frame, points
+from schedgap.bench.statistics.headlines import suite_json
+from schedgap.bench.suites.results import read_results, write_plan
+from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.method import Status
 from schedgap.instances.picture import Bar, Curve, Part, Picture
@@ -56,7 +56,7 @@ def look(folder, whole, *, page):
     results = read_results(folder)
     read_pictures(folder, {record.key for record in results.records})
     if results.records:
-        json.dumps(to_json(results), allow_nan=False)
+        json.dumps(suite_json(results.suite, results.records), allow_nan=False)
         frame(results)
         points(results)
         if page:

@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
+from schedgap.bench.records.contradictions import Contradiction
 from schedgap.bench.records.journal import FILE_NAME, KEPT_NAME, Journal, read_journal
-from schedgap.bench.statistics.check_bounds import Contradiction
 from schedgap.instances.errors import JournalError
 
 

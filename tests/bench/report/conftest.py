@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from schedgap.bench.discover import load_families
+from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.pictures import append_picture
-from schedgap.bench.records.results import Results
 from schedgap.bench.report import write_page
-from schedgap.bench.suite import Map, Suite
-from schedgap.instances.method import Status, method_label
+from schedgap.bench.suites.results import Results
+from schedgap.bench.suites.suite import Map, Suite
+from schedgap.instances.method import Status
+from schedgap.instances.method_text import method_label
 from schedgap.instances.picture import Bar, Curve, Part, Picture
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&\"'"

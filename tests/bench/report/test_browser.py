@@ -169,6 +169,20 @@ def test_a_point_tells_of_its_run_and_opens_its_instance(page, settle):
     assert page.switch_to.active_element.get_attribute("class") == "detail"
 
 
+def test_arrow_keys_go_from_point_to_point_and_enter_opens_the_instance(page, settle):
+    """The points of `exact` come first, those of its second group at the end; up from the first is the last method."""
+    chart = page.find_element(By.XPATH, "//figure[.//h3='Time against gap']//*[name()='svg']")
+    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
+    settle()
+    chart.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    tip = page.find_element(By.ID, "tip")
+    assert tip.text == "exact\ni1\ngap 0% in 500 ms"
+    chart.send_keys(Keys.ARROW_UP)
+    assert tip.text.startswith("far\n")
+    chart.send_keys(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER)
+    assert page.find_element(By.CSS_SELECTOR, ".detail h3").text == "i1"
+
+
 def test_a_phone_scrolls_no_page_sideways(page, address, show, settle):
     show(375, 700, "light")
     page.get(address)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from schedgap.bench.report import Budget, build_content
-from schedgap.bench.report.budget import clipped
+from schedgap.bench.report.figures.budget import clipped
 from schedgap.bench.report.tables import FAILED, OPEN, PROVEN, WHOLE
 from schedgap.instances.method import Status
 
@@ -13,6 +13,10 @@ from schedgap.instances.method import Status
 @pytest.fixture(scope="module")
 def content(results):
     return build_content(results)
+
+
+def figure(content, name):
+    return next((figure for figure in content.figures if figure.name == name), None)
 
 
 def cells(table, method, group):
@@ -26,7 +30,7 @@ def test_the_paper_ours_and_the_difference(content):
     assert near["cost / optimum"].text == "1.125 ± 0.177"
     assert (near["paper"].text, near["difference"].text) == ("1.50 ± 0.25", "−0.375")
     assert near["difference"].value == -0.375
-    assert (near["paper's time"].text, near["ours against it"].text) == ("2.00 s", "200 × faster")
+    assert (near["paper's time"].text, near["ours to the paper's"].text) == ("2.00 s", "200 × faster")
     exact = cells(content.headline, "exact", "small")
     assert (exact["paper"].text, exact["difference"].value) == ("–", None)
 
@@ -55,26 +59,31 @@ def test_methods_have_a_table_of_their_own(content):
 
 
 def test_gaps_of_all_and_of_each_group(content):
-    scopes = content.figures.scopes
-    assert [scope.group for scope in scopes] == [None, 0, 1]
-    near = scopes[0].spreads[1]
-    assert (near.count, near.least, near.median, near.most, near.mean) == (4, 0.0, 0.1, 0.2, 0.1)
-    assert 3 not in scopes[0].spreads
-    assert content.figures.fruitless == {3}
+    assert [scope.group for scope in content.selection.scopes] == [None, 0, 1]
+    boxes = {(s.scope, s.method): s for s in figure(content, "gaps").series if s.box}
+    near = boxes[0, 1]
+    assert (near.spans, near.x) == (((0.0,), (0.2,)), (0.1,))
+    assert near.text == (
+        "mean 10.00%, median 10.00%\nhalf of the gaps from 0% to 20.00%\nall from 0% to 20.00%; 4 runs"
+    )
+    assert near.box == pytest.approx((0.0, 0.1, 0.2))
+    assert (0, 3) not in boxes
+    assert content.selection.fruitless == {3}
     assert content.without_gap == (4, 0)
 
 
 def test_curves_over_time_only_where_there_are_trajectories(content, results, records):
-    assert set(content.figures.scopes[0].anytime) == {0, 1, 2, 3}
+    assert {s.method for s in figure(content, "anytime").series} == {0, 1, 2, 3}
     still = [replace(r, measurement=replace(r.measurement, trajectory=())) for r in records]
-    assert build_content(replace(results, records=tuple(still))).figures.scopes[0].anytime == {}
+    assert figure(build_content(replace(results, records=tuple(still))), "anytime") is None
 
 
 def test_without_any_bound_distances_to_the_best_known(results, make_record):
     records = (make_record("a", objective=10, wall_s=1.0), make_record("b", objective=16, wall_s=1.0))
-    figures = build_content(replace(results, suite=None, records=records)).figures
-    assert not figures.has_bounds
-    assert [figures.scopes[0].spreads[method].mean for method in (0, 1)] == [0.0, 0.375]
+    content = build_content(replace(results, suite=None, records=records))
+    assert not content.selection.has_bounds
+    assert [s.x for s in figure(content, "gaps").series if s.box] == [(0.0,), (0.375,)]
+    assert "these are no gaps" in figure(content, "gaps").note
 
 
 def test_growth_of_a_runtime_suite(results, suite, make_record):
@@ -82,10 +91,9 @@ def test_growth_of_a_runtime_suite(results, suite, make_record):
         make_record("near", f"n{tasks}", source={"tasks": tasks}, objective=1, bound=1, wall_s=tasks / 100)
         for tasks in (100, 200)
     )
-    (line,) = build_content(
-        replace(results, suite=suite.model_copy(update={"headline": "runtime"}), records=records)
-    ).figures.growth
-    assert (line.tasks, line.median_s, line.paper) == ((100, 200), (1.0, 2.0), ())
+    runtime = replace(results, suite=suite.model_copy(update={"headline": "runtime"}), records=records)
+    (line,) = figure(build_content(runtime), "growth").series
+    assert (line.x, line.y, line.text[1]) == ((100, 200), (1.0, 2.0), "200 tasks\nmedian 2.00 s")
 
 
 def test_failures_keep_their_reasons(content):
@@ -136,7 +144,8 @@ def test_a_small_budget_keeps_failures_and_the_worst_gaps(results, make_record):
     content = build_content(replace(results, suite=None, records=records), Budget(instances=2, points=2, rows=1))
     assert [view.name for view in content.drilldown.instances] == ["x", "z"]
     assert content.drilldown.left_out == 1
-    assert (content.figures.points.gap, content.figures.points.left_out) == ((0.0, 0.5), 1)
+    assert [point.gap for point in content.selection.points] == [0.0, 0.5]
+    assert content.selection.points_left_out == 1
     assert (len(content.headline.rows), content.headline.left_out) == (1, 1)
 
 
@@ -154,5 +163,5 @@ def test_times_against_the_papers(results, suite, make_record, ours, shown):
     runtime = suite.model_copy(update={"headline": "runtime", "reference": [papers]})
     records = (make_record("near", source={"tasks": 100}, objective=1, bound=1, wall_s=ours),)
     table = build_content(replace(results, suite=runtime, records=records)).headline
-    assert cells(table, "near", "")["ours against it"].text == shown
+    assert cells(table, "near", "")["ours to the paper's"].text == shown
     assert table.rows[0].status == WHOLE

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from schedgap.bench.report import build_content
-from schedgap.bench.report.measure_columns import difference, signed_percent
+from schedgap.bench.statistics.headlines.measures import difference, signed_percent
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_models_are_no_methods_to_compare(content):
         "a[limit=60.0,s=2]",
         "b[s=2]",
     ]
-    assert not any("model" in method for method in content.figures.methods)
+    assert not any("model" in method for method in content.selection.methods)
     assert content.without_gap == (0, 8)
 
 
@@ -90,7 +90,7 @@ def test_difference():
         (12.0, "+1,200%"),
         (0.0, "0.0%"),
         (-0.0001, "0.0%"),
-        (None, "–"),
+        (None, "-"),
     ],
 )
 def test_signed_percent(share, shown):

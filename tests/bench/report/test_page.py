@@ -9,8 +9,8 @@ from hashlib import sha256
 import pytest
 
 from schedgap.bench.report import PAGE_LIMIT, build_content, render_page, write_page
-from schedgap.bench.report.budget import Budget
 from schedgap.bench.report.embed import embedded
+from schedgap.bench.report.figures.budget import Budget
 from schedgap.instances.errors import ReportError
 
 
@@ -88,7 +88,7 @@ def test_a_map_without_room_is_left_out(mapped):
 def test_a_suite_without_sweeps_has_no_place_for_them(page):
     assert 'id="sweeps"' not in page
     assert 'id="maps"' not in page
-    assert "How far from proven" in page
+    assert "Gaps to proven bounds" in page
 
 
 def test_pages_stay_small_however_long_the_names(results, tmp_path, make_record):

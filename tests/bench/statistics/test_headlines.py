@@ -3,7 +3,7 @@
 import pytest
 
 from schedgap.bench.statistics.headlines import headline_rows
-from schedgap.bench.suite import Suite
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.method import Status
 
 

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from schedgap.bench.statistics.measure_rows import Line, figure, lines_of, measured_row, predicting, predictions_of
-from schedgap.instances.method import Status, method_label
+from schedgap.bench.statistics.headlines.measures import measured_row
+from schedgap.bench.statistics.measure_rows import Line, figure, lines_of, predicting, predictions_of
+from schedgap.instances.method import Status
+from schedgap.instances.method_text import method_label
 
 
 def test_a_row_has_mean_least_most_and_the_papers_figure(make_record):

@@ -4,16 +4,15 @@ from dataclasses import asdict
 
 import pytest
 
+from schedgap.bench.statistics.headlines.gap import limits_note, time_of
+from schedgap.bench.statistics.headlines.measures import measure_columns
 from schedgap.bench.statistics.summary import summarise
 from schedgap.bench.statistics.tables import (
-    columns_of,
     failures,
-    limits_note,
     number,
     percent,
     plain_table,
     seconds,
-    time_of,
     verified_note,
 )
 from schedgap.instances.method import Status
@@ -80,7 +79,7 @@ def test_names_are_no_markup():
 
 
 def test_a_measure_stands_with_how_sure_its_mean_is():
-    columns = dict(columns_of("measures", [MEASURED]))
+    columns = {column.title: column.terminal_text for column in measure_columns([MEASURED])}
     assert columns["wait (s)"](MEASURED) == "9,198 ± 1,300"
     assert columns["wait (s)"](MEASURED | {"wait_s": 0.5, "wait_s_low": 0.49, "wait_s_high": 0.5012}) == "0.5 ± 0.01"
     # A single instance says nothing of others.
@@ -97,5 +96,5 @@ def test_a_method_whose_runs_all_failed_has_no_time(make_record):
     assert [row["sgm_time_s"] is None for row in rows] == [False, False]
     assert time_of(rows[0], "sgm_time_s") is time_of(rows[0], "par10_s") is None
     assert time_of(rows[1], "sgm_time_s") == rows[1]["sgm_time_s"]
-    assert limits_note("gap", rows[:1]) == limits_note("measures", rows) == ""
-    assert limits_note("gap", rows).startswith("In time (sgm) a failed run counts with its wall limit")
+    assert limits_note(rows[:1]) == ""
+    assert limits_note(rows).startswith("In time (sgm) a failed run counts with its wall limit")

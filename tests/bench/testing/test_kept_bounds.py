@@ -2,8 +2,8 @@
 
 import pytest
 
-from schedgap.bench.discover import load_methods
 from schedgap.bench.plan import Plan, chosen_method, make_run, setting
+from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.testing.kept_bounds import prove_bounds

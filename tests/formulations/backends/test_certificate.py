@@ -93,7 +93,7 @@ def test_what_is_excluded_is_in_no_cheaper_solution(seed):
     assert not every[fits][:, out].any()
 
 
-def test_an_optimal_dual_excludes_what_is_too_dear():
+def test_an_optimal_dual_excludes_what_is_too_costly():
     """Two of something, for 1 or for 3 each: with one of the dear ones it is 4, which is not below 4 but below 5."""
     model = LinearModel(
         "made", [1, 3], csc_array([[1.0, 1.0]]), [2], [2], np.zeros(2), np.full(2, 2.0), np.ones(2, bool)

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csc_array
 
 from schedgap.formulations.backends import BACKENDS, dispatch, solve
-from schedgap.formulations.backends.contract import Limits, whole
+from schedgap.formulations.backends.contract import SolveLimits, whole
 from schedgap.formulations.linear_model import LinearModel
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
@@ -224,4 +224,4 @@ def test_values_far_from_whole_are_not_rounded():
     assert whole(model, np.array([2.000001, 0.999999]), "x").tolist() == [2, 1]
     with pytest.raises(BackendError, match=r"x calls 0\.999 a whole number"):
         whole(model, np.array([2.0, 0.999]), "x")
-    assert Limits().presolve
+    assert SolveLimits().presolve

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.harvest.model import HarvestInstance
-from schedgap.instances.harvest.schedule import HarvestSchedule
+from schedgap.instances.harvest.solution import HarvestSchedule
 from schedgap.instances.harvest.verify import verify
 
 HORIZON_MS = 80

@@ -2,7 +2,7 @@
 
 from schedgap.formulations.harvest.interval_model import interval_model, not_for_intervals
 from schedgap.formulations.harvest.work_bound import bound_work
-from schedgap.instances.harvest.generate import quick
+from schedgap.instances.harvest.generators.quick import quick
 from schedgap.instances.harvest.verify import verify
 from schedgap.instances.method import Status
 

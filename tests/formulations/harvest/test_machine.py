@@ -3,7 +3,7 @@
 import numpy as np
 
 from schedgap.formulations.harvest.machine import machine_of, usable_units
-from schedgap.formulations.harvest.price_bound import bound_prices
+from schedgap.formulations.harvest.price_bound.price_bound import bound_prices
 from schedgap.formulations.harvest.work_bound import bound_work
 
 

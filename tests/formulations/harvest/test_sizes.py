@@ -2,11 +2,11 @@
 
 import pytest
 
-import schedgap.bench.discover
+import schedgap.bench.plugins.discover
 from schedgap.instances.harvest.verify import verify
 from schedgap.instances.method import REGISTRY, Status
 
-schedgap.bench.discover.load_methods(["harvest"])
+schedgap.bench.plugins.discover.load_methods(["harvest"])
 METHODS = [method for (family, _), method in REGISTRY.items() if family == "harvest"]
 FEWER = {"clairvoyant-search": {"lists": 50}, "bound-prices": {"rounds": 20}}
 TIMES = ("event_ms", "arrival_ms", "runtime_ms", "estimate_ms")

@@ -1,11 +1,6 @@
 """How many jobs all VMs together can have completed by each moment."""
 
-import itertools
-
-import numpy as np
-
 from schedgap.formulations.harvest.alone import bound_alone
-from schedgap.formulations.harvest.kernels_work import most_done
 from schedgap.formulations.harvest.work_bound import bound_work
 from schedgap.instances.method import Status
 
@@ -41,22 +36,6 @@ def test_work_that_integers_do_not_hold(make):
 
 def test_without_time_it_is_the_bound_of_tasks_alone(make):
     assert bound_work(make([[(0, 1)]], [[3], [3]]), time_limit_s=0.0).bound == 6
-
-
-def test_most_done_against_all_subsets():
-    rng = np.random.default_rng(3)
-    for _ in range(200):
-        release, work = np.sort(rng.integers(0, 12, 6)), rng.integers(1, 8, 6)
-        earliest, now, done = rng.integers(0, 20, 6), int(rng.integers(1, 20)), int(rng.integers(1, 25))
-        found = most_done(release, work, earliest, now, done, np.empty(6, np.int64))
-        sizes = [
-            len(some)
-            for size in range(7)
-            for some in map(list, itertools.combinations(range(6), size))
-            if (earliest[some] <= now).all()
-            and all(work[[j for j in some if release[j] >= s]].sum() <= done - s for s in release[some])
-        ]
-        assert found == max(sizes)
 
 
 def test_between_the_bound_alone_and_the_optimum(optima):

@@ -4,7 +4,7 @@ from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.assignment import assignment, assignment_symmetry, build, build_symmetry
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning import ProvisioningInstance
-from schedgap.instances.provisioning.generate import table7
+from schedgap.instances.provisioning.generators import table7
 from schedgap.instances.provisioning.verify import verify
 
 METHODS = (assignment, assignment_symmetry)
@@ -119,3 +119,29 @@ def test_prices_that_no_solver_tells_apart_are_refused(solver):
     outcome = solver(fine(1).replace(price=[1, 10**15]))
     assert outcome.status is Status.UNSUPPORTED
     assert "a cost of the program is 1e+15 units" in outcome.details["reason"]
+
+
+def test_a_solver_that_gives_up_is_no_exception():
+    """HiGHS 1.14 ends this search with 'Solve error'; whatever a release makes of it, nothing false is claimed."""
+    instance = ProvisioningInstance(
+        name="gives-up",
+        resources=("a", "b", "c"),
+        families=("x", "y", "z"),
+        type_names=tuple("pqstuv"),
+        type2family=[0, 1, 2, 2, 2, 2],
+        capacity=[[5, 9, 43], [63, 43, 44], [54, 30, 39], [31, 22, 47], [18, 30, 25], [31, 60, 3]],
+        price=[2**43, 2**30, 2**11, 2**33, 2**37, 2**43],
+        demand=[
+            [[4, 6, 19], [3, 2, 15], [-1, -1, -1], [3, 0, 32]],
+            [[63, 42, 43], [3, 2, 15], [5, 9, 43], [0, 42, 44]],
+            [[30, 0, 0], [3, 2, 15], [5, 9, 43], [54, 11, 13]],
+        ],
+        counts=[1, 2, 2, 2],
+    )
+    outcome = assignment_symmetry(instance, time_limit_s=5)
+    if outcome.solution is None:
+        assert outcome.claimed_status is Status.NO_SOLUTION
+        assert outcome.bound is None
+        assert outcome.details["reason"].startswith("HiGHS ended with 'Solve error'")
+    else:
+        assert outcome.bound <= 2_147_489_792 <= verify(instance, outcome.solution)

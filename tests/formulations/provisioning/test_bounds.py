@@ -16,12 +16,12 @@ from schedgap.formulations.provisioning.bounds import (
     build_dual_feasible,
     type_blocks,
 )
-from schedgap.formulations.provisioning.interference import interference
-from schedgap.formulations.provisioning.patterns import patterns
+from schedgap.formulations.provisioning.patterns.interference import interference
+from schedgap.formulations.provisioning.patterns.patterns import patterns
 from schedgap.formulations.provisioning.resource_bound import certified
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status, find_method
-from schedgap.instances.provisioning.generate import distinct, table7
+from schedgap.instances.provisioning.generators import distinct, table7
 from schedgap.instances.provisioning.objective import price_step
 
 BOUNDS = (bound_resource, bound_assignment_lp, bound_resource_prices, bound_type_prices, bound_dual_feasible)

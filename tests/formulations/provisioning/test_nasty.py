@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from schedgap.bench.discover import load_methods
+from schedgap.bench.plugins.discover import load_methods
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.method import REGISTRY, Status
 from schedgap.instances.provisioning import ProvisioningInstance, verify

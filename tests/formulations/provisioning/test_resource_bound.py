@@ -3,7 +3,7 @@ import pytest
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.bounds import family_blocks, type_blocks
-from schedgap.formulations.provisioning.patterns import patterns
+from schedgap.formulations.provisioning.patterns.patterns import patterns
 from schedgap.formulations.provisioning.resource_bound import block_bound, block_model, certified
 
 

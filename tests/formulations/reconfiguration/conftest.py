@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.reconfiguration import kernels_events, kernels_plan, kernels_state
-from schedgap.instances.reconfiguration.cloud import Cloud
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+from schedgap.instances.reconfiguration.simulator import events, plans
+from schedgap.instances.reconfiguration.simulator import state as codes
+from schedgap.instances.reconfiguration.simulator.simulator import Simulator
 
 PLANS = 40
 
@@ -94,7 +95,7 @@ class Wanderer:
     """Plays one random schedule: jobs stay, share and machines are given back with three random probabilities."""
 
     def __init__(self, instance, rng):
-        self.instance, self.rng, self.cloud = instance, rng, Cloud(instance, 2000)
+        self.instance, self.rng, self.simulator = instance, rng, Simulator(instance, 2000)
         self.stays, self.shares, self.releases = rng.random(), rng.random(), rng.random() ** 0.3
         self.first = instance.first_task()
 
@@ -104,34 +105,34 @@ class Wanderer:
 
     def cost(self):
         """The price of the schedule in micro-dollars; None if it does not end."""
-        state, period = self.cloud.state, self.instance.period_s
+        state, period = self.simulator.state, self.instance.period_s
         for plan in range(PLANS):
-            kernels_events.advance(state, plan * period)
-            active = state.active[: state.clock[kernels_state.NUM_ACTIVE]].tolist()
-            jobs = [j for j in active if kernels_events.ends_at(state, j) > plan * period]
-            if not jobs and state.clock[kernels_state.SEEN] == self.instance.num_jobs:
+            events.advance(state, plan * period)
+            active = state.active[: state.clock[0].num_active].tolist()
+            jobs = [j for j in active if events.ends_at(state, j) > plan * period]
+            if not jobs and state.clock[0].seen == self.instance.num_jobs:
                 self.apply(plan * period, {}, released=1.0)
-                kernels_events.advance(state, plan * period + period + 100)
-                machine = state.machine[: self.cloud.num_machines]
-                seconds = machine[:, kernels_state.PAID_UNTIL] - machine[:, kernels_state.PAID_FROM]
-                return -(-int(seconds @ self.instance.catalogue.price[machine[:, kernels_state.TYPE]]) // 3600)
+                events.advance(state, plan * period + period + 100)
+                lease = self.simulator.leases
+                seconds = lease["paid_until"] - lease["paid_from"]
+                return -(-int(seconds @ self.instance.catalogue.price[lease["type"]]) // 3600)
             self.apply(plan * period, self.plan(plan * period, jobs), self.releases)
         return None
 
     def plan(self, t, jobs):
         """Tasks to machines: migrating jobs stay, others do as it happens."""
-        state, rng = self.cloud.state, self.rng
-        live = [m for m in range(self.cloud.num_machines) if state.machine[m, kernels_state.RELEASED] < 0]
-        self.kind = {m: int(state.machine[m, kernels_state.TYPE]) for m in live}
+        state, rng = self.simulator.state, self.rng
+        live = [m for m in range(self.simulator.num_machines) if state.machines.lease[m].released < 0]
+        self.kind = {m: int(state.machines.lease[m].type) for m in live}
         self.left = {m: self.instance.catalogue.capacity[k].copy() for m, k in self.kind.items()}
-        frozen = [j for j in jobs if state.job[j, kernels_state.PHASE] == kernels_state.MIGRATING]
+        frozen = [j for j in jobs if state.job[j].phase == codes.MIGRATING]
         free = [j for j in jobs if j not in frozen]
         rng.shuffle(free)
         target = {}
         for j in frozen:
             target |= self.put_back(j)
         for j in free:
-            stays = state.job[j, kernels_state.PHASE] != kernels_state.QUEUED and rng.random() < self.stays
+            stays = state.job[j].phase != codes.QUEUED and rng.random() < self.stays
             before = {m: left.copy() for m, left in self.left.items()}
             again = self.put_back(j) if stays else {}
             if not again:
@@ -149,7 +150,7 @@ class Wanderer:
 
     def put_back(self, job):
         tasks = range(self.first[job], self.first[job + 1])
-        target = {k: int(self.cloud.state.task[k, kernels_state.SENT_TO]) for k in tasks}
+        target = {k: int(self.simulator.state.task[k].sent_to) for k in tasks}
         return target if all([self.put(m, job) for m in target.values()]) else {}
 
     def put_anywhere(self, t, job):
@@ -162,19 +163,19 @@ class Wanderer:
         for k in (by_price if self.rng.random() < 0.5 else self.rng.permutation(by_price)).tolist():
             demand = self.demand(k, job)
             if (demand >= 0).all() and (demand <= catalogue.capacity[k]).all():
-                m = kernels_plan.rent(self.cloud.state, t, k)
+                m = plans.rent(self.simulator.state, t, k)
                 self.kind[m], self.left[m] = k, catalogue.capacity[k] - demand
                 return m
         raise AssertionError("no type takes the task")
 
     def apply(self, t, target, released):
-        state = self.cloud.state
-        for m in range(self.cloud.num_machines):
+        state = self.simulator.state
+        for m in range(self.simulator.num_machines):
             if m not in target.values() and (released == 1.0 or self.rng.random() < released):
-                kernels_plan.release(state, t, m)
+                plans.release(state, t, m)
         for task, m in target.items():
             state.target[task] = m
-        assert kernels_plan.apply_plan(state, t) == kernels_state.FINE
+        assert plans.apply_plan(state, t) == codes.FINE
 
 
 @pytest.fixture(scope="session")

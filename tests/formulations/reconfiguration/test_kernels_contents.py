@@ -5,7 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING, RATE_UNIT, best_content
+from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING, RATE_UNIT
+from schedgap.formulations.reconfiguration.kernels_contents import best_content as best_of
+from schedgap.formulations.reconfiguration.kernels_items import Candidates
 
 ENDLESS = 10**9
 
@@ -46,6 +48,11 @@ def drawn(seed):
     }
 
 
+def best_content(given, target, node_limit, content):
+    *candidates, throughput = given.values()
+    return best_of(Candidates(*candidates), throughput, target, node_limit, content)
+
+
 def feasible(content, given):
     in_group = np.bincount(given["group"], content, 3)
     used = np.array(content) @ np.maximum(given["demand"], 0)
@@ -61,14 +68,14 @@ def test_it_finds_the_most_valuable_content(seed):
     every = product(range(4), repeat=given["worth"].shape[0])
     most = max(worth_of(content, *value) for content in every if feasible(content, given))
     content = np.zeros(given["worth"].shape[0], np.int64)
-    best, upper, _ = best_content(*given.values(), 0, ENDLESS, content)
+    best, upper, _ = best_content(given, 0, ENDLESS, content)
     # Rounding up in another order moves a rate by a few millionths.
     assert abs(best - most) <= 1e-4 * most
     assert upper == best
     assert feasible(content, given)
     assert abs(worth_of(content, *value) - best) <= 1e-4 * most
     nothing = np.ones_like(content)
-    assert best_content(*given.values(), best, ENDLESS, nothing)[:2] == (best, best)
+    assert best_content(given, best, ENDLESS, nothing)[:2] == (best, best)
     assert not nothing.any()
 
 
@@ -77,7 +84,7 @@ def test_a_search_cut_short_still_bounds(seed):
     given = drawn(seed)
     given["speed_worth"] = np.where(given["workload"] == NOT_RUNNING, 0, given["speed_worth"])
     content = np.zeros(given["worth"].shape[0], np.int64)
-    best = best_content(*given.values(), 0, ENDLESS, content)[0]
+    best = best_content(given, 0, ENDLESS, content)[0]
     for limit in (0, 1, 3):
-        some, upper, _ = best_content(*given.values(), 0, limit, content)
+        some, upper, _ = best_content(given, 0, limit, content)
         assert some <= best <= upper

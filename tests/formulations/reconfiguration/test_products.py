@@ -5,7 +5,7 @@ import pytest
 from schedgap.formulations.reconfiguration import progress_bound, work_bound
 from schedgap.formulations.reconfiguration.products import products_of_pairs
 from schedgap.instances.method import Status, find_method
-from schedgap.instances.reconfiguration.eva import eva_synthetic
+from schedgap.instances.reconfiguration.generators.eva_synthetic import eva_synthetic
 
 
 def test_stored_sets_are_refused():

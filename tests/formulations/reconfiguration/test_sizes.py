@@ -6,14 +6,19 @@ One or two jobs of a task each, on one type. The least cost is that of a few sch
 import numpy as np
 import pytest
 
-from schedgap.bench.discover import load_methods
-from schedgap.formulations.reconfiguration.clairvoyant import MAX_AMOUNT, clairvoyant, few_choices, largest_amount
+from schedgap.bench.plugins.discover import load_methods
+from schedgap.formulations.reconfiguration.clairvoyant.method import (
+    MAX_AMOUNT,
+    clairvoyant,
+    few_choices,
+    largest_amount,
+)
 from schedgap.formulations.reconfiguration.kernels_items import FAR, rents
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.method import REGISTRY, Status
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 from schedgap.instances.reconfiguration.verify import verify
 
 load_methods(["reconfiguration"])

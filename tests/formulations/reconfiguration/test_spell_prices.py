@@ -1,5 +1,7 @@
 import numpy as np
 
+from schedgap.formulations.reconfiguration import spell_prices
+from schedgap.formulations.reconfiguration.contents import Found
 from schedgap.formulations.reconfiguration.spell_prices import SpellPricer, offers, window_s
 
 
@@ -29,3 +31,18 @@ def test_two_that_must_share_pay_half_each(plain):
     # One machine for two: 3,600,000 for one plan; for three tasks one and a half.
     assert abs(pricer.worth(np.array([2]), np.array([2]), np.array([0])) - 3_600_000) <= 200
     assert abs(pricer.worth(np.array([3]), np.array([3]), np.array([0])) - 5_400_000) <= 300
+
+
+def test_a_search_that_would_outlast_the_deadline_is_not_begun(plain, monkeypatch):
+    """A node takes a tenth of a millisecond: 2,000 take 0.2 s, and 20,000 would take 2 s."""
+    now = [0.0]
+    monkeypatch.setattr(spell_prices.time, "perf_counter", lambda: now[0])
+    pricer = SpellPricer(plain(), np.zeros(1, np.int64), 1_000_000, deadline=1.0)
+
+    def best(machine_type, items, target, nodes):
+        now[0] += nodes * 1e-4
+        return Found(np.zeros(3, np.int64), target + 1, nodes)
+
+    monkeypatch.setattr(pricer.pricer, "best", best)
+    assert pricer._search(0, None, 5).upper == 6
+    assert now[0] < 1.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.sharing.model import SharingInstance
-from schedgap.instances.sharing.schedule import SharingSchedule
+from schedgap.instances.sharing.solution import SharingSchedule
 from schedgap.instances.sharing.verify import verify
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.bench.discover import load_methods
+from schedgap.bench.plugins.discover import load_methods
 from schedgap.formulations.sharing import interval_model as module
 from schedgap.formulations.sharing.interval_bound import bound_intervals, rounded_ms
 from schedgap.formulations.sharing.interval_model import interval_model

@@ -7,8 +7,8 @@ from schedgap.formulations.sharing.fair_point_every import fair_point_every
 from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import Status
-from schedgap.instances.sharing.cluster import Cluster
-from schedgap.instances.sharing.generate import micro, random_jobs
+from schedgap.instances.sharing.generators import micro, random_jobs
+from schedgap.instances.sharing.simulator.simulator import Simulator
 from schedgap.instances.sharing.snapshot import as_users
 from schedgap.instances.sharing.verify import verify
 
@@ -34,11 +34,11 @@ def test_micro_benchmark_is_fair():
 def test_equal_jobs_that_fit_are_served_as_by_progress_shares():
     """Without constraints all fair shares are equal, so the order is that of the shares themselves."""
     instance = micro(constraint=False)
-    cluster = Cluster(instance)
-    cluster.set_keys(instance.performance)
-    cluster.run()
+    simulator = Simulator(instance)
+    simulator.set_keys(instance.performance)
+    simulator.run()
     found = fair_point_every(instance, every_s=1000.0)
-    assert np.array_equal(found.solution.start_ms, cluster.schedule().start_ms)
+    assert np.array_equal(found.solution.start_ms, simulator.schedule().start_ms)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -82,9 +82,9 @@ def test_before_the_first_fair_point_the_lowest_share_is_served():
         instance = instance.replace(arrival_ms=np.full(4, 1000))
         found = fair_point_every(instance, every_s=1000.0).solution
         users = as_users(instance, np.arange(4), np.diff(instance.first_task))
-        cluster = Cluster(instance)
-        cluster.set_keys(*value_and_scale(users))
-        cluster.run()
+        simulator = Simulator(instance)
+        simulator.set_keys(*value_and_scale(users))
+        simulator.run()
         assert found is not None
-        assert found.start_ms.tolist() == cluster.schedule().start_ms.tolist()
-        assert found.machine.tolist() == cluster.schedule().machine.tolist()
+        assert found.start_ms.tolist() == simulator.schedule().start_ms.tolist()
+        assert found.machine.tolist() == simulator.schedule().machine.tolist()

@@ -8,9 +8,9 @@ from schedgap.formulations.sharing.interval_model import interval_model
 from schedgap.formulations.sharing.work_bound import bound_work
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status
-from schedgap.instances.sharing.cluster import Cluster
-from schedgap.instances.sharing.generate import micro, random_jobs
-from schedgap.instances.sharing.generate_macro import macro
+from schedgap.instances.sharing.generators import micro, random_jobs
+from schedgap.instances.sharing.generators.macro import macro
+from schedgap.instances.sharing.simulator.simulator import Simulator
 from schedgap.instances.sharing.verify import verify
 
 
@@ -32,11 +32,11 @@ def test_below_the_exact_model(seed, own):
 def test_finds_more_than_the_cheap_bounds():
     """Job 4 of the micro-benchmark needs a third of the time on its own machines alone; by arrival all take 155.4 s."""
     instance = micro()
-    cluster = Cluster(instance)
-    cluster.run()
+    simulator = Simulator(instance)
+    simulator.run()
     outcome = bound_intervals(instance)
     assert outcome.details["cheap_bound_s"] == 133.334
-    assert 141_000 < outcome.bound <= verify(instance, cluster.schedule())
+    assert 141_000 < outcome.bound <= verify(instance, simulator.schedule())
     assert outcome.status is Status.NO_SOLUTION
 
 

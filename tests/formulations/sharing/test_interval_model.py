@@ -7,8 +7,8 @@ from schedgap.formulations.sharing.alone import bound_alone
 from schedgap.formulations.sharing.interval_model import has_many_choices, interval_model
 from schedgap.formulations.sharing.work_bound import bound_work
 from schedgap.instances.method import Status
-from schedgap.instances.sharing.cluster import Cluster
-from schedgap.instances.sharing.generate import micro, random_jobs
+from schedgap.instances.sharing.generators import micro, random_jobs
+from schedgap.instances.sharing.simulator.simulator import Simulator
 from schedgap.instances.sharing.verify import verify
 
 
@@ -32,10 +32,10 @@ def test_between_bounds_and_policies(seed, own):
     assert bound_alone(instance).bound <= bound_work(instance).bound <= outcome.bound == best
     for nodes in ("index", "fastest"):
         for gain in (0, instance.performance):
-            cluster = Cluster(instance, nodes=nodes)
-            cluster.set_keys(gain)
-            cluster.run()
-            assert verify(instance, cluster.schedule()) >= best
+            simulator = Simulator(instance, nodes=nodes)
+            simulator.set_keys(gain)
+            simulator.run()
+            assert verify(instance, simulator.schedule()) >= best
 
 
 def test_without_time_there_is_no_solution():

@@ -3,7 +3,7 @@
 import numpy as np
 
 from schedgap.formulations.sharing.pools import pools_of
-from schedgap.instances.sharing.generate import micro
+from schedgap.instances.sharing.generators.micro import micro
 
 
 def test_a_class_of_equal_demands_is_one_pool():

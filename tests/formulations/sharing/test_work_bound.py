@@ -7,8 +7,8 @@ import pytest
 
 from schedgap.formulations.sharing.work_bound import bound_work, shortest_first, worths
 from schedgap.instances.method import Status
-from schedgap.instances.sharing.generate import micro
-from schedgap.instances.sharing.generate_macro import macro
+from schedgap.instances.sharing.generators.macro import macro
+from schedgap.instances.sharing.generators.micro import micro
 
 
 def test_shortest_remaining_first():

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.instances.waiting import HOUR_US, RENTED, WaitingInstance, WaitingSchedule, verify
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import RENTED, WaitingInstance, WaitingSchedule, verify
 
 
 def starts_of(instance):

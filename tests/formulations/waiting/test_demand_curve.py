@@ -1,14 +1,13 @@
 """The demand curve: closed form against the linear program, the optimum, and itself."""
 
-import numpy as np
 import pytest
 
 from schedgap.formulations.waiting.demand_curve import bound_demand_curve, build, demand_curve, demand_curve_lp
-from schedgap.formulations.waiting.kernels_fluid import overflow
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status
-from schedgap.instances.waiting import HOUR_US, mms
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import mms
 
 
 def test_never_above_the_optimum(random_instance, optimum):
@@ -52,20 +51,6 @@ def test_cost_is_convex(random_instance):
         best = curve.best_machines()
         assert curve.cost(best) == min(costs)
         assert best == 0 or curve.cost(best - 1) > curve.cost(best)
-
-
-def test_congested_time_is_the_slope():
-    """Two cores served, 3 asked for from 0 to 4: 1 x 4 too much, 2 x 1 may queue for an hour, so 2 overflow.
-
-    From 4 to 6 one is asked for, and the queue of 2 is served by 6. Short of machines: 0 to the last overflow at 4,
-    and an hour more. One more core serves all.
-    """
-    moments, demand = np.array([0, 4, 6, 9]), np.array([3, 1, 0])
-    times = np.empty(3, np.int64)
-    assert overflow(moments, demand, 2, 1, times) == (2, 5)
-    assert times.tolist() == [4, 1, 0]
-    assert overflow(moments, demand, 3, 1, times) == (0, 0)
-    assert overflow(moments, demand, 2, 2, times) == (0, 0)
 
 
 def test_for_ever_leaves_no_curve(random_instance):

@@ -3,14 +3,18 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.waiting import model_methods
 from schedgap.formulations.waiting.model_methods import estimate
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status, find_method
-from schedgap.instances.waiting import HOUR_US, mms
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import mms
 
 RATES = {"arrival_rate": 0.2, "service_rate": 0.002}
 NAMES = ("ajw", "njw", "ajw-t", "sww", "ljw", "compound")
+
+
+def model(name):
+    return find_method("waiting", f"model-{name}").func
 
 
 @pytest.fixture(name="baseline")
@@ -19,7 +23,7 @@ def baseline_fixture():
 
 
 def test_njw_of_the_baseline(baseline):
-    found = model_methods.model_njw(baseline, **RATES)
+    found = model("njw")(baseline, **RATES)
     assert found.status is Status.NO_SOLUTION
     assert found.details["machines"] == 108
     assert round(float(found.details["cost"])) == 117_804
@@ -41,13 +45,13 @@ def test_the_cheapest_number_is_cheaper_than_its_neighbours(baseline):
 
 
 def test_always_waiting_takes_the_first_number_above_the_load(baseline):
-    assert model_methods.model_ajw(baseline, **RATES).details["machines"] == 101
-    assert model_methods.model_ljw(baseline, **RATES).details["machines"] == 95
+    assert model("ajw")(baseline, **RATES).details["machines"] == 101
+    assert model("ljw")(baseline, **RATES).details["machines"] == 95
 
 
 def test_too_few_machines_for_jobs_that_always_wait(baseline):
     with pytest.raises(MethodError, match=r"100 machines run 100 jobs at a time.*100 on average"):
-        model_methods.model_ajw(baseline, machines=100, **RATES)
+        model("ajw")(baseline, machines=100, **RATES)
 
 
 def test_estimates():
@@ -73,6 +77,6 @@ def test_estimates():
 
 def test_refuses_nonsense(baseline):
     with pytest.raises(MethodError, match="machines is -2"):
-        model_methods.model_njw(baseline, machines=-2)
+        model("njw")(baseline, machines=-2)
     with pytest.raises(MethodError, match="rates are -1"):
-        model_methods.model_njw(baseline, arrival_rate=-1.0)
+        model("njw")(baseline, arrival_rate=-1.0)

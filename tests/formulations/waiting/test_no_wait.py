@@ -8,7 +8,8 @@ from schedgap.formulations.waiting.no_wait import clairvoyant_no_wait, clairvoya
 from schedgap.formulations.waiting.no_wait_flow import build
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status, find_method
-from schedgap.instances.waiting import HOUR_US, RENTED, WaitingInstance, mms, verify
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import RENTED, WaitingInstance, mms, verify
 
 
 @pytest.mark.parametrize("single_core", [True, False])

@@ -3,7 +3,8 @@
 import numpy as np
 
 from schedgap.formulations.waiting.scaled import scale
-from schedgap.instances.waiting import HOUR_US, RENTED, WaitingSchedule, verify
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import RENTED, WaitingSchedule, verify
 
 
 def test_unit_is_the_common_divisor(random_instance):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.waiting.models import ajw, impatient, njw, sww
-from schedgap.formulations.waiting.selective import compound, ljw, long_jobs, with_spot
-from schedgap.instances.errors import MethodError
+from schedgap.formulations.waiting.selective import compound, ljw, long_jobs
 
 BASE = {"arrival_rate": 0.2, "service_rate": 0.002, "discount": 0.4}
 
@@ -77,13 +76,3 @@ def test_compound_is_near_simulation_where_equation_25_is_not(servers, limit, sh
     jobs = long_jobs(np.asarray(0.2), np.asarray(0.002), np.asarray(float(short)))
     _, waited = impatient(np.asarray(float(servers)), jobs.rate, 1 / jobs.mean_s, np.asarray(float(limit)))
     assert abs(float(jobs.share * jobs.variability * waited) / wait - 1) > 0.2
-
-
-def test_spot_machines_take_their_share_first():
-    """Half of the jobs on spot at a tenth: half the load for NJW, whose price counts for the other half."""
-    found = with_spot(lambda rate: njw(60, rate, 0.002, 0.4), 0.2, 0.5, 0.1)
-    rest = njw(60, 0.1, 0.002, 0.4)
-    assert float(found.normalised_price) == pytest.approx(0.5 * float(rest.normalised_price) + 0.05)
-    assert float(found.on_demand_share) == pytest.approx(0.5 * float(rest.on_demand_share))
-    with pytest.raises(MethodError, match="spot_share"):
-        with_spot(lambda rate: njw(60, rate, 0.002, 0.4), 0.2, 1.0, 0.1)

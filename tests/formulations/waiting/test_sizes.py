@@ -6,14 +6,14 @@ The optimum of one or two jobs is the least of a few costs, in Python's integers
 import numpy as np
 import pytest
 
-from schedgap.bench.discover import load_methods
-from schedgap.formulations.waiting.kernels_fluid import overflow
+from schedgap.bench.plugins.discover import load_methods
 from schedgap.formulations.waiting.no_wait_flow import largest_amount
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.formulations.waiting.slots import slots_per_machine
 from schedgap.formulations.waiting.windows import windows
 from schedgap.instances.method import REGISTRY, Status
-from schedgap.instances.waiting import HOUR_US, WaitingInstance, verify
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import WaitingInstance, verify
 
 load_methods(["waiting"])
 METHODS = {name: each for (family, name), each in sorted(REGISTRY.items()) if family == "waiting"}
@@ -140,15 +140,3 @@ def test_slots_of_the_largest_sizes():
 def test_amounts_beyond_floats_have_no_windows():
     assert "amounts up to" in windows(made(fixed_price=2**53 - 1, rented_price=[2**53]))
     assert largest_amount(scale(made()), 1) == 2 * (400_000 * 2 + 2 * 1_000_000) // 200_000
-
-
-def test_overflow_is_linear_in_the_intervals():
-    """Nobody is served, so work overflows in every interval, and every one is short for all of its length.
-
-    With waits as long as all intervals together each overflow reaches to the end: quadratic where all are written anew.
-    320,000 intervals took three minutes so.
-    """
-    count = 320_000
-    times = np.empty(count, np.int64)
-    assert overflow(np.arange(count + 1), np.ones(count, np.int64), 0, count, times) == (count, count)
-    assert (times == 1).all()

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.waiting.slots import schedule_in_slots, slots_per_machine
-from schedgap.instances.waiting import HOUR_US, RENTED, WaitingInstance, verify
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import RENTED, WaitingInstance, verify
 
 
 def jobs_of(cores, memory, machine_cores=4, machine_memory=8):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from schedgap.formulations.waiting.windows import schedule_of, windows
-from schedgap.instances.waiting import HOUR_US, RENTED, WaitingInstance, verify
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import RENTED, WaitingInstance, verify
 
 
 def two_jobs(**changes):

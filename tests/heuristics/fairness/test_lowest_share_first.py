@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.fairness import kernels_share_first, whole
+from schedgap.heuristics.fairness import whole
 from schedgap.heuristics.fairness.lowest_share_first import ORDERS, TIES, class_order, lowest_share_first, user_rank
 from schedgap.heuristics.fairness.whole import Machines, most_whole_tasks, too_many_tasks
 from schedgap.instances.fairness import (
@@ -118,16 +118,6 @@ def test_kernel_says_when_its_arrays_are_full(monkeypatch):
     monkeypatch.setattr(whole, "most_whole_tasks", lambda instance: 79)
     with pytest.raises(AssertionError):
         Machines(micro()).place(share_of_a_task(micro()), class_order(micro(), "index"), user_rank(micro(), "index"))
-
-
-def test_compiled_kernel_is_the_python_one(monkeypatch):
-    instance = random_users(12, classes=4, machines=10, seed=9)
-    compiled = lowest_share_first(instance)
-    for name in ("_next_machine", "_sink"):
-        monkeypatch.setattr(kernels_share_first, name, getattr(kernels_share_first, name).py_func)
-    monkeypatch.setattr(whole, "place_by_share", kernels_share_first.place_by_share.py_func)
-    plain = lowest_share_first(instance)
-    assert on_machines(instance, compiled).tolist() == on_machines(instance, plain).tolist()
 
 
 def test_numbers_of_tasks_do_not_wrap():

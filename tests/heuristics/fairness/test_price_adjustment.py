@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.fairness import kernels_price_adjustment, price_adjustment
+from schedgap.heuristics.fairness import price_adjustment
 from schedgap.heuristics.fairness.equal_split import equal_split
 from schedgap.heuristics.fairness.price_adjustment import has_limits
 from schedgap.instances.errors import MethodError
@@ -80,12 +80,3 @@ def test_needs_a_sweep():
     with pytest.raises(MethodError, match="8 rounds of 0 sweeps and 6 at the end; give at least one sweep"):
         approximate(micro(), sweeps=0)
     assert verify(micro(), approximate(micro(), rounds=0)) == FAIR
-
-
-def test_compiled_kernel_is_the_python_one(monkeypatch):
-    instance = random_users(10, classes=4, machines=12, resources=3, seed=5)
-    compiled = approximate(instance)
-    for name in ("_reprice", "_at", "_stop", "_level"):
-        monkeypatch.setattr(kernels_price_adjustment, name, getattr(kernels_price_adjustment, name).py_func)
-    monkeypatch.setattr(price_adjustment, "sweep", kernels_price_adjustment.sweep.py_func)
-    assert approximate(instance).amount == pytest.approx(compiled.amount, rel=1e-9)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.harvest.generate import quick
+from schedgap.instances.harvest.generators.quick import quick
 from schedgap.instances.harvest.model import HarvestInstance
 
 MINUTE_MS = 60_000
@@ -68,14 +68,14 @@ def by_hand():
 def first_fit():
     """A policy in Python."""
 
-    def first_fit(view):
-        free, free_memory, starts = view.free.copy(), view.free_memory.copy(), []
-        for task, job in zip(view.task, view.task_job, strict=True):
-            fits = np.flatnonzero((free >= view.job_cores[job]) & (free_memory >= view.job_memory[job]))
+    def first_fit(observation):
+        free, free_memory, starts = observation.free.copy(), observation.free_memory.copy(), []
+        for task, job in zip(observation.task, observation.task_job, strict=True):
+            fits = np.flatnonzero((free >= observation.job_cores[job]) & (free_memory >= observation.job_memory[job]))
             if fits.size:
-                free[fits[0]] -= view.job_cores[job]
-                free_memory[fits[0]] -= view.job_memory[job]
-                starts.append((task, view.vm[fits[0]]))
+                free[fits[0]] -= observation.job_cores[job]
+                free_memory[fits[0]] -= observation.job_memory[job]
+                starts.append((task, observation.vm[fits[0]]))
         return starts
 
     return first_fit

@@ -1,4 +1,4 @@
-"""Nobody sees the future: whatever a policy can reach from its view has none of it."""
+"""Nobody sees the future: whatever a policy can reach from its observation has none of it."""
 
 import gc
 import types
@@ -6,10 +6,15 @@ import types
 import numpy as np
 import pytest
 
-from schedgap.heuristics.harvest.play import play
+from schedgap.heuristics import player
+from schedgap.heuristics.harvest.player import Player
 from schedgap.instances.harvest.verify import verify
 
 MINUTE_MS = 60_000
+
+
+def play(instance, decide, knows=(), **options):
+    return player.play(Player(instance, frozenset(knows), **options), decide)
 
 
 class TestTheFuture:
@@ -36,9 +41,9 @@ class TestTheFuture:
         instance = self.instance(by_hand)
         found = []
 
-        def decide(view):
-            found.append((view.now_ms, leads_to(view, self.SECRETS)))
-            return first_fit(view)
+        def decide(observation):
+            found.append((observation.now_ms, leads_to(observation, self.SECRETS)))
+            return first_fit(observation)
 
         verify(instance, play(instance, decide, knows).solution)
         arrival, _, _, grows, _ = self.SECRETS
@@ -53,17 +58,17 @@ class TestTheFuture:
         for knows in ((), ("runtimes",)):
             seen = set()
 
-            def decide(view, seen=seen):
-                seen.add(view.true_left_ms is not None)
-                return first_fit(view)
+            def decide(observation, seen=seen):
+                seen.add(observation.true_left_ms is not None)
+                return first_fit(observation)
 
             play(self.instance(by_hand), decide, knows)
             assert seen == {bool(knows)}
 
     def test_a_view_cannot_be_written_and_who_unlocks_it_changes_nothing_but_his_view(self, by_hand, first_fit):
-        def decide(view):
-            answer = first_fit(view)
-            arrays = [getattr(view, name) for name in view.__slots__]
+        def decide(observation):
+            answer = first_fit(observation)
+            arrays = [getattr(observation, name) for name in observation.__slots__]
             arrays = [values for values in arrays if isinstance(values, np.ndarray)]
             assert len(arrays) > 25
             for values in arrays:
@@ -81,9 +86,9 @@ class TestTheFuture:
         assert instance.replace().digest == digest
 
 
-def leads_to(view, secrets):
-    """Return what of the secrets can be reached from a view."""
-    queue, known, found = [view], set(), set()
+def leads_to(observation, secrets):
+    """Return what of the secrets can be reached from a observation."""
+    queue, known, found = [observation], set(), set()
     skipped = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
     while queue:
         thing = queue.pop()

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import schedgap.heuristics.harvest.capacity
-import schedgap.heuristics.harvest.longest_first
 import schedgap.heuristics.harvest.oracle
-import schedgap.heuristics.harvest.slacksched  # noqa: F401
+import schedgap.heuristics.harvest.slacksched.slacksched  # noqa: F401
 from schedgap.instances.harvest import two_kinds
-from schedgap.instances.harvest.model import HOUR_MS
 from schedgap.instances.method import REGISTRY
+from schedgap.instances.units import HOUR_MS
 
 POLICIES = sorted(
     name

@@ -3,7 +3,7 @@ import pytest
 
 from schedgap.heuristics.provisioning.fit_decreasing import ORDERS, best_fit_decreasing, first_fit_decreasing
 from schedgap.instances.errors import MethodError
-from schedgap.instances.provisioning.generate import distinct, table7
+from schedgap.instances.provisioning.generators import distinct, table7
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.verify import verify
 

@@ -2,7 +2,7 @@ import numpy as np
 
 from schedgap.heuristics.provisioning.no_packing import no_packing
 from schedgap.heuristics.provisioning.synergy import synergy
-from schedgap.instances.provisioning.generate import distinct, table7
+from schedgap.instances.provisioning.generators import distinct, table7
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.verify import verify
 

@@ -1,9 +1,10 @@
-"""Views made by hand, and small random instances."""
+"""Observations made by hand, and small random instances."""
 
 import numpy as np
 import pytest
 
-from schedgap.heuristics.reconfiguration.view import EXECUTING, QUEUED, Market, View
+from schedgap.heuristics.reconfiguration.market import Market
+from schedgap.heuristics.reconfiguration.observation import EXECUTING, QUEUED, Observation
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
@@ -11,7 +12,7 @@ from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 BIG, SMALL = 0, 1
 
 
-def view_of(
+def observation_of(
     demand,
     tasks,
     machines=(),
@@ -27,7 +28,7 @@ def view_of(
     now_s=600,
     **fields,
 ):
-    """A view. demand : one tuple a class (or one such list a family). tasks : (class, machine or -1), a job each.
+    """An observation. demand : one tuple a class (or one such list a family). tasks : (class, machine or -1), a job each.
 
     sizes : number of tasks of each job, neighbours in `tasks`, instead. machines : their types. Tasks that are on a
     machine run there, unhindered, unless `phase`, `held`, `rate` and `running` say otherwise.
@@ -98,7 +99,7 @@ def view_of(
         for value in holder.values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
-    return View(**values)
+    return Observation(**values)
 
 
 def instance_of(seed, jobs=12, **changes):
@@ -141,8 +142,8 @@ def instance_of(seed, jobs=12, **changes):
 
 
 @pytest.fixture(scope="session")
-def make_view():
-    return view_of
+def make_observation():
+    return observation_of
 
 
 @pytest.fixture(scope="session")

@@ -87,7 +87,7 @@ class Plain:
                     self.begin(job, k, now)
 
     def delays_head(self, job: int, k: int, now: int) -> bool:
-        """Whether the head could not start on the machine promised to it, at the time promised, were the job on k."""
+        """Whether the head could not start on the machine reserved for it, at the time reserved, were the job on k."""
         head = self.queue[0]
         for time in sorted({end for end, _ in self.running}):
             ended = tuple(j for end, j in self.running if end <= time)
@@ -174,12 +174,12 @@ def paper_semantics(
 def conservative(
     instance: WaitingInstance, num_machines: int, limit_us: list[int | None], *, balks: bool = True, fit: str = "first"
 ) -> tuple[list[int], list[int]]:
-    """Where each job runs and when it starts if each is promised the first gap that holds it. limit_us : -1 to rent."""
-    promised: list[tuple[int, int, int, int]] = []
+    """Where each job runs and when it starts if for each is reserved the first gap that holds it. limit_us : -1 to rent."""
+    reserved: list[tuple[int, int, int, int]] = []
     machine, start = [], []
 
     def free(k: int, time: int) -> tuple[int, int]:
-        there = [j for k2, begin, end, j in promised if k2 == k and begin <= time < end]
+        there = [j for k2, begin, end, j in reserved if k2 == k and begin <= time < end]
         return (
             instance.machine_cores - sum(int(instance.cores[j]) for j in there),
             instance.machine_memory_mib - sum(int(instance.memory_mib[j]) for j in there),
@@ -190,7 +190,7 @@ def conservative(
         limit = limit_us[job]
         gaps = []
         for k in range(num_machines) if limit != -1 and instance.fits_fixed()[job] else ():
-            changes = sorted({now} | {t for k2, begin, end, _ in promised if k2 == k for t in (begin, end) if t > now})
+            changes = sorted({now} | {t for k2, begin, end, _ in reserved if k2 == k for t in (begin, end) if t > now})
             for begin in changes:
                 inside = [begin] + [t for t in changes if begin < t < begin + runtime]
                 if all(
@@ -200,7 +200,7 @@ def conservative(
                     break
         begin, _, k = min(gaps, default=(NEVER, 0, RENTED))
         if gaps and (limit is None or begin - now <= limit):
-            promised.append((k, begin, begin + runtime, job))
+            reserved.append((k, begin, begin + runtime, job))
         else:
             stays = not balks and limit not in (None, -1) and instance.fits_fixed()[job]
             begin, k = now + (limit if stays else 0), RENTED
@@ -222,3 +222,30 @@ def plain_paper():
 @pytest.fixture(scope="session")
 def plain_conservative():
     return conservative
+
+
+# Sizes of jobs, and machines that may be too small for some: (cores, MiB) each.
+KINDS = {
+    "single": ([1], [1], (1, 1)),
+    "alike": ([2], [3], (5, 8)),
+    "mixed": ([1, 1, 2, 3, 4, 5], [0, 1, 2, 5, 8, 9], (4, 8)),
+}
+
+
+@pytest.fixture(scope="session")
+def make_trace():
+    """Make a trace of up to 40 jobs from a seed, `make_trace(3, "mixed")`, with few values of times, so that they tie."""
+
+    def make_trace(seed: int, kind: str, unit_us: int = 1) -> WaitingInstance:
+        rng = np.random.default_rng(seed)
+        jobs = int(rng.integers(1, 41))
+        cores, memory, machine = KINDS[kind]
+        columns = (
+            np.cumsum(rng.choice([0, 0, 1, 2, 3, 7], jobs)) * unit_us,
+            rng.choice([1, 2, 3, 5, 8, 20], jobs) * unit_us,
+            rng.choice(cores, jobs),
+            rng.choice(memory, jobs),
+        )
+        return instance_of(list(zip(*(column.tolist() for column in columns), strict=True)), *machine)
+
+    return make_trace

@@ -72,7 +72,7 @@ def test_no_wait_is_longer_than_the_instance_allows(hours):
     [
         ({"machines": -3}, "machines is -3; give 0"),
         ({"hours_per_dollar": -2}, "hours_per_dollar is -2"),
-        ({"hours_per_dollar": "nan"}, "hours_per_dollar is nan"),
+        ({"hours_per_dollar": "nan"}, "'hours_per_dollar' takes a finite number"),
         ({"wait_limit_s": -1}, "wait_limit_s is -1"),
     ],
 )

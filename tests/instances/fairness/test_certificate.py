@@ -255,13 +255,14 @@ def test_any_machine_that_users_share(drawn, data):
     """The proof is one price for those at the level, and their own tasks for the others; a wrong number spoils it."""
     instance, shares, own = drawn
     gain = share_of_a_task(instance)
+    ran = shares[:, None] / gain
     level = shares.max()
     capped = np.flatnonzero(own < level * (1 - 1e-12))
     users = np.concatenate((np.arange(instance.num_users), capped))
     weights = np.concatenate((instance.demand[:, 0] / gain[:, 0], np.ones(capped.size)))
     cuts = np.concatenate((np.zeros(instance.num_users, int), 1 + np.arange(capped.size)))
     right = Certificate(cuts, users, weights, [0], [0], [0], [1.0])
-    check_certificate(instance, gain, shares, right)
+    check_certificate(instance, gain, ran, right)
 
     # Alone, a user is as well off by what all of the machine is worth to it as by any lower price.
     assume(instance.num_users > 1)
@@ -273,8 +274,8 @@ def test_any_machine_that_users_share(drawn, data):
     ):
         fields = {key: getattr(right, key) for key in right.__slots__} | change
         with pytest.raises(VerifyError, match="does not prove"):
-            check_certificate(instance, gain, shares, Certificate(**fields))
-    less = shares.copy()
+            check_certificate(instance, gain, ran, Certificate(**fields))
+    less = ran.copy()
     less[user] *= 0.999
     with pytest.raises(VerifyError, match="does not prove"):
         check_certificate(instance, gain, less, right)
@@ -298,3 +299,36 @@ def test_what_a_closed_column_leaves_room_for_counts(make, certificate):
     cuts = ({0: 1.0}, {(0, 0): gain[0, 0] / ONE}), ({1: 1.0}, {(1, 0): gain[1, 1] / ONE})
     with pytest.raises(VerifyError, match=UNPROVEN.format("user-1")):
         verify(instance, allocation_of(instance, [[8_000_000, 0], [0, 1000]], certificate(*cuts)))
+
+
+def test_capacity_that_is_worth_next_to_nothing_to_who_has_least():
+    """Users a and b have half of m0 each, and m1 would be worth 4e-12 of its share to b: it is b's, and c has 3/4 without it.
+
+    Where c has m1 as well, the cut of a and b is met to 4e-12, but c has a third more than is fair.
+    """
+    instance = FairnessInstance(
+        name="next-to-nothing",
+        notion="eunomia",
+        resources=("cpu",),
+        machine_names=("m0", "m1", "m2"),
+        machine_count=[1, 1, 3],
+        capacity=[[1000], [1000], [1000]],
+        demand=[[1000], [1000], [1000]],
+        weight=[1000, 1000, 1000],
+        performance=[[2**39, 0, 0], [2**39, 1, 0], [0, 1000, 1000]],
+        allowed=[[True, False, False], [True, True, False], [False, True, True]],
+        tasks=[UNLIMITED] * 3,
+    )
+    gain = share_of_a_task(instance)
+    assert gain[1, 1] == pytest.approx(2**-39)
+    certificate = Certificate(
+        share_cut=[0, 0, 1],
+        share_user=[0, 1, 2],
+        share_weight=[1 / gain[0, 0], 1 / gain[1, 0], 1 / gain[2, 2]],
+        price_cut=[0, 0, 1, 1],
+        price_class=[0, 1, 1, 2],
+        price_resource=[0, 0, 0, 0],
+        price=[1e-3, gain[1, 1] / gain[1, 0] / 1000, 1e-3, 1e-3],
+    )
+    with pytest.raises(VerifyError, match=UNPROVEN.format("user-0")):
+        check_certificate(instance, gain, np.array([[0.5, 0, 0], [0.5, 0, 0], [0, 1, 3]]), certificate)

@@ -26,7 +26,7 @@ from schedgap.instances.fairness.verify import FAIR, WORST
 @pytest.fixture
 def known(monkeypatch, fair_alice_and_bob):
     fair = allocation_of(alice_bob(), [[2, 2, 0], [0, 0, 2]], fair_alice_and_bob)
-    monkeypatch.setattr(reference, "_finders", [lambda _: fair])
+    monkeypatch.setattr(reference, "_finder", lambda: lambda _: fair)
     monkeypatch.setattr(reference, "_known", OrderedDict())
     return fair
 

@@ -1,27 +1,30 @@
-"""Fair shares are found by whoever registered last, and kept for a few instances."""
+"""Fair shares are found by a formulation that nobody has to import, and kept for a few instances."""
 
+import subprocess
+import sys
 from collections import OrderedDict
 
 import numpy as np
 import pytest
 
-from schedgap.instances.errors import VerifyError
-from schedgap.instances.fairness import alice_bob, micro, random_users, reference
-from schedgap.instances.fairness.reference import find_fair_point, finds_fair_point, keep_fair_shares, known_fair_shares
+from schedgap.instances.fairness import alice_bob, random_users, reference
+from schedgap.instances.fairness.reference import keep_fair_shares, known_fair_shares
 
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch):
-    monkeypatch.setattr(reference, "_finders", [])
     monkeypatch.setattr(reference, "_known", OrderedDict())
 
 
-def test_the_last_finder_is_asked():
-    with pytest.raises(VerifyError, match=r"the fair shares of micro are not known; import schedgap.formulations"):
-        find_fair_point(micro())
-    finds_fair_point(lambda instance: ("first", instance.name))
-    assert finds_fair_point(second := lambda instance: ("second", instance.name)) is second
-    assert find_fair_point(micro()) == ("second", "micro")
+def test_fair_points_are_found_without_importing_a_formulation_first():
+    """In a process of its own, which imports the lowest floor only."""
+    code = (
+        "from schedgap.instances.fairness import alice_bob\n"
+        "from schedgap.instances.fairness.verify import fair_shares\n"
+        "print(*fair_shares(alice_bob()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "0.5 0.5\n"
 
 
 def test_the_last_eight_are_kept_by_content():

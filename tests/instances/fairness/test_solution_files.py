@@ -67,10 +67,10 @@ def test_every_amount_is_exact(tmp_path_factory, amounts):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"user": ["carol"]}, "user names 'carol', which the instance has not; correct the name"),
-        ({"machine_class": ["machine-4"]}, "machine_class names 'machine-4'"),
-        ({"user": ["alice", "bob"]}, "user has 2 entries beside 1 tasks; give one each"),
-        ({"machine": [None, None]}, "machine has 2 entries beside 1 tasks"),
+        ({"user": ["carol"]}, "user.0 is 'carol'; the instance has alice, bob"),
+        ({"machine_class": ["machine-4"]}, "machine_class.0 is 'machine-4'; the instance has "),
+        ({"user": ["alice", "bob"]}, "machine_class has 1 entries, user has 2; give one each"),
+        ({"machine": [None, None]}, "machine has 2 entries, user has 1; give one each"),
         ({"machine": [-1]}, "machine.0: input should be greater than or equal to 0"),
         ({"tasks": ["two"]}, "tasks.0 is 'two'; give a number of tasks, such as 12.5"),
         ({"tasks": ["1e3"]}, "tasks.0 is '1e3'; give a number of tasks"),
@@ -78,9 +78,15 @@ def test_every_amount_is_exact(tmp_path_factory, amounts):
         ({"tasks": [1e7]}, "tasks.0 is 10000000.0; give a number of tasks from 0 to 9223372"),
         ({"tasks": [1e-13]}, "tasks.0 is 1e-13; give at most 12 digits after the point"),
         ({"tasks": ["0.1234567890123"]}, "tasks.0 is 0.1234567890123; give at most 12 digits"),
-        ({"certificate": [{"weights": {"carol": 1}, "prices": {}}]}, "certificate.weights names 'carol'"),
-        ({"certificate": [{"weights": {}, "prices": {"m": {"cpu": 1}}}]}, "certificate.prices names 'm'"),
-        ({"certificate": [{"weights": {}, "prices": {"machine-1": {"gpu": 1}}}]}, "certificate.prices names 'gpu'"),
+        (
+            {"certificate": [{"weights": {"carol": 1}, "prices": {}}]},
+            "certificate weight 0 has user 'carol'",
+        ),
+        ({"certificate": [{"weights": {}, "prices": {"m": {"cpu": 1}}}]}, "certificate price 0 has machine_class 'm'"),
+        (
+            {"certificate": [{"weights": {}, "prices": {"machine-1": {"gpu": 1}}}]},
+            "certificate price 0 has resource 'gpu'",
+        ),
         ({"certificate": [{"weights": {"bob": 0}, "prices": {}}]}, "certificate.0.weights.bob"),
         ({"instance": "0" * 64}, "give the instance that it was made for"),
         ({"amount": [1]}, "amount: unknown field"),

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from schedgap.instances.documents import Stored
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest import HarvestInstance, files, quick, read_instance, write_instance
+from schedgap.instances.harvest import HarvestInstance, quick, read_instance, write_instance
+from schedgap.instances.harvest.files import INSTANCE
+
+STORED = [part for part in INSTANCE.parts if isinstance(part, Stored)]
 
 VM = {"events": [[0, 8], [60.5, 4], [120, 0], [180, 8]], "memory_gib": 4}
 JOB = {"arrival_s": 0, "cores": 4, "runtime_s": 40}
@@ -71,8 +75,8 @@ def instances(draw):
 def test_round_trip(tmp_path, instance, beside):
     with pytest.MonkeyPatch.context() as patch:
         if beside:
-            patch.setattr(files, "INLINE_EVENTS", 2)
-            patch.setattr(files, "INLINE_TASKS", 2)
+            for part in STORED:
+                patch.setattr(part, "inline", 2)
         write_instance(instance, tmp_path / "i.json")
     again = read_instance(tmp_path / "i.json")
     assert (again.digest, again.name, again.notes) == (instance.digest, instance.name, instance.notes)
@@ -89,7 +93,7 @@ def test_large_arrays_go_beside(tmp_path):
 
 
 def test_vms_may_be_beside_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "INLINE_EVENTS", 2)
+    monkeypatch.setattr(STORED[0], "inline", 2)
     instance = quick(3, 2, "2", seed=1)
     write_instance(instance, tmp_path / "i.json")
     document = json.loads((tmp_path / "i.json").read_text())

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from schedgap.instances.harvest import HarvestSchedule, measures, quick, verify
-from schedgap.instances.harvest.cluster import Cluster
 from schedgap.instances.harvest.measures import is_killed
-from schedgap.instances.harvest.pool import pool_quality
+from schedgap.instances.harvest.pool_quality import pool_quality
+from schedgap.instances.harvest.simulator.simulator import Simulator
 
 # Task 0 of y is killed when a shrinks at 60 s, x's second task was killed at no such moment.
 GIVEN = [(0, 0, 0, 40), (1, 1, 0, 30), (1, 1, 30, 70), (2, 0, 12, 60, 10), (2, 0, 60, 73, 10)]
@@ -71,12 +71,12 @@ def test_kills_are_at_shrinks(trio, runs):
 
 def test_the_plain_rule_has_njct_1_and_what_it_kills_is_counted():
     instance = quick(4, 4, "8-12", seed=2, most_cores=12, history_h=1.0, stability=0.2)
-    cluster = Cluster(instance, seed=0)
-    assert cluster.run_plain()
-    schedule = cluster.schedule()
+    simulator = Simulator(instance, seed=0)
+    assert simulator.run_plain()
+    schedule = simulator.schedule()
     figures = measures(instance, schedule)
     assert figures["njct"] == 1
-    kills = int(cluster.state.kills.sum())
+    kills = int(simulator.state.tasks.kills.sum())
     assert kills > 0
     assert figures["kills_per_task"] == pytest.approx(kills / instance.num_tasks)
     assert (figures["stops_per_task"], figures["checkpointing"], figures["lease_changes_per_h"]) == (0, 0, 0)
@@ -103,10 +103,10 @@ def test_solutions_stay_as_they_are(trio, runs):
 
 def test_regret_is_of_pools_that_are_chosen(trio, drawn_pool):
     instance = drawn_pool(6, "random")
-    cluster = Cluster(instance)
-    assert cluster.run_plain()
-    schedule = cluster.schedule()
+    simulator = Simulator(instance)
+    assert simulator.run_plain()
+    schedule = simulator.schedule()
     assert measures(instance, schedule)["vm_regret"] == pool_quality(instance, schedule).regret > 0
-    fixed = Cluster(trio)
+    fixed = Simulator(trio)
     assert fixed.run_plain()
     assert "vm_regret" not in measures(trio, fixed.schedule())

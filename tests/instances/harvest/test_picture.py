@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.harvest import picture, quick
-from schedgap.instances.harvest.cluster import Cluster
+from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.picture import MAX_POINTS
 
 GIVEN = [(0, 0, 0, 40), (1, 1, 0, 30), (1, 1, 30, 70), (2, 0, 10, 60)]
@@ -49,8 +49,8 @@ def test_vms_without_cores_have_no_bar_and_many_are_cut(pool, runs):
     schedule = runs((0, 0, 0, 40), (1, 0, 0, 40), (2, 0, 40, 90), leases=[(0, 0, 120)])
     assert [bar.label for bar in picture(pool, schedule).bars] == ["a"]
     instance = quick(70, 2, "1-2", seed=1, history_h=1.0)
-    cluster = Cluster(instance)
-    cluster.run_plain()
-    shown = picture(instance, cluster.schedule())
+    simulator = Simulator(instance)
+    simulator.run_plain()
+    shown = picture(instance, simulator.schedule())
     assert len(shown.bars) == 60
     assert 0 < shown.left_out <= 10

@@ -1,7 +1,7 @@
 import numpy as np
 
 from schedgap.instances.harvest import NO_CHECKPOINTS, quick, shrink, verify
-from schedgap.instances.harvest.cluster import Cluster
+from schedgap.instances.harvest.simulator.simulator import Simulator
 
 
 def test_the_first_jobs_and_vms_are_kept():
@@ -19,9 +19,9 @@ def test_the_first_jobs_and_vms_are_kept():
     events = slice(*small.first_event[5:7])
     kept = slice(*instance.first_event[5:7])
     assert small.event_ms[events].tolist() == instance.event_ms[kept].tolist()
-    cluster = Cluster(small)
-    assert cluster.run_plain()
-    assert verify(small, cluster.schedule()) > 0
+    simulator = Simulator(small)
+    assert simulator.run_plain()
+    assert verify(small, simulator.schedule()) > 0
 
 
 def test_what_is_small_already_stays_as_it_is(trio, pool):

@@ -25,7 +25,7 @@ def test_round_trip(tmp_path, trio, given, leases, beside):
     columns = *np.array(given, np.int64).reshape(-1, 5).T, *np.array(leases, np.int64).reshape(-1, 3).T
     schedule = HarvestSchedule(*columns)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solution_files, "INLINE_RUNS", -1 if beside else 10)
+        patch.setattr(solution_files.SOLUTION.parts[1], "inline", -1 if beside else 10)
         write_solution(trio, schedule, tmp_path / "s.json")
     assert ("runs" in json.loads((tmp_path / "s.json").read_text())) != beside
     assert same(read_solution(trio, tmp_path / "s.json"), schedule)

@@ -1,9 +1,19 @@
+import math
+
 import numpy as np
 import pytest
 
-from schedgap.instances.harvest.stability import NAMES, vm_figures
+from schedgap.instances.harvest.stability import NAMES, changes, stable_for, statistics, vm_figures, vm_hours
 
-HOUR_MS = 3_600_000
+HOUR = HOUR_MS = 3_600_000
+MINUTE = 60_000
+# VM 0 has 8 cores, 2 from 1:30 on, none from 1:40 to 3:00, then 6; VM 1 never is; VM 2 has 4 from 0:30 on, 10 from 3:30 on.
+EVENTS = (
+    np.array([0, 4, 4, 6]),
+    np.array([0, 90 * MINUTE, 100 * MINUTE, 180 * MINUTE, 30 * MINUTE, 210 * MINUTE]),
+    np.array([8, 2, 0, 6, 4, 10]),
+)
+END = 4 * HOUR
 
 
 def test_the_figures_of_the_trio_by_the_hour(trio):
@@ -26,3 +36,40 @@ def test_what_does_not_exist_is_left_out(trio):
     # Less than an hour; and more hours than anyone looks at.
     assert vm_figures(trio) == {}
     assert vm_figures(trio.replace(event_ms=[0, 1, 2, 2**50, 0])) == {}
+
+
+def test_changes_are_counted_within_a_vm_s_life():
+    """The first of VM 0 is left out: it had been as it was for longer than is seen. 3:00 is the begin of another VM."""
+    at, gap, change = changes(*EVENTS)
+    assert at.tolist() == [100 * MINUTE, 210 * MINUTE]
+    assert gap.tolist() == [10 * MINUTE, 180 * MINUTE]
+    assert change.tolist() == [-2, 6]
+
+
+def test_hours_of_vms():
+    """VM 0: 8; (30 x 8 + 10 x 2) / 40 = 6.5, 2 changes; not there from 2 to 3; 6. VM 2: 4 three times; 7, one change."""
+    cores, counts = vm_hours(*EVENTS, END)
+    assert cores.tolist() == [8, 6.5, 6, 4, 4, 4, 7]
+    assert counts.tolist() == [0, 2, 0, 0, 0, 0, 1]
+
+
+def test_statistics():
+    found = statistics(*EVENTS, end_ms=END)
+    assert found["mean_min"] == 95
+    assert (found["within_1_min"], found["within_10_min"], found["within_1_h"]) == (0, 0.5, 0.5)
+    assert found["mean_change"] == 4
+    assert found["mean_cores"] == pytest.approx(39.5 / 7)
+    assert (found["hourly_p50"], found["least_day"], found["most_day"]) == (0, 0.5, 0.5)
+
+
+def test_nothing_changes():
+    found = statistics(np.array([0, 1]), np.array([0]), np.array([4]), end_ms=END)
+    assert all(math.isnan(value) for value in found.values())
+
+
+def test_stability_needed():
+    """Of ten VMs nine change after 1 min: at the start 0.1 last 30 min; after 1 min one is left, which lasts to 61."""
+    gap = np.array([1] * 9 + [61]) * MINUTE
+    assert stable_for(gap, 30 * MINUTE, 0.7) == MINUTE
+    assert stable_for(gap, 30 * MINUTE, 0.1) == 0
+    assert stable_for(gap, 61 * MINUTE, 0.7) == math.inf

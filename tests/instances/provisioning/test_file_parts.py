@@ -1,19 +1,24 @@
 """What files of provisioning and of reconfiguration share, there and back."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from schedgap.instances.documents import Field, Place, Rows
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.file_parts import (
-    check_square,
-    read_demand,
-    read_machine_types,
-    resource_scales,
-    written_demand,
-    written_machine_types,
-)
+from schedgap.instances.provisioning.file_parts import DEMAND, check_square, machine_types
+from schedgap.instances.units import resource_scales
 
 RESOURCES = ("cpu", "ram_gib", "disk_mib")
+TYPES = machine_types()
+TASKS = Rows("tasks", Field("name", str, "class_names"), DEMAND, label="task")
+OWNER = SimpleNamespace(resources=RESOURCES, families=("x", "y"))
+
+
+def place(owner):
+    return Place(Path("i.json"), InstanceError, owner)
 
 
 def test_units_of_resources():
@@ -21,26 +26,26 @@ def test_units_of_resources():
 
 
 def test_machine_types_there_and_back(two_families):
-    types = written_machine_types(two_families)
-    assert types[1] == {"name": "x-large", "family": "x", "capacity": [8, 16], "price": 1.9}
-    for key, value in read_machine_types(two_families.resources, types).items():
+    document = TYPES.write(two_families, place(two_families))
+    assert document["machine_types"][1] == {"name": "x-large", "family": "x", "capacity": [8, 16], "price": 1.9}
+    for key, value in TYPES.read(document, place(two_families)).items():
         assert np.array_equal(value, getattr(two_families, key))
 
 
 def test_demands_there_and_back(two_families):
     """Of the classes, `a` asks the same on both families, `b` less on y, and `c` may not run there."""
-    tasks = [{"name": name, "demand": written_demand(two_families, c)} for c, name in enumerate("abc")]
-    assert [task["demand"] for task in tasks] == [
+    document = TASKS.write(two_families, place(two_families))
+    assert [task["demand"] for task in document["tasks"]] == [
         {"any": [2, 2]},
         {"x": [4, 2], "y": [2, 2]},
         {"x": [3, 8]},
     ]
-    assert np.array_equal(read_demand(tasks, ("x", "y"), two_families.resources), two_families.demand)
+    assert np.array_equal(TASKS.read(document, place(two_families))["demand"], two_families.demand)
 
 
 def test_a_family_goes_before_any():
-    tasks = [{"name": "a", "demand": {"any": [1, 1, 1], "y": [2, 2, 2]}}]
-    assert read_demand(tasks, ("x", "y"), RESOURCES).tolist() == [[[1000, 1024, 1]], [[2000, 2048, 2]]]
+    document = {"tasks": [{"name": "a", "demand": {"any": [1, 1, 1], "y": [2, 2, 2]}}]}
+    assert TASKS.read(document, place(OWNER))["demand"].tolist() == [[[1000, 1024, 1]], [[2000, 2048, 2]]]
 
 
 @pytest.mark.parametrize(
@@ -53,14 +58,15 @@ def test_a_family_goes_before_any():
 )
 def test_demands_that_are_none(demand, message):
     with pytest.raises(InstanceError, match=message):
-        read_demand([{"name": "a", "demand": demand}], ("x", "y"), RESOURCES)
+        TASKS.read({"tasks": [{"name": "a", "demand": demand}]}, place(OWNER))
 
 
 def test_capacities_and_tables_of_another_size():
+    document = {"machine_types": [{"name": "m", "family": "x", "capacity": [1], "price": 1}]}
     with pytest.raises(
         InstanceError, match="machine type m has 1 capacities for the 3 resources cpu, ram_gib, disk_mib"
     ):
-        read_machine_types(RESOURCES, [{"name": "m", "family": "x", "capacity": [1], "price": 1}])
+        TYPES.read(document, place(OWNER))
     check_square(["a", "b"], [[1, 1], [1, 1]])
     with pytest.raises(InstanceError, match="throughput is not 2 x 2, one row and column for each workload"):
         check_square(["a", "b"], [[1, 1], [1]])

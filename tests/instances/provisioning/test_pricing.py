@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from schedgap.instances import InstanceError
 from schedgap.instances.provisioning import ProvisioningInstance, table7
-from schedgap.instances.provisioning.kernels import fill_table, read_table, search_pattern, suffix_bounds
 from schedgap.instances.provisioning.pricing import Pricer
 
 # From values of one unit, which pricing makes finer, to totals beyond 54 bits, which it makes coarser.
@@ -219,63 +218,3 @@ def test_worth_just_within_62_bits_is_priced():
     values = np.array([0, 2**62 - 2**10])
     priced = Pricer(free_and_paid()).price(values, np.array([0]))
     assert priced.value[0] == values[1] <= priced.upper[0]
-
-
-def items(seed):
-    """Four items with three resources, and a capacity, for the kernels."""
-    rng = np.random.default_rng(seed)
-    demand = rng.integers(0, 4, (4, 3))
-    demand[np.arange(4), rng.integers(0, 3, 4)] += 1
-    return rng.integers(1, 30, 4), demand, rng.integers(1, 6, 4), rng.integers(0, 7, 3)
-
-
-def knapsack(value, demand, bound, capacity):
-    """The best value of a bounded knapsack, by recursion over the items."""
-    if not len(value):
-        return 0
-    best = 0
-    for number in range(bound[0] + 1):
-        rest = capacity - number * demand[0]
-        if (rest < 0).any():
-            break
-        best = max(best, number * value[0] + knapsack(value[1:], demand[1:], bound[1:], rest))
-    return best
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_every_cell_of_a_table_is_right(seed):
-    value, demand, bound, capacity = items(seed)
-    table = np.empty(capacity + 1, np.int64)
-    copies = np.empty((4, *(capacity + 1)), np.uint16)
-    fill_table(value, demand, bound, table, copies)
-    content = np.empty(4, np.int64)
-    for cell in np.ndindex(*table.shape):
-        read_table(demand, copies, np.array(cell), content)
-        assert table[cell] == content @ value == knapsack(value, demand, bound, np.array(cell))
-        assert (content @ demand <= cell).all()
-        assert (content <= bound).all()
-    plain, plain_copies = np.empty_like(table), np.empty_like(copies)
-    fill_table.py_func(value, demand, bound, plain, plain_copies)
-    assert np.array_equal(plain, table)
-    assert np.array_equal(plain_copies, copies)
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("node_limit", [0, 3, 10**6])
-def test_any_multipliers_give_a_valid_search(seed, node_limit):
-    value, demand, bound, capacity = items(seed)
-    multiplier = np.random.default_rng(seed).integers(0, 12, (3, 3))
-    suffix = np.empty((5, 3), np.int64)
-    suffix_bounds(value, demand, bound, multiplier, suffix)
-    best = knapsack(value, demand, bound, capacity)
-    for target in (0, best - 1, best, best + 5):
-        content, again = np.empty(4, np.int64), np.empty(4, np.int64)
-        args = (value, demand, bound, capacity, multiplier, suffix, max(target, 0), node_limit)
-        found, upper, nodes = search_pattern(*args, content)
-        assert search_pattern.py_func(*args, again) == (found, upper, nodes)
-        assert content.tolist() == again.tolist()
-        assert upper >= max(best, target)
-        assert (content @ demand <= capacity).all()
-        assert found == (content @ value if content.any() else max(target, 0))
-        if nodes <= node_limit:
-            assert found == upper == max(best, target, 0)

@@ -5,7 +5,7 @@ import pytest
 
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-from schedgap.instances.reconfiguration.schedule import ReconfigurationSchedule
+from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 from schedgap.instances.reconfiguration.stored_sets import StoredSets
 
 

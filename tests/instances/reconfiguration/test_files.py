@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.reconfiguration.eva import alibaba_like, eva_synthetic
-from schedgap.instances.reconfiguration.files import INLINE_JOBS, read_instance, write_instance
+from schedgap.instances.reconfiguration.files import read_instance, write_instance
+from schedgap.instances.reconfiguration.generators.alibaba_like import alibaba_like
+from schedgap.instances.reconfiguration.generators.eva_synthetic import eva_synthetic
 
+# The most jobs that are not put beside.
+INLINE = 10_000
 DELAYS = {"fetch_s": 1, "build_s": 10, "kill_s": 1, "upload_s": 2, "init_s": 143}
 DOCUMENT = {
     "schema": "schedgap/reconfiguration/1",
@@ -97,8 +100,8 @@ def test_jobs_have_one_task_by_default(tmp_path):
         alibaba_like(50, multi_task=0.5, multi_gpu=0.2),
         eva_synthetic(5, interference="artifact-sets"),
         alibaba_like(100, interference="artifact-sets"),
-        alibaba_like(INLINE_JOBS),
-        alibaba_like(INLINE_JOBS + 1, multi_task=0.5),
+        alibaba_like(INLINE),
+        alibaba_like(INLINE + 1, multi_task=0.5),
     ],
     ids=lambda instance: instance.name,
 )
@@ -109,7 +112,7 @@ def test_round_trip_keeps_the_digest(tmp_path, instance):
     assert again.digest == instance.digest
     assert again.name == instance.name
     assert (again.stored_sets is None) == (instance.stored_sets is None)
-    assert ("jobs_file" in json.loads(path.read_text())) == (instance.num_jobs > INLINE_JOBS)
+    assert ("jobs_file" in json.loads(path.read_text())) == (instance.num_jobs > INLINE)
     assert not list(tmp_path.glob("*.partial"))
 
 
@@ -141,7 +144,7 @@ def test_classes_without_names_are_given_some(tmp_path, made):
         (["tasks", 0, "workload"], "x", r"task image has workload 'x', which is not among the workloads; add it"),
         (["tasks", 0, "workload"], None, r"tasks.0.workload: field required"),
         (["tasks", 0, "workload"], "gcn", r"no task has workload vit; remove it"),
-        (["tasks", 1, "name"], "image", r"class_names names 'image' twice"),
+        (["tasks", 1, "name"], "image", r"jobs.task.0 is 'graph', which is not among the tasks"),
         (
             ["tasks", 0, "demand"],
             {"any": [2, 4, 24]},
@@ -154,7 +157,7 @@ def test_classes_without_names_are_given_some(tmp_path, made):
             r"task image has a demand for family 'g5'; machine types have p3, c7i",
         ),
         (["tasks", 0, "demand"], {}, r"task image may run on no family"),
-        (["tasks"], [], r"no tasks; an instance needs"),
+        (["tasks"], [], r"tasks: list should have at least 1 item"),
         (["workloads", 0, "init_s"], -3, r"workloads.0.init_s: .*greater than or equal to 0 \(found -3\)"),
         (["workloads", 0, "kill_s"], None, r"workloads.0.kill_s: field required"),
         (["workloads", 1, "name"], "vit", r"task graph has workload 'gcn', which is not among the workloads"),

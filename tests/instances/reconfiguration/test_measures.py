@@ -1,4 +1,4 @@
-"""Figures and pictures of a schedule whose times are known by hand (see test_cloud)."""
+"""Figures and pictures of a schedule whose times are known by hand (see `simulator/test_simulator.py`)."""
 
 import pytest
 

@@ -3,7 +3,7 @@ import pytest
 
 from schedgap.instances.picture import MAX_POINTS
 from schedgap.instances.sharing import SharingSchedule, picture, random_jobs
-from schedgap.instances.sharing.cluster import Cluster
+from schedgap.instances.sharing.simulator.simulator import Simulator
 
 SCHEDULE = SharingSchedule([2, 2, 0, 1, 1], [0, 0, 0, 1000, 4000])
 
@@ -41,8 +41,8 @@ def test_curves_are_delays_fairness_and_shares(pair):
 
 def test_many_jobs_and_classes_are_cut():
     instance = random_jobs(20, seed=1, machine_classes=70)
-    cluster = Cluster(instance)
-    cluster.run()
-    shown = picture(instance, cluster.schedule())
+    simulator = Simulator(instance)
+    simulator.run()
+    shown = picture(instance, simulator.schedule())
     assert (len(shown.bars), shown.left_out) == (60, 10)
     assert sum("Share of" in curve.title for curve in shown.curves) == 12

@@ -1,5 +1,5 @@
 from schedgap.instances.sharing import macro, shrink, verify
-from schedgap.instances.sharing.cluster import Cluster
+from schedgap.instances.sharing.simulator.simulator import Simulator
 
 
 def test_the_first_jobs_are_kept_with_their_first_tasks():
@@ -15,9 +15,9 @@ def test_the_first_jobs_are_kept_with_their_first_tasks():
         )
         assert 1 <= own.shape[0] <= 3
         assert own.tolist() == all_[: own.shape[0]].tolist()
-    cluster = Cluster(small)
-    cluster.run()
-    assert verify(small, cluster.schedule()) > 0
+    simulator = Simulator(small)
+    simulator.run()
+    assert verify(small, simulator.schedule()) > 0
 
 
 def test_what_is_small_already_stays_as_it_is(pair):

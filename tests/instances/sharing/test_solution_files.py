@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import SolutionError
-from schedgap.instances.sharing.generate import micro
-from schedgap.instances.sharing.schedule import SharingSchedule
+from schedgap.instances.sharing.generators.micro import micro
+from schedgap.instances.sharing.solution import SharingSchedule
 from schedgap.instances.sharing.solution_files import read_solution, write_solution
 
 

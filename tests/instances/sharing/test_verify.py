@@ -3,7 +3,7 @@ import pytest
 
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.sharing import SharingSchedule, ends_ms, random_jobs, verify
-from schedgap.instances.sharing.cluster import Cluster
+from schedgap.instances.sharing.simulator.simulator import Simulator
 
 # a: two tasks on fast for 2 s, one on machine 0 for 4 s. b: on machine 1 from 1 s, and again from 4 s.
 MACHINE, START = [2, 2, 0, 1, 1], [0, 0, 0, 1000, 4000]
@@ -102,9 +102,9 @@ def test_random_schedules_are_judged_as_the_plain_way_judges_them():
     verdicts = []
     for seed in range(150):
         instance = random_jobs(5, seed=seed, most_tasks=4)
-        cluster = Cluster(instance)
-        cluster.run()
-        schedule = cluster.schedule()
+        simulator = Simulator(instance)
+        simulator.run()
+        schedule = simulator.schedule()
         rng = np.random.default_rng(seed)
         start = schedule.start_ms.copy()
         late = int(rng.integers(instance.num_tasks))

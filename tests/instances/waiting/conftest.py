@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.waiting import HOUR_US, WaitingInstance
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import WaitingInstance
 
 
 @pytest.fixture

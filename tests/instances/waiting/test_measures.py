@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from schedgap.instances.picture import MAX_BARS
-from schedgap.instances.waiting import HOUR_US, RENTED, WaitingSchedule, mms, shrink, verify
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import RENTED, WaitingSchedule, mms, shrink, verify
 from schedgap.instances.waiting.measures import measures
 from schedgap.instances.waiting.picture import picture
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedgap.instances.errors import SolutionError, VerifyError
-from schedgap.instances.waiting import HOUR_US, RENTED, WaitingInstance, WaitingSchedule, costs, verify
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import RENTED, WaitingInstance, WaitingSchedule, costs, verify
 
 
 def hours(*values):

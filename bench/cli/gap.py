@@ -1,0 +1,71 @@
+"""`schedgap gap`."""
+
+# ruff: noqa: TC001, TC003 - typer reads the annotations when the program runs.
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from schedgap.bench import api
+from schedgap.bench.cli.ending import finish
+from schedgap.bench.cli.options import AsJson, Audit, InstanceFile, Jobs, Plugins
+from schedgap.bench.cli.progress import ProgressBar
+from schedgap.bench.cli.show import show_gap
+from schedgap.bench.records.runs import MAX_MEMORY_MIB, MAX_TIME_LIMIT_S
+from schedgap.bench.suites.source import family_of_file
+from schedgap.instances.errors import SolutionError
+from schedgap.instances.family import find_family
+
+
+def gap(
+    instance: InstanceFile,
+    method: Annotated[list[str], typer.Option("--method", "-m", help="NAME or NAME[parameter=value,...]; repeatable.")],
+    bound: Annotated[
+        str | None, typer.Option("--bound", help="Method to prove the bound with, if none of the methods does.")
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", min=0, max=MAX_TIME_LIMIT_S, help="Seconds that each method may use.")
+    ] = 60.0,
+    memory: Annotated[
+        int | None,
+        typer.Option("--memory", min=1, max=MAX_MEMORY_MIB, help="MiB that each run may use; 4096 by default."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Base seed of stochastic methods.")] = 0,
+    jobs: Jobs = None,
+    plugin: Plugins = None,
+    solutions: Annotated[
+        Path | None,
+        typer.Option("--solutions", help="New directory for the verified solutions, one JSON file a method."),
+    ] = None,
+    audit: Audit = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run methods on one instance; print cost, proven bound and gap of each."""
+    family = find_family(family_of_file(instance))
+    loaded = family.read_instance(instance)
+    if solutions is not None and solutions.exists():
+        raise SolutionError(f"{solutions} exists and is not written over; give a new directory.")
+    with ProgressBar(str(instance)) as bar:
+        result = api.gap(
+            loaded,
+            method,
+            family=family.name,
+            bound=bound,
+            time_limit_s=time_limit,
+            seed=seed,
+            jobs=jobs,
+            plugins=plugin or (),
+            memory_mib=memory,
+            solutions=solutions,
+            audit=audit,
+            on_progress=bar.show,
+        )
+    if as_json:
+        typer.echo(json.dumps(result.to_json(), allow_nan=False))
+    else:
+        show_gap(result, family.objective_unit)
+    finish(result.records, result.audit)

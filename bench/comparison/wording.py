@@ -1,0 +1,127 @@
+"""A comparison in words, the same in every format: one sentence for the verdict, one for each finding."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from schedgap.bench.comparison.comparison import Verdict
+from schedgap.bench.comparison.findings import Kind
+from schedgap.bench.statistics import tables
+from schedgap.bench.statistics.tables import NOTHING, percent
+from schedgap.instances.family import find_family
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from schedgap.bench.comparison.comparison import Comparison
+    from schedgap.bench.comparison.findings import Finding
+    from schedgap.bench.comparison.methods import Estimate, MethodComparison
+
+
+# Of a reason, this much is told; the journal has all of it.
+SHOWN_REASON = 200
+
+
+def verdict(comparison: Comparison) -> str:
+    """Return the answer in one sentence."""
+    if comparison.verdict is Verdict.NOT_COMPARABLE:
+        return f"Nothing to compare: {comparison.problem}"
+    worse, better = len(comparison.regressions), len(comparison.improvements)
+    found = _plural(worse, "regression") if worse else "No regression"
+    return f"{found}, {_plural(better, 'improvement')} in {_plural(comparison.compared, 'pair')} of runs."
+
+
+def about(finding: Finding) -> str:
+    """Return the instance that a finding is about, with the seed where it matters."""
+    if not finding.digest:
+        return "all instances"
+    name = finding.instance or finding.digest[:12]
+    return f"{name} seed {finding.seed}" if finding.stochastic else name
+
+
+def before(finding: Finding) -> str:
+    """Return the value in the baseline."""
+    return _value(finding, finding.base)
+
+
+def after(finding: Finding) -> str:
+    """Return the value now."""
+    return _value(finding, finding.new)
+
+
+def change(finding: Finding) -> str:
+    """Return by how much the value changed, with its interval where it has one."""
+    if finding.change is None:
+        return NOTHING
+    if finding.kind is Kind.TIME:
+        return _interval(times(finding.change), finding.interval, times)
+    return _interval(signed(finding.change), finding.interval, signed)
+
+
+def sentence(finding: Finding) -> str:
+    """Return what a finding says, without naming method and instance."""
+    unit = find_family(finding.family).objective_unit
+    values = f"{before(finding)} -> {after(finding)}"
+    reason = f": {short(finding.reason)}" if finding.reason else ""
+    match finding.kind:
+        case Kind.OBJECTIVE:
+            return f"objective {values} {unit} ({change(finding)})"
+        case Kind.BOUND:
+            return f"proven bound {values} {unit} ({change(finding)})"
+        case Kind.GAP:
+            return f"mean gap {values} ({change(finding)})"
+        case Kind.TIME:
+            return f"takes {change(finding)} as long"
+        case Kind.MISSING:
+            return f"{before(finding)} in BASE, not measured in NEW"
+        case Kind.CONTRADICTION:
+            return f"BASE and NEW contradict each other{reason}"
+        case _:
+            return f"{values}{reason}"
+
+
+def gap_change(method: MethodComparison) -> str:
+    """Return the mean change of a method's gap, with its interval if the method draws at random."""
+    if method.gap is None:
+        return NOTHING
+    interval = (method.gap.low, method.gap.high) if method.stochastic else None
+    return _interval(signed(method.gap.mean), interval, signed)
+
+
+def time_ratio(method: MethodComparison) -> str:
+    """Return how many times longer a method takes, with its interval."""
+    time: Estimate | None = method.time
+    return NOTHING if time is None else _interval(times(time.mean), (time.low, time.high), times)
+
+
+def signed(value: float) -> str:
+    """Return a share with its sign."""
+    return ("+" if value > 0 else "") + percent(value)
+
+
+def times(value: float) -> str:
+    """Return a ratio."""
+    return f"{value:.2f}x"
+
+
+def short(reason: str) -> str:
+    """Return a reason as findings tell it."""
+    return tables.short(reason, SHOWN_REASON)
+
+
+def _value(finding: Finding, value: float | str | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or NOTHING
+    if finding.kind is Kind.GAP:
+        return percent(value)
+    # All digits: one micro-dollar more is a regression, and must look like one.
+    return f"{Decimal(value) / find_family(finding.family).objective_scale:,f}"
+
+
+def _interval(shown: str, interval: tuple[float, float] | None, show: Callable[[float], str]) -> str:
+    return shown if interval is None else f"{shown} [{show(interval[0])}, {show(interval[1])}]"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,196 @@
+"""Process trees: what a run and everything that it started use together, and how to end all of it.
+
+Files that are memory (memfd, tmpfs as `/dev/shm`) take memory without being in any process. A file of a tmpfs that no process
+of the run has open any more cannot be told from anybody else's, and is not counted.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import stat
+import sys
+import time
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import psutil
+
+from schedgap.instances.errors import SchedgapError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Container, Iterable
+
+
+FileId: TypeAlias = tuple[int, int]
+_BLOCK = 512
+_KIB = 1024
+
+
+def open_files_in_memory(processes: Iterable[psutil.Process]) -> dict[FileId, int]:
+    """Return the bytes that files in memory take which the processes have open, each once: by device and inode."""
+    found: dict[FileId, int] = {}
+    for process in processes:
+        with suppress(OSError):
+            for entry in os.scandir(f"/proc/{process.pid}/fd"):
+                with suppress(OSError):
+                    known = os.stat(entry.path)
+                    if stat.S_ISREG(known.st_mode) and (
+                        known.st_dev in _tmpfs() or os.readlink(entry.path).startswith("/memfd:")
+                    ):
+                        found[known.st_dev, known.st_ino] = known.st_blocks * _BLOCK
+    return found
+
+
+def mapped_of(process: psutil.Process, files: Container[FileId]) -> int:
+    """Return the process's share, in bytes, of the pages of these files that are mapped: those are resident, too."""
+    total, counts = 0, False
+    with suppress(OSError):
+        for line in Path(f"/proc/{process.pid}/smaps").read_text(errors="replace").splitlines():
+            words = line.split()
+            if not words[0].endswith(":"):
+                # address permissions offset device inode path
+                major, minor = (int(part, 16) for part in words[3].split(":"))
+                counts = (os.makedev(major, minor), int(words[4])) in files
+            elif counts and words[0] == "Pss:":
+                total += int(words[1]) * _KIB
+    return total
+
+
+@cache
+def _tmpfs() -> frozenset[int]:
+    """Return the devices of the file systems that are memory."""
+    devices = set()
+    for line in Path("/proc/mounts").read_text(errors="replace").splitlines():
+        words = line.split()
+        if words[2] in ("tmpfs", "ramfs"):
+            with suppress(OSError):
+                devices.add(os.stat(words[1]).st_dev)
+    return frozenset(devices)
+
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of all processes below it whose parents die, so that none can slip away.
+
+    Raises
+    ------
+    SchedgapError
+        where the system has no such thing.
+    """
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent() -> None:
+    """Ask for SIGKILL when the process that forked this one dies."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _prctl(option: int, value: int) -> None:
+    if not sys.platform.startswith("linux"):
+        raise SchedgapError(f"runs are limited by means of Linux (prctl, pidfd); this is {sys.platform}.")
+    if _c_library().prctl(option, value, 0, 0, 0) != 0:
+        code = ctypes.get_errno()
+        raise SchedgapError(f"prctl({option}) failed: {os.strerror(code)}; runs cannot be limited here.")
+
+
+@cache
+def _c_library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def descendants() -> list[psutil.Process]:
+    """Return all live processes below this one."""
+    try:
+        return psutil.Process().children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def usage(processes: list[psutil.Process]) -> tuple[int, float]:
+    """Return resident bytes and processor seconds of the processes together; what they share counts several times.
+
+    Files in memory (memfd, tmpfs) count while a process has them open: no process's resident memory tells of them.
+    """
+    resident, seconds = sum(open_files_in_memory(processes).values()), 0.0
+    for process in processes:
+        with suppress(psutil.Error), process.oneshot():
+            resident += process.memory_info().rss
+            times = process.cpu_times()
+            seconds += times.user + times.system + times.children_user + times.children_system
+    return resident, seconds
+
+
+def exact_usage(processes: list[psutil.Process]) -> int:
+    """Return the bytes that `usage` returns, each page counted once; slower by far."""
+    files = open_files_in_memory(processes)
+    resident = sum(files.values())
+    for process in processes:
+        with suppress(psutil.Error):
+            resident += process.memory_full_info().pss
+        if files:
+            resident -= mapped_of(process, files)
+    return resident
+
+
+def signal_all(processes: list[psutil.Process], number: signal.Signals) -> None:
+    """Send a signal to every process that still exists."""
+    for process in processes:
+        with suppress(psutil.Error, ProcessLookupError):
+            process.send_signal(number)
+
+
+def _kill(processes: list[psutil.Process]) -> None:
+    """Kill processes, by groups first: a group ends as a whole, while its members fork faster than they can be listed."""
+    own, groups = os.getpgrp(), set()
+    for process in processes:
+        with suppress(ProcessLookupError):
+            groups.add(os.getpgid(process.pid))
+    for group in groups - {own}:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+    signal_all(processes, signal.SIGKILL)
+
+
+def end_strangers(known: Collection[int], patience_s: float = 10.0) -> None:
+    """Kill the children of this process that it does not know, with all below them."""
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline:
+        strangers = [child for child in _children() if child.pid not in known]
+        if not strangers:
+            return
+        for stranger in strangers:
+            with suppress(psutil.Error):
+                _kill([stranger, *stranger.children(recursive=True)])
+        time.sleep(0.001)
+
+
+def _children() -> list[psutil.Process]:
+    try:
+        return [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
+    except psutil.Error:
+        return []
+
+
+def end_all(patience_s: float = 10.0) -> bool:
+    """Kill and reap everything below this process; False if something outlived the patience.
+
+    Orphans become children of this process (see `adopt_orphans`), so "no child" means "nothing is left".
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return True
+        if time.monotonic() > deadline:
+            return False
+        _kill(descendants())
+        time.sleep(0.001)

@@ -1,0 +1,96 @@
+"""What plug-ins register, as text: their code runs in the processes of runs only, and the harness knows it by this."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from schedgap.bench.plugins.discover import import_plugins
+from schedgap.instances.errors import MethodError, SchedgapError
+from schedgap.instances.method import REGISTRY, Method, runs_elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Name = Annotated[str, msgspec.Meta(max_length=200)]
+Text = Annotated[str, msgspec.Meta(max_length=5000)]
+Scalar = bool | int | float | Name
+# Fields of a method that are described as they are.
+_SAME = ("name", "family", "version", "stochastic", "bounds", "exact", "module")
+
+
+class _Method(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    name: Annotated[str, msgspec.Meta(max_length=200, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    family: Name
+    version: int
+    parameters: dict[Name, Scalar]
+    stochastic: bool
+    bounds: bool
+    exact: bool
+    summary: Annotated[str, msgspec.Meta(max_length=2000)]
+    choices: dict[Name, list[Name]]
+    wants: list[Name]
+    module: Text
+    file: Text | None
+
+
+class _Said(msgspec.Struct, forbid_unknown_fields=True):
+    methods: list[_Method] = []
+    problem: str | None = None
+
+
+def described(families: Sequence[str], plugins: Sequence[str]) -> bytes:
+    """Import the plug-ins here and return what they register for the families, or what is wrong with them."""
+    known = set(REGISTRY)
+    try:
+        import_plugins(plugins)
+    except SchedgapError as error:
+        return msgspec.json.encode(_Said(problem=str(error)))
+    methods = [
+        _Method(
+            **{name: getattr(method, name) for name in _SAME},
+            parameters=dict(method.parameters),
+            summary=method.summary[:2000],
+            choices={key: list(values) for key, values in method.choices.items()},
+            wants=list(method.wants),
+            file=getattr(sys.modules.get(method.module), "__file__", None),
+        )
+        for key, method in REGISTRY.items()
+        if key not in known and method.family in families
+    ]
+    return msgspec.json.encode(_Said(methods))
+
+
+def methods_of(content: bytes) -> list[Method]:
+    """Return the described methods, which only the processes of their runs can call.
+
+    Raises
+    ------
+    MethodError
+        if the plug-ins cannot be imported, or describe what is no method.
+    """
+    try:
+        said = msgspec.json.decode(content, type=_Said)
+    except msgspec.MsgspecError as error:
+        raise MethodError(
+            f"a plug-in registers what is no method ({error}); see `schedgap.instances.method`."
+        ) from None
+    if said.problem is not None:
+        raise MethodError(said.problem)
+    return [
+        Method(
+            **{name: getattr(each, name) for name in (*_SAME, "parameters", "summary", "file")},
+            func=runs_elsewhere,
+            supports=_unknown,
+            choices={key: tuple(values) for key, values in each.choices.items()},
+            wants=tuple(each.wants),
+        )
+        for each in said.methods
+    ]
+
+
+def _unknown(_: object) -> str | None:
+    """Only a run tells whether a plug-in's method takes an instance."""
+    return None

@@ -1,0 +1,135 @@
+"""Claims against solutions: a bound above a verified objective of the same instance is false, and so is its run.
+
+The objective is not in question: it was recomputed exactly from a solution that is there to be looked at, while a bound
+is a method's word.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schedgap.bench.records.measurement import FAILED
+from schedgap.instances.method import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from schedgap.bench.records.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A claim that a verified solution refutes; or one solution that was verified twice, with two objectives.
+
+    keys : of the run that made the claim, which is invalid; of all runs with that solution, since nobody knows which
+    verification is right. Rows that older versions wrote also name those with the solutions.
+    """
+
+    keys: tuple[str, ...]
+    reason: str
+
+
+def contradictions(records: Iterable[Record]) -> list[Contradiction]:
+    """Return the claims that cannot be true, in the order of the records; failed runs claim nothing. O(rows).
+
+    Where the harness contradicts itself, its verdicts on others are worth nothing, and only that is told.
+    """
+    known = tuple(records)
+    twice = _verified_twice(known)
+    if twice:
+        return twice
+    suspects = suspicious(known)
+    if not suspects:
+        return []
+    by_instance: dict[str, list[Record]] = defaultdict(list)
+    for record in known:
+        if record.run.digest in suspects and record.status not in FAILED:
+            by_instance[record.run.digest].append(record)
+    found = []
+    for group in by_instance.values():
+        best = min((record for record in group if record.measurement.objective is not None), key=_objective)
+        for record in group:
+            bound = record.measurement.bound
+            if bound is not None and bound > _objective(best):
+                found.append(Contradiction((record.key,), _too_high(record, bound, best)))
+            if record.status is Status.INFEASIBLE:
+                reason = f"{record.run.label} says that {record.run.instance} is infeasible, {_shown(best)}"
+                found.append(Contradiction((record.key,), reason))
+    return found
+
+
+def _verified_twice(records: Iterable[Record]) -> list[Contradiction]:
+    """Return where the harness itself is at fault: its verifier is exact, and of one solution says two things."""
+    first: dict[tuple[str, str], Record] = {}
+    wrong: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        solution = record.measurement.solution_hash
+        if solution is None or record.status in FAILED:
+            continue
+        where = record.run.digest, solution
+        known = first.setdefault(where, record)
+        if known.measurement.objective != record.measurement.objective:
+            wrong.setdefault(where, [known]).append(record)
+    return [
+        Contradiction(
+            tuple(record.key for record in group),
+            f"one solution of {group[0].run.instance} was verified with the objectives "
+            f"{' and '.join(str(o) for o in sorted({_objective(record) for record in group}))}: schedgap itself is at fault, "
+            "please report it",
+        )
+        for group in wrong.values()
+    ]
+
+
+def suspicious(records: Iterable[Record]) -> set[str]:
+    """Return the digests of the instances with a wrong claim; there are few, mostly none."""
+    lowest: dict[str, int] = {}
+    highest: dict[str, int] = {}
+    infeasible: set[str] = set()
+    # Looking it up in its class for each record would take a third of the time.
+    says_infeasible = Status.INFEASIBLE
+    for record in records:
+        measurement = record.measurement
+        status, objective, bound = measurement.status, measurement.objective, measurement.bound
+        if status in FAILED:
+            continue
+        digest = record.run.digest
+        if objective is not None and objective < lowest.setdefault(digest, objective):
+            lowest[digest] = objective
+        if bound is not None and bound > highest.setdefault(digest, bound):
+            highest[digest] = bound
+        if status is says_infeasible:
+            infeasible.add(digest)
+    return {digest for digest, least in lowest.items() if digest in infeasible or highest.get(digest, least) > least}
+
+
+def judged(records: Mapping[str, Record], found: Iterable[Contradiction]) -> dict[str, Record]:
+    """Return the records by key, with those whose claims are false marked `invalid`."""
+    marked = dict(records)
+    for contradiction in found:
+        for key in contradiction.keys:
+            marked[key] = marked[key].invalidated(contradiction.reason)
+    return marked
+
+
+def judged_together(records: Mapping[str, Record]) -> dict[str, Record]:
+    """Return the records by key, with those whose claims the others refute marked `invalid`."""
+    return judged(records, contradictions(records.values()))
+
+
+def _too_high(record: Record, bound: int, best: Record) -> str:
+    return (
+        f"on {record.run.instance} the bound {bound} of {record.run.label} is above a verified solution: {_shown(best)}"
+    )
+
+
+def _objective(record: Record) -> int:
+    objective = record.measurement.objective
+    assert objective is not None
+    return objective
+
+
+def _shown(record: Record) -> str:
+    return f"{record.run.label} found {_objective(record)}"

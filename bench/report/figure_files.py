@@ -1,0 +1,71 @@
+"""Figures as SVG or PDF files for papers."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Literal
+
+import matplotlib as mpl
+from matplotlib import figure as mpl_figure
+
+from schedgap.bench.report.figures.drawing import draw
+from schedgap.bench.report.figures.maps import draw_map
+from schedgap.bench.report.files import refuse_existing, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from schedgap.bench.report.content import Content
+
+Format = Literal["svg", "pdf"]
+# Text stays text, so that it can be searched and set in the paper's own font; nothing depends on the day.
+STYLE: Mapping[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "schedgap",
+    "pdf.fonttype": 42,
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dde0e4",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+}
+# Names may be in any script; SVG keeps their letters for the reader's own fonts, PDF shows those missing as boxes.
+_NO_GLYPH = r"Glyph \d+ .*missing from font"
+_METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
+def write_figures(content: Content, folder: Path, kind: Format = "svg", *, force: bool = False) -> list[Path]:
+    """Write the figures of all instances, those that have something to show, and return their paths.
+
+    Raises
+    ------
+    ReportError
+        if one of the files exists and `force` is not given, or cannot be written.
+    """
+    selection = content.selection
+    draw_shown = partial(draw, off=selection.fruitless, is_wide=selection.is_wide)
+    drawn: list[tuple[str, Callable[[mpl_figure.Figure], None]]] = [
+        *((figure.name, partial(draw_shown, figure=figure)) for figure in content.sweeps),
+        *((f"map-{i}", partial(draw_map, shown=m, methods=selection.methods)) for i, m in enumerate(content.maps, 1)),
+        *((figure.name, partial(draw_shown, figure=figure)) for figure in (*content.figures, *content.curve_figures)),
+    ]
+    paths = {folder / f"{name}.{kind}": draw_on for name, draw_on in drawn}
+    refuse_existing(paths, force=force)
+    # Without pyplot there is no window, no back end to choose, and nothing to close.
+    with mpl.rc_context(dict(STYLE)), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _NO_GLYPH, UserWarning)
+        for path, draw_on in paths.items():
+            canvas = mpl_figure.Figure(layout="constrained")
+            draw_on(canvas)
+            buffer = BytesIO()
+            canvas.savefig(buffer, format=kind, metadata=_METADATA[kind])
+            write_whole(path, buffer.getvalue())
+    return list(paths)

@@ -1,0 +1,26 @@
+"""Figures of a report: each kind is a function that returns one specification, which page and files are drawn from.
+
+A new kind of figure of a suite's runs is such a function in `KINDS`, and its line in the documentation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schedgap.bench.report.figures.gaps import gaps, scatter
+from schedgap.bench.report.figures.paper import growth, pairs
+from schedgap.bench.report.figures.profiles import anytime, gap_profile, time_profile
+
+if TYPE_CHECKING:
+    from schedgap.bench.report.figures.figure import Figure
+    from schedgap.bench.report.figures.selection import Selection
+
+__all__ = ["KINDS", "build_figures"]
+
+KINDS = (pairs, growth, gaps, time_profile, gap_profile, anytime, scatter)
+
+
+def build_figures(selection: Selection) -> tuple[Figure, ...]:
+    """Return the figures that have something to show."""
+    found = (kind(selection) for kind in KINDS)
+    return tuple(figure for figure in found if figure is not None)

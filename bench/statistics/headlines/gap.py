@@ -1,0 +1,92 @@
+"""The headline `gap`: how far each method is from the best proven bounds, how often it is better, how fast."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from schedgap.bench.statistics.headlines.headline import (
+    MEAN_GAP,
+    METHOD,
+    PROVEN,
+    RUNS,
+    WORST_GAP,
+    Column,
+    Headline,
+    figure_column,
+)
+from schedgap.bench.statistics.summary import summarise
+from schedgap.bench.statistics.tables import percent, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.statistics.headlines.headline import Given, Row
+    from schedgap.bench.suites.suite import Suite
+
+_SHOWN = (
+    *("method", "runs", "failed", "unsupported", "proven_optimal", "gap_mean", "gap_median", "gap_p95", "gap_worst"),
+    *("wins", "ties", "losses", "sgm_time_s", "par10_s"),
+)
+_HAS_GAPS = ("gap_mean",)
+
+
+def gap_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
+    """Return one row a method, of what `summarise` says of it."""
+    return [{name: getattr(summary, name) for name in _SHOWN} for summary in summarise(records)]
+
+
+def limits_note(rows: Sequence[Given]) -> str:
+    """Return what times are made of, where some of the runs behind them failed; empty otherwise."""
+    if not any(row["failed"] and time_of(row, "sgm_time_s") is not None for row in rows):
+        return ""
+    return "In time (sgm) a failed run counts with its wall limit, in PAR-10 with ten."
+
+
+def time_of(row: Given, key: str) -> float | None:
+    """Return a time of `summarise`; None where every run failed, so that it is made of nothing but limits."""
+    return None if row["failed"] and row["failed"] + row["unsupported"] == row["runs"] else row[key]
+
+
+def _time_column(title: str, note: str, key: str, terminal_title: str = "") -> Column:
+    return Column(
+        title,
+        note,
+        lambda row: time_of(row, key),
+        lambda row: seconds(time_of(row, key)),
+        terminal_title=terminal_title,
+    )
+
+
+_COLUMNS = (
+    METHOD,
+    RUNS,
+    replace(MEAN_GAP, needs=_HAS_GAPS, terminal_title="mean\ngap"),
+    figure_column(
+        "median",
+        "half of the gaps are at most this",
+        "gap_median",
+        percent,
+        needs=_HAS_GAPS,
+        terminal_title="median\ngap",
+    ),
+    figure_column(
+        "p95", "95 % of the gaps are at most this", "gap_p95", percent, needs=_HAS_GAPS, terminal_title="p95\ngap"
+    ),
+    replace(WORST_GAP, title="worst", note="gap of one run", needs=_HAS_GAPS, terminal_title="worst\ngap"),
+    replace(PROVEN, needs=_HAS_GAPS, terminal_title="proven\noptimal"),
+    Column(
+        "wins–ties–losses",
+        "against every other method on the same instance with the same seed",
+        lambda row: row["wins"] - row["losses"],
+        lambda row: f"{row['wins']:,}–{row['ties']:,}–{row['losses']:,}",
+        terminal_title="wins-ties\n-losses",
+        terminal_text=lambda row: f"{row['wins']}-{row['ties']}-{row['losses']}",
+    ),
+    _time_column(
+        "time (sgm)", "shifted geometric mean, shift 1 s; failed runs count their limit", "sgm_time_s", "time\n(sgm)"
+    ),
+    _time_column("PAR-10", "mean time; what is not solved counts ten limits", "par10_s"),
+)
+GAP = Headline("gap", gap_rows, lambda rows, family: _COLUMNS, limits_note)

@@ -1,0 +1,175 @@
+"""What a headline is: the rows of a suite's own table, and their columns on a terminal and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from rich.text import Text
+
+from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.summary import by_label
+from schedgap.bench.statistics.tables import NOTHING, percent, ruled_table, seconds
+from schedgap.instances.method_text import parse_method, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.table import Table
+
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.suites.suite import Reference, Suite
+    from schedgap.instances.family import Family
+
+Row: TypeAlias = dict[str, Any]
+Given: TypeAlias = Mapping[str, Any]
+OTHER_MACHINE = "on the paper's machine and in its language: not like for like"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table, on the page and on a terminal.
+
+    note : what it means. text : what is shown of a row. value : what the page sorts by; None of a row comes last.
+    terminal_title, terminal_text : on a terminal, where they differ. needs : keys; the page leaves the column out where no
+    row has anything under any of them. only_page : the terminal has no such column. is_text : aligned to the left and
+    sorted as words. has_bar : the page draws the mean and the worst gap beside it. opens : the first of columns that
+    belong together. span : the least and the most, below the text on the page.
+    """
+
+    title: str
+    note: str
+    value: Callable[[Given], float | str | None]
+    text: Callable[[Given], str]
+    terminal_title: str = ""
+    terminal_text: Callable[[Given], str] | None = None
+    needs: tuple[str, ...] = ()
+    only_page: bool = False
+    is_text: bool = False
+    has_bar: bool = False
+    opens: bool = False
+    span: Callable[[Given], str] = lambda row: ""
+
+    def is_on_page(self, rows: Iterable[Given]) -> bool:
+        """Whether the page has the column in a table of these rows."""
+        return not self.needs or any(row.get(key) not in (None, "") for row in rows for key in self.needs)
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A table that answers a suite's question.
+
+    rows : of a suite and its records, as plain values; `--json` carries them. columns : of such rows, and of their family
+    (None of one that is not installed). note : what to read below the table, empty for nothing. of_measures : the suite
+    names the measures that are its columns, and asks for something else than gaps.
+    """
+
+    name: str
+    rows: Callable[[Suite, Sequence[Record]], list[Row]]
+    columns: Callable[[Sequence[Given], Family | None], Sequence[Column]]
+    note: Callable[[Sequence[Given]], str] = lambda rows: ""
+    of_measures: bool = False
+
+    def table(self, title: str, rows: Sequence[Given], family: Family | None = None) -> Table:
+        """Return rows as a table for a terminal, ruled between groups."""
+        columns = [column for column in self.columns(rows, family) if not column.only_page]
+        table = ruled_table(title, [column.terminal_title or column.title for column in columns])
+        previous = None
+        for row in rows:
+            if previous is not None and row.get("group") != previous:
+                table.add_section()
+            previous = row.get("group")
+            table.add_row(*(Text((column.terminal_text or column.text)(row)) for column in columns))
+        return table
+
+
+def by_group_and_label(records: Iterable[Record]) -> Iterator[tuple[Row, list[Record]]]:
+    """Yield the beginning of a row and the records of each method in each group, in the order of the first of each."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(record.run.group, []).append(record)
+    for group, members in groups.items():
+        for label, own in by_label(members).items():
+            failed = sum(record.status in FAILED for record in own)
+            yield {"group": group, "method": label, "runs": len(own), "failed": failed}, own
+
+
+def times_of(records: Iterable[Record]) -> list[float]:
+    """Return the seconds of the runs that did not fail."""
+    return [r.measurement.wall_s for r in records if r.status not in FAILED and r.measurement.wall_s is not None]
+
+
+def find_reference(suite: Suite, row: Row, size: int | None = None) -> Reference | None:
+    """Return the suite's published figures of a row's method and group, and of instances of one size if that is given."""
+    for reference in suite.reference:
+        same_group = reference.group in (None, row["group"])
+        if _canonical(reference.method) == _canonical(row["method"]) and same_group and reference.tasks == size:
+            return reference
+    return None
+
+
+def published(reference: Reference | None, *keys: str) -> Row:
+    """Return the published figures of a reference for a row."""
+    return {f"paper_{key}": None if reference is None else getattr(reference, key) or None for key in keys}
+
+
+def _canonical(text: str) -> tuple[str, dict[str, str]]:
+    """Return name and parameters of a method, whatever their order and spelling: `[b=false,a=1]` is `[a=1.0,b=False]`."""
+    name, parameters = parse_method(text)
+    return name, spelled(parameters)
+
+
+def figure_column(title: str, note: str, key: str, show: Callable[[float | None], str], **changes: Any) -> Column:
+    """Return a column of the figures under a key. changes : other fields of the column."""
+    return Column(title, note, lambda row: row[key], lambda row: show(row[key]), **changes)
+
+
+METHOD = Column("method", "", lambda row: row["method"], lambda row: row["method"], is_text=True)
+GROUP = Column(
+    "instances", "", lambda row: row["group"], lambda row: row["group"] or NOTHING, needs=("group",), is_text=True
+)
+RUNS = Column(
+    "runs",
+    "and how many of them failed",
+    lambda row: row["runs"],
+    lambda row: f"{row['runs']:,}" + (f" ({row['failed']:,} failed)" if row["failed"] else ""),
+    terminal_text=lambda row: f"{row['runs']}" + (f" ({row['failed']} failed)" if row["failed"] else ""),
+)
+MEAN_GAP = figure_column("mean gap", "(objective - best proven bound) / objective", "gap_mean", percent, has_bar=True)
+WORST_GAP = figure_column("worst gap", "of one run", "gap_worst", percent)
+PROVEN = Column(
+    "proven optimal",
+    "runs that cost as much as the best proven bound, whoever proved it",
+    lambda row: row["proven_optimal"] / row["runs"],
+    lambda row: f"{row['proven_optimal']:,} of {row['runs']:,}",
+    terminal_text=lambda row: f"{row['proven_optimal']} of {row['runs']}",
+)
+GAPS = (MEAN_GAP, WORST_GAP, PROVEN)
+MEAN_TIME = figure_column("mean time", "of the method call", "time_mean_s", seconds)
+
+
+def paper_time_columns(ours: str) -> tuple[Column, Column]:
+    """Return the published time and how many times faster ours is, whose key is `ours`."""
+
+    def ratio(row: Given) -> float | None:
+        return row["paper_time_s"] / row[ours] if row["paper_time_s"] and row[ours] else None
+
+    def shown_ratio(row: Given) -> str:
+        value = ratio(row)
+        if value is None:
+            return NOTHING
+        factor = float(f"{max(value, 1 / value):.3g}")
+        return f"{factor:,.{0 if factor >= 100 else 1}f} × {'faster' if value >= 1 else 'slower'}"
+
+    needs = ("paper_time_s", "paper_note")
+    return (
+        Column(
+            "paper's time",
+            OTHER_MACHINE,
+            lambda row: row["paper_time_s"],
+            lambda row: row.get("paper_note") or seconds(row["paper_time_s"]),
+            needs=needs,
+        ),
+        Column("ours to the paper's", OTHER_MACHINE, ratio, shown_ratio, needs=needs, only_page=True),
+    )

@@ -1,0 +1,160 @@
+"""The headline `measures`: what the family reads off solutions, what models predict of it, and a paper's figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import fsum, isfinite
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.statistics.bootstrap import mean_interval
+from schedgap.bench.statistics.headlines.headline import (
+    GROUP,
+    MEAN_GAP,
+    MEAN_TIME,
+    METHOD,
+    RUNS,
+    Column,
+    Headline,
+    by_group_and_label,
+    figure_column,
+    find_reference,
+    times_of,
+)
+from schedgap.bench.statistics.measure_rows import figure, is_prediction, predicting, predictions_of
+from schedgap.bench.statistics.ratios import with_ratios
+from schedgap.bench.statistics.summary import best_of, gaps, mean
+from schedgap.bench.statistics.tables import NOTHING, measured, readable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.statistics.headlines.headline import Given, Row
+    from schedgap.bench.suites.suite import Suite
+    from schedgap.instances.family import Family
+
+
+def _rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
+    """Return one row a group and method: the suite's measures, with models' and the paper's figures beside them."""
+    best = best_of(records)
+    records = with_ratios(records, suite.measures)
+    models = predictions_of(records)
+    rows = []
+    for row, own in by_group_and_label(record for record in records if not is_prediction(record)):
+        predictions = predicting(models.get(own[0].run.method, ()), own[0].run)
+        reference = find_reference(suite, row)
+        rows.append(
+            {
+                **row,
+                **measured_row(own, suite.measures, {} if reference is None else reference.measures, predictions),
+                "gap_mean": mean(gaps(own, best)),
+                "time_mean_s": mean(times_of(own)),
+            }
+        )
+    return rows
+
+
+def measured_row(
+    records: Sequence[Record], names: Iterable[str], paper: Mapping[str, float], predictions: Sequence[Record] = ()
+) -> dict[str, Any]:
+    """Return, for each name, its mean, least and most over the runs, what models predict, and the paper's figure.
+
+    What nobody has is None. NAME_low, NAME_high : the 95% interval of the mean over the instances. predictions : runs of
+    models of these runs' method.
+    """
+    row: dict[str, Any] = {}
+    for name in names:
+        values = [value for record in records if (value := figure(record, name)) is not None]
+        predicted = [value for record in predictions if (value := figure(record, name)) is not None]
+        row[name] = mean(values)
+        row[f"{name}_min"], row[f"{name}_max"] = min(values, default=None), max(values, default=None)
+        row[f"{name}_low"], row[f"{name}_high"] = _interval(records, name)
+        row[f"model_{name}"] = mean(predicted)
+        row[f"paper_{name}"] = paper.get(name)
+    return row
+
+
+def _interval(records: Iterable[Record], name: str) -> tuple[float | None, float | None]:
+    """Return the 95% interval of a figure's mean; the runs of an instance count as one."""
+    own: dict[str, list[float]] = {}
+    for record in records:
+        value = figure(record, name)
+        if value is not None:
+            own.setdefault(record.run.digest, []).append(value)
+    values = [fsum(found) / len(found) for found in own.values()]
+    return mean_interval(values)[1:] if values and all(map(isfinite, values)) else (None, None)
+
+
+def measure_columns(rows: Sequence[Given], family: Family | None = None) -> tuple[Column, ...]:
+    """Return the columns of the headline; a model's and the paper's figures only where any row has them."""
+    # The paper's key beside each measure tells which keys are measures.
+    names = [key.removeprefix("paper_") for key in rows[0] if key.startswith("paper_")] if rows else []
+    columns = [GROUP, METHOD, RUNS]
+    for name in names:
+        columns += _columns_of(name, rows)
+    if any(row["gap_mean"] is not None for row in rows):
+        columns.append(replace(MEAN_GAP, needs=("gap_mean",)))
+    return (*columns, MEAN_TIME)
+
+
+def _columns_of(name: str, rows: Sequence[Given]) -> Iterator[Column]:
+    title = readable(name)
+    note = "mean over the runs; below it the least and the most"
+    yield figure_column(title, note, name, measured, opens=True, span=_span(name), terminal_text=_with_interval(name))
+    for whose, what in (("model", f"{title} as a model of the method predicts it"), ("paper", f"the paper's {title}")):
+        other = f"{whose}_{name}"
+        if any(row[other] is not None for row in rows):
+            yield figure_column(whose, what, other, measured)
+            yield _difference_column(f"ours − {whose}", f"{title}: (ours − {whose}) / {whose}", name, other)
+
+
+def _difference_column(title: str, note: str, name: str, other: str) -> Column:
+    def value(row: Given) -> float | None:
+        return difference(row[name], row[other])
+
+    return Column(title, note, value, lambda row: signed_percent(value(row)), only_page=True)
+
+
+def difference(ours: float | None, other: float | None) -> float | None:
+    """Return (ours - other) / |other|; None without one of them, or of a difference to 0."""
+    if ours is None or other is None:
+        return None
+    if ours == other:
+        return 0.0
+    return (ours - other) / abs(other) if other else None
+
+
+def signed_percent(share: float | None) -> str:
+    """Return a difference as a percentage with its sign."""
+    if share is None:
+        return NOTHING
+    shown = f"{100 * share:+,.{1 if abs(share) < 10 else 0}f}%".replace("-", "−")
+    return shown if shown[1:] != "0.0%" else "0.0%"
+
+
+def _span(name: str) -> Callable[[Given], str]:
+    def span(row: Given) -> str:
+        least, most = measured(row[f"{name}_min"]), measured(row[f"{name}_max"])
+        return f"{least} – {most}" if least != most else ""
+
+    return span
+
+
+def _with_interval(name: str) -> Callable[[Given], str]:
+    """Return what shows a mean and how far the ends of its interval are from it."""
+
+    def show(row: Given) -> str:
+        value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
+        if value is None or low is None or low == high:
+            return measured(value)
+        half = float(f"{max(value - low, high - value):.2g}")
+        return f"{measured(value)} ± {half:,.10g}"
+
+    return show
+
+
+def _interval_note(rows: Sequence[Given]) -> str:
+    return "After ±: the 95% interval of the mean over instances."
+
+
+MEASURES = Headline("measures", _rows, measure_columns, _interval_note, of_measures=True)

@@ -1,0 +1,70 @@
+"""All headlines, by name; a new one is a module beside this one and an entry here."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.headlines.gap import GAP
+from schedgap.bench.statistics.headlines.measures import MEASURES
+from schedgap.bench.statistics.headlines.normalised_cost import NORMALISED_COST
+from schedgap.bench.statistics.headlines.objective import OBJECTIVE
+from schedgap.bench.statistics.headlines.runtime import RUNTIME
+from schedgap.bench.statistics.maps import build_maps
+from schedgap.bench.statistics.summary import summarise
+from schedgap.instances.errors import SuiteError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.statistics.headlines.headline import Headline, Row
+    from schedgap.bench.suites.suite import Suite
+
+HEADLINES = {headline.name: headline for headline in (GAP, NORMALISED_COST, RUNTIME, OBJECTIVE, MEASURES)}
+
+
+def find_headline(suite: Suite | None) -> Headline:
+    """Return the headline of a suite; that of runs without a suite is `gap`.
+
+    Raises
+    ------
+    SuiteError
+        naming the known headlines.
+    """
+    name = GAP.name if suite is None else suite.headline
+    if name not in HEADLINES:
+        raise SuiteError(f"headline: there is no '{name:.60}'; known are {', '.join(HEADLINES)}.")
+    return HEADLINES[name]
+
+
+def check_headline(suite: Suite) -> None:
+    """Raise `SuiteError` unless the suite's headline is known and has the measures that it needs."""
+    try:
+        headline = find_headline(suite)
+    except SuiteError as error:
+        raise SuiteError(f"{suite.name}: {error}") from None
+    if headline.of_measures != bool(suite.measures):
+        raise SuiteError(
+            f"{suite.name}: the headline 'measures' and a list of 'measures' go together; give both or neither."
+        )
+
+
+def headline_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
+    """Return the rows of the suite's own table."""
+    return find_headline(suite).rows(suite, records)
+
+
+def suite_json(suite: Suite | None, records: Sequence[Record]) -> dict[str, Any]:
+    """Return what `--json` says of a suite's runs; of runs without a suite, its table has a row for each method."""
+    methods = [asdict(summary) for summary in summarise(records)]
+    return {
+        "suite": None if suite is None else suite.name,
+        "instances": len({record.run.digest for record in records}),
+        "runs": len(records),
+        "failed": sum(record.status in FAILED for record in records),
+        "methods": methods,
+        "table": methods if suite is None else headline_rows(suite, records),
+        "maps": [] if suite is None else [shown.to_json() for shown in build_maps(suite.map, records)],
+    }

@@ -1,0 +1,118 @@
+"""A directory of results: the journal, and beside it `plan.json`, which says what suite its runs are of."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from pydantic import ValidationError
+
+from schedgap.bench.records.contradictions import judged_together
+from schedgap.bench.records.host import HOST_SCHEMA
+from schedgap.bench.records.journal import read_journal
+from schedgap.bench.suites.suite import Suite
+from schedgap.instances.documents.json_files import first_problem
+from schedgap.instances.errors import JournalError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from schedgap.bench.records.lines import Lines
+    from schedgap.bench.records.record import Record
+
+PLAN_SCHEMA = "schedgap/plan/1"
+FILE_NAME = "plan.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a directory holds.
+
+    suite : as it was when the last run was made; None in a directory that has no plan. command : that did it, by words.
+    records : one for each run of the suite (all of the journal without a plan), judged against each other; those that
+    are not done yet are missing: planned counts them too. hosts : facts by the ID that records name.
+    """
+
+    directory: Path
+    suite: Suite | None
+    command: tuple[str, ...]
+    records: tuple[Record, ...]
+    planned: int
+    hosts: Mapping[str, Mapping[str, Any]]
+
+
+def write_plan(directory: Path, suite: Suite, command: Sequence[str], keys: Iterable[str]) -> None:
+    """Write down the suite and the keys of its runs, whole or not at all.
+
+    Raises
+    ------
+    JournalError
+        if it cannot be written.
+    """
+    path = directory / FILE_NAME
+    document = {
+        "schema": PLAN_SCHEMA,
+        "command": list(command),
+        "suite": suite.model_dump(mode="json", by_alias=True, exclude_none=True),
+        "keys": list(keys),
+    }
+    partial = path.with_name(FILE_NAME + ".partial")
+    try:
+        partial.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise JournalError(f"{path}: cannot be written ({error.strerror}); choose another --out.") from None
+
+
+def read_results(directory: Path, lines: Lines | None = None) -> Results:
+    """Return what a directory holds; nothing is locked or written, so a suite under way can be looked at.
+
+    lines : reads the journal, see `read_journal`.
+
+    Raises
+    ------
+    JournalError
+        naming the file and what is wrong with it.
+    """
+    known = read_journal(directory, lines=lines)
+    suite, command, keys = _plan(directory, known)
+    records = judged_together({key: known[key] for key in keys if key in known})
+    return Results(directory, suite, command, tuple(records.values()), len(keys), _hosts(directory))
+
+
+def _plan(directory: Path, known: Mapping[str, Record]) -> tuple[Suite | None, tuple[str, ...], list[str]]:
+    path = directory / FILE_NAME
+    if not path.exists():
+        return None, (), list(known)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        schema = document["schema"]
+        if schema != PLAN_SCHEMA:
+            raise JournalError(
+                f"{path}: schema '{schema}', this version reads '{PLAN_SCHEMA}'; use the version that wrote it."
+            )
+        # Read as JSON, whose lists are what the suite's model takes.
+        suite = Suite.model_validate_json(json.dumps(document["suite"]))
+        command, keys = (msgspec.convert(document[name], list[str]) for name in ("command", "keys"))
+        return suite, tuple(command), keys
+    except ValidationError as error:
+        raise JournalError(f"{path}: suite: {first_problem(error)}") from None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise JournalError(
+            f"{path}: no plan of a suite ({error!r}); remove it to see all that the journal holds."
+        ) from None
+
+
+def _hosts(directory: Path) -> dict[str, Mapping[str, Any]]:
+    hosts: dict[str, Mapping[str, Any]] = {}
+    for path in sorted((directory / "hosts").glob("*.json")):
+        try:
+            facts = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise JournalError(f"{path}: cannot be read ({error}); remove it.") from None
+        if isinstance(facts, dict) and facts.get("schema") == HOST_SCHEMA:
+            hosts[path.stem] = facts
+    return hosts

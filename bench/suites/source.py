@@ -1,0 +1,116 @@
+"""Where an instance comes from: a generator, an import format or a file, with parameters given as text or values."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.plugins.discover import load_families
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.family import FAMILIES, find_family
+from schedgap.instances.method_text import read_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from schedgap.bench.records.runs import Scalar
+
+_SCHEMA = re.compile(rb'"schema"\s*:\s*"schedgap/([a-z]+)/\d+"')
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """How to make an instance.
+
+    kind : `generator`, `importer` or `file`. name : of the first two. path : of the last two.
+    """
+
+    family: str
+    kind: str
+    name: str = ""
+    path: Path | None = None
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
+
+    def build(self) -> Any:
+        """Make the instance.
+
+        Raises
+        ------
+        InstanceError
+            for an unknown name or parameter, or a malformed file.
+        """
+        family = find_family(self.family)
+        if self.kind == "file":
+            assert self.path is not None
+            return family.read_instance(self.path)
+        known = family.generators if self.kind == "generator" else family.importers
+        if self.name not in known:
+            raise InstanceError(
+                f"family {self.family} has no {self.kind} '{self.name}'; it has: {', '.join(sorted(known))}."
+            )
+        maker = known[self.name]
+        chosen = converted(maker, f"{self.kind} {self.name}", self.parameters)
+        try:
+            return maker(**chosen) if self.kind == "generator" else maker(self.path, **chosen)
+        except (OverflowError, MemoryError, ValueError) as error:
+            # What NumPy says of parameters that no array can have.
+            given = ", ".join(f"{key}={value!s:.60}" for key, value in chosen.items())
+            raise InstanceError(
+                f"{self.kind} {self.name} makes no instance of {given} ({error!s:.100}); choose other values."
+            ) from error
+
+    def described(self) -> dict[str, Scalar]:
+        """Return the source as JSON scalars, for the record."""
+        path = {} if self.path is None else {"path": str(self.path)}
+        name = {} if self.kind == "file" else {"name": self.name}
+        return {"kind": self.kind, **name, **path, **self.parameters}
+
+
+def converted(maker: Callable[..., Any], what: str, given: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Return parameters with the types of the maker's defaults.
+
+    Raises
+    ------
+    InstanceError
+        for a parameter that it does not have, or a value of another type.
+    """
+    known = {p.name: p.default for p in inspect.signature(maker).parameters.values() if p.default is not p.empty}
+    chosen: dict[str, Scalar] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise InstanceError(f"{what} has no parameter '{name}'; it has: {', '.join(known) or 'none'}.")
+        chosen[name] = read_value(what, name, value, known[name], InstanceError)
+    return chosen
+
+
+def family_of_file(path: Path) -> str:
+    """Return the family that an instance file names in its `schema`.
+
+    Raises
+    ------
+    InstanceError
+        if it cannot be read or names none.
+    """
+    load_families()
+    known = ", ".join(f"schedgap/{name}/1" for name in sorted(FAMILIES))
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the path of an instance file.") from None
+    match = _SCHEMA.search(text[:4096])
+    if match is not None and match[1].decode() in FAMILIES:
+        return match[1].decode()
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InstanceError(f"{path}: no JSON ({error}); give an instance file.") from None
+    schema = document.get("schema") if isinstance(document, dict) else None
+    named = re.fullmatch(r"schedgap/([a-z]+)/\d+", str(schema))
+    if named is None or named[1] not in FAMILIES:
+        found = "it names no schema" if schema is None else f"its schema is '{schema!s:.60}'"
+        raise InstanceError(f"{path}: {found}; known are {known}.")
+    return str(named[1])

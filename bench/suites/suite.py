@@ -1,0 +1,229 @@
+"""A suite: a TOML file that declares instances x methods x seeds x limits, and the question that they answer."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
+from schedgap.bench.suites.source import Source
+from schedgap.instances.documents.json_files import first_problem
+from schedgap.instances.errors import SuiteError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
+
+SCHEMA = "schedgap/suite/1"
+Value = bool | int | float | str
+MAX_SEEDS = 100_000
+
+
+def _plain_values(given: Any) -> Any:
+    """Refuse what is no parameter, before a union of types says it once for each type."""
+    for key, value in given.items() if isinstance(given, dict) else ():
+        entries = value if isinstance(value, list) else [value]
+        if not entries or not all(isinstance(entry, Value) for entry in entries):
+            raise ValueError(f"'{key}' takes a number, text, true or false, or a list of these that is not empty")
+    return given
+
+
+def _plain_seeds(given: Any) -> Any:
+    entries = given if isinstance(given, list) else [given]
+    whole = entries and all(isinstance(entry, int) and not isinstance(entry, bool) for entry in entries)
+    if not whole or (given is not entries and not 1 <= given <= MAX_SEEDS):
+        raise ValueError(f"give how many, 1 to {MAX_SEEDS}, or a list of whole numbers that is not empty")
+    return given
+
+
+Values = Annotated[dict[str, Value | list[Value]], BeforeValidator(_plain_values)]
+Seeds = Annotated[int | list[int], BeforeValidator(_plain_seeds)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class LimitsBlock(_Strict):
+    """See `runs.Limits`; without `wall_s` the hard wall is twice `time_limit_s` and 10 s."""
+
+    time_limit_s: Annotated[float, Field(ge=0, le=MAX_TIME_LIMIT_S)] | None = None
+    wall_s: Annotated[float, Field(gt=0, le=MAX_WALL_S)] | None = None
+    cpu_s: Annotated[float, Field(gt=0, le=MAX_CPU_S)] | None = None
+    memory_mib: Annotated[int, Field(gt=0, le=MAX_MEMORY_MIB)] | None = None
+    threads: Annotated[int, Field(gt=0, le=MAX_THREADS)] | None = None
+
+
+class TraceBlock(_Strict):
+    """What to do with the file of `--trace`: the import format that reads it, and its parameters."""
+
+    importer: str
+    parameters: Values = {}
+
+
+class InstanceBlock(_Strict):
+    """Instances of one kind. A list as a parameter's value means one instance for each of its entries.
+
+    Exactly one of `generator`, `importer` (with `file`) and `file` says how they are made; `trace` replaces it
+    when `--trace FILE` is given. seeds : how many (0, 1, ...), or which; without it, the maker's default.
+    methods, limits : instead of the suite's own.
+    """
+
+    group: str = ""
+    generator: str | None = None
+    importer: str | None = None
+    file: str | None = None
+    parameters: Values = {}
+    seeds: Seeds | None = None
+    trace: TraceBlock | None = None
+    methods: list[str] | None = None
+    limits: LimitsBlock = LimitsBlock()
+
+    @model_validator(mode="after")
+    def _one_maker(self) -> InstanceBlock:
+        if (self.generator is None) == (self.file is None) or (self.importer is not None and self.file is None):
+            raise ValueError("give 'generator', or 'file', or 'importer' with 'file'")
+        if self.generator is None and self.importer is None and (self.parameters or self.seeds is not None):
+            raise ValueError("an instance file takes neither 'parameters' nor 'seeds'; leave them out")
+        return self
+
+
+class Reference(_Strict):
+    """A published figure to show beside ours, for a method and, if given, one group or one size of instances.
+
+    tasks : the size, as the family measures it (see `Family.size`).
+    measures : figures by the names of the family's measures.
+    """
+
+    method: str
+    name: str
+    group: str | None = None
+    tasks: int | None = None
+    mean: float | None = None
+    std: float | None = None
+    time_s: float | None = None
+    note: str = ""
+    measures: dict[str, float] = {}
+
+
+class Sweep(_Strict):
+    """A figure of the report: a measure against a parameter, a line for each method without it.
+
+    x : a parameter of the methods, else of the instances, else another measure. methods : names of those to show, empty
+    for all. price : a parameter of the instances that prices x against y, so that the objective is y + worth x, where
+    `worth` is a measure: every instance's bound then lies under all points of the others that differ in the price only.
+    """
+
+    title: str
+    x: str
+    y: str
+    methods: list[str] = []
+    log_y: bool = False
+    price: str = ""
+    worth: str = ""
+
+
+class Map(_Strict):
+    """A table of which method is the best where: by the lowest mean of a measure, for each pair of two parameters' values.
+
+    x, y : parameters of the instances; those of each group have a map of their own. methods : labels of those to compare,
+    empty for all.
+    """
+
+    title: str
+    x: str
+    y: str
+    measure: str
+    methods: list[str] = []
+
+
+class Suite(_Strict):
+    """A whole suite.
+
+    headline : which table answers the question (see `statistics.headlines`). measures : the columns of the headline `measures`.
+    """
+
+    schema_: Literal["schedgap/suite/1"] = Field(alias="schema")
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    title: str
+    question: str
+    family: str
+    headline: str = "gap"
+    source: str = ""
+    seed: int = 0
+    repetitions: Annotated[int, Field(gt=0)] = 1
+    methods: Annotated[list[str], Field(min_length=1)]
+    limits: LimitsBlock = LimitsBlock()
+    instances: Annotated[list[InstanceBlock], Field(min_length=1)]
+    reference: list[Reference] = []
+    measures: list[str] = []
+    sweep: list[Sweep] = []
+    map: list[Map] = []
+
+    def limits_of(self, block: InstanceBlock) -> Limits:
+        """Return the limits of a block's runs."""
+        given: dict[str, Any] = {
+            **self.limits.model_dump(exclude_none=True),
+            **block.limits.model_dump(exclude_none=True),
+        }
+        return Limits.from_time_limit(given.pop("time_limit_s", 60.0), **given)
+
+    def sources(self, block: InstanceBlock, trace: Path | None, folder: Path) -> Iterator[Source]:
+        """Yield a block's instances, unbuilt; paths are relative to `folder`, that of the suite's file."""
+        kind, name, path = "generator", block.generator, None
+        parameters = block.parameters
+        if trace is not None and block.trace is not None:
+            kind, name, path, parameters = "importer", block.trace.importer, trace, block.trace.parameters
+        elif block.file is not None:
+            kind, name, path = ("file" if block.importer is None else "importer"), block.importer, folder / block.file
+        seeds = list(range(block.seeds)) if isinstance(block.seeds, int) else block.seeds
+        axes = {key: value if isinstance(value, list) else [value] for key, value in parameters.items()}
+        if seeds is not None:
+            axes["seed"] = list(seeds)
+        for values in product(*axes.values()):
+            yield Source(self.family, kind, name or "", path, dict(zip(axes, values, strict=True)))
+
+
+def shipped_suites() -> dict[str, Traversable]:
+    """Return the suites that come with the package, by name."""
+    folder = files("schedgap.bench.suites")
+    return {
+        entry.name.removesuffix(".toml"): entry
+        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
+        if entry.name.endswith(".toml")
+    }
+
+
+def read_suite(name: str | Path) -> tuple[Suite, Path]:
+    """Return a suite by the name of a shipped one or the path of a TOML file, and the folder of that file.
+
+    Raises
+    ------
+    SuiteError
+        naming file, line or field, and the way out.
+    """
+    shipped = shipped_suites()
+    file: Path | Traversable = Path(name)
+    if str(name) in shipped:
+        file = shipped[str(name)]
+    elif not file.is_file():
+        raise SuiteError(
+            f"there is no suite '{name}'; known are {', '.join(shipped)}, or give the path of a TOML file."
+        )
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise SuiteError(f"{name}: cannot be read ({error.strerror}); give the path of a TOML file.") from None
+    except UnicodeDecodeError as error:
+        raise SuiteError(f"{name}: not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SuiteError(f"{name}: not TOML: {error}.") from None
+    try:
+        return Suite.model_validate(document), Path(str(file)).parent
+    except ValidationError as error:
+        raise SuiteError(f"{name}: {first_problem(error)}") from None

@@ -1,0 +1,1 @@
+"""The fair point in whole numbers of any size."""

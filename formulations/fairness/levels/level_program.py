@@ -1,0 +1,201 @@
+"""The linear program of a level: how far all active users can rise together.
+
+    maximise    theta
+    subject to  sum_k gain(i, k) z(i, k) - (target(i) - base(i)) theta >= base(i)      weight v(i), for each user
+                sum_k part(i, k) z(i, k) <= 1                                          surplus u(i), where it may bind
+                sum_i use(i, k, r) z(i, k) <= room(k, r)                               price mu(k, r)
+                z >= 0
+
+with shares `base` that are feasible, so theta = 0 is, and target = base for users that are to rise no more. Its duals are
+a cut (`cuts`). Most columns are 0 in every good solution: the program has those that look promising at some prices, and
+takes in others while their reduced costs are negative.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends.highs_warm_lp import Basis, WarmLp
+from schedgap.formulations.fairness.levels.cuts import Cut, cut_from, excesses_of
+from schedgap.instances.errors import BackendError
+
+if TYPE_CHECKING:
+    from schedgap.formulations.backends.highs_lp import LpSolution
+    from schedgap.formulations.fairness.levels.fluid import Fluid
+    from schedgap.instances.arrays import BoolArray, FloatArray
+
+# A column is taken in if it costs less than it is worth by this part.
+WORTHWHILE = 1e-11
+# Of z in the solver, whose least tolerance is 1e-10: prices of 1e5 make errors of that size visible in a proof.
+UNIT = 256.0
+# So many columns of each user at once, the best first.
+AT_ONCE = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """An optimum. amounts : (U, C). cut : that all columns, in the program or not, obey."""
+
+    theta: float
+    amounts: FloatArray
+    cut: Cut
+
+
+@dataclass(slots=True, eq=False)
+class Start:
+    """Where a program starts: its columns, and what is basic. columns, basic : (U, C) bool. user, task : (U,) bool.
+
+    room : (C, R) bool. user, task, room : of the rows' own slacks.
+    """
+
+    columns: BoolArray
+    basic: BoolArray
+    user: BoolArray
+    task: BoolArray
+    room: BoolArray
+
+
+class LevelProgram:
+    """The program above for some users, kept warm while targets change.
+
+    users : (U,) bool. columns : (U, C) bool, all z that there are. room : (C, R) float64, tasks, base : (U,) float64, the
+    right-hand sides.
+    """
+
+    def __init__(
+        self,
+        fluid: Fluid,
+        users: BoolArray,
+        columns: BoolArray,
+        room: FloatArray,
+        tasks: FloatArray,
+        base: FloatArray,
+        start: Start,
+        threads: int = 1,
+    ) -> None:
+        self.fluid, self.base = fluid, base
+        self.columns = columns & users[:, None]
+        self.users = np.flatnonzero(users)
+        self.tasked = np.flatnonzero(users & _may_run_out(fluid, self.columns))
+        num_users, num_tasked = self.users.shape[0], self.tasked.shape[0]
+        self.first_room = num_users + num_tasked
+        self._user_row = np.full(fluid.num_users, -1)
+        self._user_row[self.users] = np.arange(num_users)
+        self._task_row = np.full(fluid.num_users, -1)
+        self._task_row[self.tasked] = num_users + np.arange(num_tasked)
+        lower = np.concatenate((base[self.users], np.full(num_tasked + room.size, -np.inf)))
+        upper = np.concatenate((np.full(num_users, np.inf), tasks[self.tasked], room.reshape(-1)))
+        self._lp = WarmLp(UNIT * lower, UNIT * upper, threads=threads)
+        self._lp.add_entries([-1.0], np.zeros(num_users, np.int64), np.arange(num_users), np.full(num_users, -1.0))
+        self._user = np.zeros(0, np.int64)
+        self._class = np.zeros(0, np.int64)
+        self._inside = np.zeros(columns.shape, np.bool_)
+        self._add_columns(self.columns & start.columns)
+        self._set_basis(start)
+        self.num_programs = 0
+        self.num_iterations = 0
+
+    def solve(self, target: FloatArray, deadline: float) -> Point | None:
+        """Return the optimum for targets (U,), or None at the deadline on `time.perf_counter`'s clock.
+
+        Raises
+        ------
+        BackendError
+            if it is not found.
+        """
+        # Where rounding put a base above its target, it stays.
+        rise = np.maximum((target - self.base)[self.users], 0.0)
+        # Makes the mean weight of what rises 1.
+        total = float(rise.sum())
+        if not 0 < total < np.inf:
+            raise BackendError(f"the targets of a level are {total:g} above what all users have; accuracy was lost.")
+        self._lp.set_entries(0, np.arange(rise.shape[0]), -rise / total)
+        while True:
+            left = deadline - time.perf_counter()
+            solution = self._lp.solve_surely(left) if left > 0 else None
+            if solution is None:
+                return None
+            self.num_programs += 1
+            self.num_iterations += self._lp.iterations
+            duals = self._duals(solution)
+            new = self._worthwhile(duals)
+            if not new.any():
+                break
+            self._add_columns(new)
+        amounts = np.zeros(self.columns.shape)
+        amounts[self._user, self._class] = np.maximum(solution.x[1:], 0.0) / UNIT
+        # Where the number of tasks has no row, since what runs gives a share wherever it does, more may run than there is.
+        amounts /= np.maximum((self.fluid.part * amounts).sum(axis=1), 1.0)[:, None]
+        cut = cut_from(self.fluid, self.columns, duals.prices, duals.weights)
+        return Point(float(solution.x[0]) / total / UNIT, amounts, cut)
+
+    def finish(self) -> Start:
+        """Return the last basis, for the next program."""
+        fluid, basis = self.fluid, self._lp.basis()
+        basic = np.zeros(self.columns.shape, np.bool_)
+        basic[self._user, self._class] = basis.columns[1:]
+        user, task = np.ones(fluid.num_users, np.bool_), np.ones(fluid.num_users, np.bool_)
+        user[self.users] = basis.rows[: self.users.shape[0]]
+        task[self.tasked] = basis.rows[self.users.shape[0] : self.first_room]
+        room = basis.rows[self.first_room :].reshape(fluid.num_classes, fluid.num_resources)
+        return Start(self._inside, basic, user, task, room)
+
+    def _set_basis(self, start: Start) -> None:
+        """Start where `start` says, as far as that goes: with as many basic variables as rows."""
+        columns = np.concatenate(([False], start.basic[self._user, self._class]))
+        rows = np.concatenate((start.user[self.users], start.task[self.tasked], start.room.reshape(-1)))
+        missing = rows.shape[0] - int(columns.sum()) - int(rows.sum())
+        if missing > 0:
+            rows[np.flatnonzero(~rows)[::-1][:missing]] = True
+        elif missing < 0:
+            columns[np.flatnonzero(columns)[missing:]] = False
+        self._lp.set_basis(Basis(columns, rows))
+
+    def _add_columns(self, columns: BoolArray) -> None:
+        user, machine_class = np.nonzero(columns)
+        fluid, number = self.fluid, user.shape[0]
+        resources = fluid.num_resources
+        rows = np.empty((number, 2 + resources), np.int64)
+        rows[:, 0], rows[:, 1] = self._user_row[user], self._task_row[user]
+        rows[:, 2:] = self.first_room + machine_class[:, None] * resources + np.arange(resources)
+        values = np.empty(rows.shape)
+        values[:, 0] = fluid.gain[user, machine_class]
+        values[:, 1] = np.where(rows[:, 1] >= 0, fluid.part[user, machine_class], 0.0)
+        values[:, 2:] = fluid.use[user, machine_class]
+        column, entry = np.nonzero(values)
+        self._lp.add_entries(np.zeros(number), column, rows[column, entry], values[column, entry])
+        self._user = np.concatenate((self._user, user))
+        self._class = np.concatenate((self._class, machine_class))
+        self._inside |= columns
+
+    def _duals(self, solution: LpSolution) -> Cut:
+        fluid, number = self.fluid, self.users.shape[0]
+        weights, surpluses = np.zeros(fluid.num_users), np.zeros(fluid.num_users)
+        weights[self.users] = np.maximum(solution.row_duals[:number], 0.0)
+        surpluses[self.tasked] = np.maximum(-solution.row_duals[number : self.first_room], 0.0)
+        prices = np.maximum(-solution.row_duals[self.first_room :], 0.0)
+        return Cut(prices.reshape(fluid.num_classes, fluid.num_resources), weights, surpluses)
+
+    def _worthwhile(self, duals: Cut) -> BoolArray:
+        """Return (U, C) bool: columns to take in, none if the solution is optimal without them."""
+        new = self.columns & ~self._inside
+        if not new.any():
+            return new
+        excess = np.where(new, excesses_of(self.fluid, duals), 0.0)
+        new = excess < -WORTHWHILE * duals.weights[:, None] * self.fluid.gain
+        if self.fluid.num_classes > AT_ONCE:
+            best = np.partition(excess, AT_ONCE - 1, axis=1)[:, AT_ONCE - 1]
+            new &= excess <= best[:, None]
+        return new
+
+
+def _may_run_out(fluid: Fluid, columns: BoolArray) -> BoolArray:
+    """Return (U,) bool: who might have all its tasks run and still a smaller share than elsewhere."""
+    worth = np.divide(fluid.gain, fluid.part, out=np.zeros(columns.shape), where=columns & (fluid.part > 0))
+    least = np.where(worth > 0, worth, np.inf).min(axis=1)
+    limited: BoolArray = least < worth.max(axis=1) * (1 - 1e-12)
+    return limited

@@ -1,0 +1,1 @@
+"""The fair point as maximum flows in exact arithmetic."""

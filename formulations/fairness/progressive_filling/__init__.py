@@ -1,0 +1,1 @@
+"""Eunomia's Algorithm 1: repaired, and as printed."""

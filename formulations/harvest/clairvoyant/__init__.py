@@ -1,0 +1,1 @@
+"""Clairvoyant heuristics: schedules by lists of tasks."""

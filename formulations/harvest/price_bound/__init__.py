@@ -1,0 +1,1 @@
+"""The bound of prices on the cores of all VMs."""

@@ -1,0 +1,162 @@
+"""The bound of prices on the cores of all VMs together: Lagrangian relaxation of their capacity, exact in integers.
+
+Let y(t) >= 0 be a price for a unit of cores at the moment t, and K(t) the units that tasks can use then (`machine`). In
+every schedule the completing runs use at most K(t), so its objective is at least
+
+    sum over groups of min over ends C of [C - release + sum over tasks of units x least price of a window that ends by C]
+        -  integral of K y
+
+where a group is what ends once: a job, a task, or all for the makespan; and a window of a task is a time as long as it,
+after it is ready, all of which some VM has its cores. Tasks that can take checkpoints have no price, only their earliest
+end (`alone`). y is constant in each cell of a grid and a whole multiple of 2^-q. It is improved along averaged subgradients:
+what the cheapest windows use, less K; first on a coarse grid, then on finer ones, where ends are rounded down by less.
+
+A proof at every size: delays and prices are whole multiples of 2^-20 below 2^42 ms, so that sums stay below 2^63; where times or
+work are more (139 years), the bound is that of work.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.harvest.alone import alone_ends, kinds, segments_of
+from schedgap.formulations.harvest.machine import machine_of
+from schedgap.formulations.harvest.price_bound.kernels_prices import Groups, Prices, Starts, Tasks, cheapest_groups
+from schedgap.formulations.harvest.work_bound import bound_work
+from schedgap.instances.errors import MethodError
+from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.units import SECOND_MS
+
+if TYPE_CHECKING:
+    from schedgap.formulations.harvest.machine import Machine
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.harvest.model import HarvestInstance
+
+BITS, AMOUNT_BITS = 20, 60
+MAX_DELAY_MS = 1 << 42
+# Of the grid: cells at first, and how much finer it gets, how often.
+FIRST_CELLS, FINER, LEVELS = 150, 4, 3
+# Of the ascent; others of the same size came to the same within a few tenths of a percent.
+FIRST_STEP, SHRINK, PATIENCE, AVERAGING, LEAST_STEP = 0.3, 0.7, 8, 0.7, 1e-3
+# The objective that steps aim at, over the best bound.
+AIM = 1.1
+# A group's end is looked for up to so many times its delay alone.
+STRETCH = 40
+
+
+class PriceProblem:
+    """The tasks of an instance against a grid of `cells` cells of time from the first arrival on."""
+
+    def __init__(self, instance: HarvestInstance, machine: Machine, ends: IntArray, cells: int) -> None:
+        job = instance.task2job()
+        origin = int(instance.arrival_ms[0])
+        tasks = np.arange(instance.num_tasks + 1)
+        whole = np.array([0, instance.num_tasks])
+        by_job = instance.objective == "jobs"
+        first = instance.first_task.copy() if by_job else tasks if instance.objective == "tasks" else whole
+        ready, length = instance.arrival_ms[job] - origin, instance.runtime_ms
+        release, earliest = ready[first[:-1]], np.maximum.reduceat(ends, first[:-1]) - origin
+        units = np.where(instance.checkpoint_ms[job] < 0, instance.cores[job] // machine.unit, 0)
+        work = units * length
+        last = max(int(ends.max()), machine.done_at(int(machine.done_by(instance.arrival_ms[-1:])[0] + work.sum()) + 1))
+        self.cell = -(-(last - origin) // cells)
+        latest = release + STRETCH * (earliest - release)
+        self.groups = Groups(first, release, earliest, np.minimum(-(-latest // self.cell), cells))
+        self.capacity = np.diff(machine.done_by(origin + self.cell * np.arange(cells + 1)))
+        needs, kind = kinds(instance)
+        self.tasks = Tasks(ready, length, units, kind[job])
+        begins, reaches = zip(*(_starts(instance, need, origin) for need in needs.tolist()), strict=True)
+        firsts = np.cumsum([0, *(each.shape[0] for each in begins)])
+        self.starts = Starts(firsts, np.concatenate(begins), np.concatenate(reaches))
+        # Delays that are looked at, and the end of the cell that they are in.
+        self.is_exact = int(latest.max()) + self.cell < MAX_DELAY_MS
+        # Whole prices of a group stay below 2^60.
+        most = int(np.add.reduceat(work, first[:-1]).max())
+        self.highest = (1 << AMOUNT_BITS) // max(1, most, int(length.max()), self.cell * cells)
+        self._work = np.empty((3, cells), np.int64)
+        self._value = np.empty(release.shape[0], np.int64)
+
+    def evaluate(self, price: FloatArray) -> tuple[int, FloatArray]:
+        """Return the bound of prices, rounded up, and (C,) float64, what the cheapest windows use. price : (C,), 1 / unit."""
+        whole = np.minimum(np.floor(price * 2.0**BITS), self.highest).astype(np.int64)
+        sums = np.concatenate(([0], np.cumsum(whole * self.cell)))
+        load = np.zeros(whole.shape[0])
+        prices = Prices(self.cell, whole, sums, BITS)
+        cheapest_groups(self.groups, self.tasks, self.starts, prices, self._work, self._value, load)
+        paid = sum(map(int.__mul__, whole.tolist(), self.capacity.tolist()))
+        return -((paid - sum(self._value.tolist())) >> BITS), load
+
+
+@method("bound-prices", family=FAMILY, bounds=True)
+def bound_prices(
+    instance: HarvestInstance, *, time_limit_s: float | None = None, rounds: int = 200, levels: int = LEVELS
+) -> Outcome:
+    """Bound the objective by prices on the cores of all VMs together over time; exact integers, never below `bound-work`.
+
+    rounds : of improving the prices on each grid. levels : grids, each four times as fine as the one before.
+    """
+    if rounds < 1 or levels < 1:
+        raise MethodError(f"rounds is {rounds}, levels {levels}; give at least 1.")
+    begun = time.perf_counter()
+    deadline = math.inf if time_limit_s is None else begun + time_limit_s
+    cheap = bound_work(instance, time_limit_s=None if time_limit_s is None else time_limit_s / 4)
+    best, tried = cheap.bound or 0, 0
+    machine, ends = machine_of(instance), alone_ends(instance)
+    span = int(ends.max()) - int(instance.arrival_ms[0])
+    # Delays are whole multiples of 2^-20 below 2^60.
+    if "work" not in cheap.details and machine is not None and span < 1 << (AMOUNT_BITS - BITS - 3):
+        price = np.zeros(FIRST_CELLS)
+        for level in range(levels):
+            if time.perf_counter() >= deadline:
+                break
+            problem = PriceProblem(instance, machine, ends, FIRST_CELLS * FINER**level)
+            if not problem.is_exact:
+                break
+            price, found, some = _ascend(problem, price, rounds, deadline, FIRST_STEP * 0.3**level)
+            best, tried = max(best, found), tried + some
+            price = np.repeat(price, FINER)
+    details = {"rounds": tried, "cheap_bound_s": (cheap.bound or 0) / SECOND_MS}
+    return Outcome(bound=best, status=Status.NO_SOLUTION, details=details)
+
+
+def _ascend(
+    problem: PriceProblem, start: FloatArray, rounds: int, deadline: float, step: float
+) -> tuple[FloatArray, int, int]:
+    """Return the best prices, their bound and how many were tried."""
+    capacity = problem.capacity.astype(np.float64)
+    best_price = price = start
+    best, stale, average = 0, 0, np.zeros_like(start)
+    for done in range(rounds):
+        if time.perf_counter() >= deadline or step < LEAST_STEP:
+            return best_price, best, done
+        found, load = problem.evaluate(price)
+        stale += 1
+        if done == 0 or found > best:
+            stale = stale if found < best * (1 + 1e-5) else 0
+            best, best_price = found, price
+        if stale >= PATIENCE:
+            stale, step, price, average = 0, step * SHRINK, best_price, np.zeros_like(price)
+        average = AVERAGING * average + (1 - AVERAGING) * (load - capacity)
+        # Prices that are nothing already cannot fall.
+        move = np.where((price <= 0) & (average < 0), 0.0, average)
+        norm = float(move @ move)
+        if norm == 0.0:
+            return best_price, best, done + 1
+        price = np.maximum(0.0, price + step * (AIM * max(best, 1) - found) / norm * move)
+    return best_price, best, rounds
+
+
+def _starts(instance: HarvestInstance, need: list[int], origin: int) -> tuple[IntArray, IntArray]:
+    """Return (S,) int64 moments after `origin` from which a task may start, and until when it may then run."""
+    some = segments_of(instance, need[0], need[1])
+    begin, reach = np.maximum(some.begin - origin, 0), np.maximum.accumulate(some.end - origin)
+    # Of those that begin together the last reaches furthest; what reaches no further than one before does not matter.
+    kept = np.append(np.diff(begin) > 0, True)
+    begin, reach = begin[kept], reach[kept]
+    longer = np.concatenate(([True], np.diff(reach) > 0))
+    return begin[longer], reach[longer]

@@ -1,0 +1,1 @@
+"""Time-indexed programs: bounds, and optima on a grid of time."""

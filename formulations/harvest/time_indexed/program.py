@@ -1,0 +1,285 @@
+"""The time-indexed program: how many tasks of each group start in each slot, on each VM or on all of them together.
+
+Sets        g groups of equal tasks (see `time_indexed_grid`); t slots before a horizon H; n places: single VMs, or the
+            whole pool as one; p parts (jobs) whose last ends count, unless ends count one by one
+Variables   x[n, g, t]  tasks of g that start in slot t at n, whole;  late[g]  tasks of g that end after H
+            F[g, t]     tasks of g that have ended by t;  z[p, t] whether p has not ended by t
+Minimise    sum over g of (t + length(g) - release(g)) x[n, g, t] + (H + 1 - release(g)) late[g],  or  sum of z[p, t]
+Rows        sum_nt x[n, g, t] + late[g] = count(g)
+            F[g, t] = F[g, t - 1] + sum_n x[n, g, t - length(g)];  F[g, t] + count(g) z[p, t] >= count(g)
+            on each VM n and slot:  sum of sizes of what runs <= units of cores of n there;  likewise memory
+
+Tasks that end after H use no capacity here and end at H + 1, so that the program is a relaxation whatever H is; a solution
+without such tasks is a schedule. With the pool as one place, the rows of capacity are these, for sets of slots t to t':
+
+            sum floor(size(g) / b) of what runs throughout  <=  sum_n floor(least capacity of n in these slots / b)
+
+for b = 1 and each size b. They hold since a task stays on one VM, which has room for no more than that many tasks of size b
+or more throughout. That relaxation has as many times fewer columns as there are VMs. If at most k VMs may be leased at a
+moment, the k largest terms of the sum on the right are as many as count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.harvest.time_indexed.grid import ALONE
+from schedgap.formulations.harvest.time_indexed.kernels_grid import covering
+from schedgap.formulations.rows import Rows
+
+if TYPE_CHECKING:
+    from schedgap.formulations.harvest.time_indexed.grid import Grid
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """A program and what its columns are: starts first, then late[g] for each group, then F and z.
+
+    num_places : VMs, or 1. place, group, start : (N,) int64, of the starts. horizon : H.
+    earliest : (P,) int64, slots, no part ends before.
+    """
+
+    grid: Grid
+    model: LinearModel
+    horizon: int
+    num_places: int
+    place: IntArray
+    group: IntArray
+    start: IntArray
+    earliest: IntArray
+
+    @property
+    def num_starts(self) -> int:
+        """Number of columns that are starts."""
+        return int(self.group.shape[0])
+
+    def late(self, x: FloatArray) -> int:
+        """Return how many tasks end after the horizon."""
+        return round(float(x[self.num_starts : self.num_starts + self.grid.num_groups].sum()))
+
+    def values(self, group: IntArray, place: IntArray, start: IntArray) -> FloatArray | None:
+        """Return the columns' values of a schedule, or None if it has a start that is no column."""
+        grid, horizon = self.grid, self.horizon
+        keys = (self.place * grid.num_groups + self.group) * horizon + self.start
+        wanted = (place * grid.num_groups + group) * horizon + start
+        order = np.argsort(keys)
+        at = np.minimum(np.searchsorted(keys[order], wanted), keys.shape[0] - 1)
+        if (keys[order][at] != wanted).any():
+            return None
+        x = np.zeros(self.model.cost.shape[0])
+        np.add.at(x, order[at], 1)
+        if not self.earliest.size:
+            return x
+        done = np.zeros((grid.num_groups, horizon + 1))
+        np.add.at(done, (group, start + grid.length[group]), 1)
+        done = done.cumsum(axis=1)
+        firsts, f, z = _layout(grid, self.earliest, horizon, self.num_starts + grid.num_groups)
+        for g in range(grid.num_groups):
+            x[f[g] : f[g + 1]] = done[g, firsts[g] :]
+            p = grid.part[g]
+            open_ = done[g, firsts[g] :] < grid.count[g]
+            x[z[p] : z[p + 1]] = np.maximum(x[z[p] : z[p + 1]], open_)
+        return x
+
+
+def windows(grid: Grid, room: IntArray) -> BoolArray:
+    """(V, G, H) bool: whether a task of the group may start in the slot on the VM and end by H. O(V H lengths)."""
+    num_vms, horizon = room.shape
+    fits = np.zeros((num_vms, grid.num_groups, horizon), np.bool_)
+    memory = grid.instance.memory_mib
+    for length in np.unique(grid.length).tolist():
+        if length > horizon:
+            continue
+        least = _least(room, length)
+        for g in np.flatnonzero(grid.length == length).tolist():
+            fits[:, g, : horizon - length + 1] = (least >= grid.size[g]) & (memory >= grid.memory[g])[:, None]
+            fits[:, g, : grid.release[g]] = False
+    return fits
+
+
+def pool_program(grid: Grid, horizon: int, kept: BoolArray | None = None) -> Program:
+    """Return the relaxation with the pool as one place."""
+    room = grid.capacity(horizon)
+    allowed: BoolArray = np.logical_or.reduce(windows(grid, room), axis=0, keepdims=True)
+    if kept is not None:
+        allowed &= kept
+    weight, begin, end, kind, limit = _pool_rows(grid, room)
+    place = np.zeros_like(begin)
+    return _program(grid, "pool", horizon, allowed, weight, (place, begin, end, kind), limit)
+
+
+def vm_program(grid: Grid, horizon: int, kept: BoolArray | None = None) -> Program:
+    """Return the program with VMs as places. kept : (V or 1, G, H) bool, starts to leave in; None for all."""
+    room = grid.capacity(horizon)
+    allowed = windows(grid, room)
+    if kept is not None:
+        allowed &= kept
+    weight, place, begin, limit = [grid.size], [], [], []
+    kinds = []
+    vm, slot = np.nonzero(np.logical_or.reduce(allowed, axis=(1, 2))[:, None] & (room > 0))
+    place.append(vm)
+    begin.append(slot)
+    limit.append(room[vm, slot])
+    kinds.append(np.zeros_like(vm))
+    memory = grid.instance.memory_mib
+    # Where what fits by cores fits by memory too, no row is needed.
+    scarce = room.max(axis=1) * (grid.memory / grid.size).max() > memory
+    if scarce.any():
+        weight.append(grid.memory)
+        vm, slot = np.nonzero(scarce[:, None] & (room > 0))
+        place.append(vm)
+        begin.append(slot)
+        limit.append(memory[vm])
+        kinds.append(np.ones_like(vm))
+    begins = np.concatenate(begin)
+    rows = (np.concatenate(place), begins, begins + 1, np.concatenate(kinds))
+    return _program(grid, "vms", horizon, allowed, np.stack(weight), rows, np.concatenate(limit))
+
+
+def _least(room: IntArray, length: int) -> IntArray:
+    """(V, H - length + 1) int64: the least room in so many slots from each on."""
+    least: IntArray = np.lib.stride_tricks.sliding_window_view(room, length, axis=1).min(axis=2)
+    return least
+
+
+def _pool_rows(grid: Grid, room: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """Return weights (K, G), and the first slot, end, weights' index and limit of each row that no other implies."""
+    bases = np.unique(np.concatenate(([1], grid.size)))
+    weight = grid.size // bases[:, None]
+    instance = grid.instance
+    most = instance.num_vms if instance.is_fixed else min(instance.num_vms, instance.max_leases)
+    begins, ends, kinds, limits = [], [], [], []
+    longest = min(int(grid.length.max()), room.shape[1])
+    for k, base in enumerate(bases.tolist()):
+        least = room
+        before = None
+        for length in range(1, longest + 1):
+            if length > 1:
+                least = np.minimum(least[:, :-1], room[:, length - 1 :])
+            limit = np.sort(least // base, axis=0)[-most:].sum(axis=0)
+            long_enough = grid.length >= length
+            reach = int((weight[k] * grid.count)[long_enough].sum())
+            needed = limit < reach
+            if before is not None:
+                needed &= limit < np.minimum(before[:-1], before[1:])
+            at = np.flatnonzero(needed)
+            begins.append(at)
+            ends.append(at + length)
+            kinds.append(np.full(at.shape[0], k))
+            limits.append(limit[at])
+            before = limit
+    return weight, *(np.concatenate(each).astype(np.int64) for each in (begins, ends, kinds, limits))
+
+
+def _layout(grid: Grid, earliest: IntArray, horizon: int, first: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the first slot of each group's F, where each group's F and each part's z begin, and where they end."""
+    firsts = earliest[grid.part]
+    f = first + np.concatenate(([0], np.cumsum(horizon + 1 - firsts)))
+    z = f[-1] + np.concatenate(([0], np.cumsum(horizon + 1 - earliest)))
+    return firsts, f, z
+
+
+def _program(
+    grid: Grid,
+    kind: str,
+    horizon: int,
+    allowed: BoolArray,
+    weight: IntArray,
+    rows_at: tuple[IntArray, IntArray, IntArray, IntArray],
+    limit: IntArray,
+) -> Program:
+    place, group, start = np.nonzero(allowed)
+    number, groups = group.shape[0], grid.num_groups
+    column = np.full(allowed.shape, -1)
+    column[allowed] = np.arange(number)
+    end = start + grid.length[group]
+    alone = bool((grid.part == ALONE).all())
+    earliest = np.zeros(0, np.int64)
+    if not alone:
+        first_end = np.full(groups, horizon + 1)
+        np.minimum.at(first_end, group, end)
+        earliest = np.zeros(grid.part_release.shape[0], np.int64)
+        np.maximum.at(earliest, grid.part, np.minimum(first_end, horizon))
+    firsts, f, z = _layout(grid, earliest, horizon, number + groups) if not alone else (earliest, earliest, earliest)
+    width = number + groups if alone else int(z[-1])
+    rows = Rows(width)
+    count = grid.count.astype(np.float64)
+    rows.add("once", np.concatenate((group, np.arange(groups))), np.arange(number + groups), 1.0, count, count)
+    _add_room(rows, grid, column, weight, rows_at, limit)
+    cost, upper = np.zeros(width), np.empty(width)
+    upper[:number], upper[number : number + groups] = count[group], count
+    offset = 0
+    if alone:
+        cost[:number] = end - grid.release[group]
+        cost[number:] = horizon + 1 - grid.release
+    else:
+        _add_parts(rows, grid, (group, end), (firsts, f, z), horizon)
+        cost[f[-1] :] = 1
+        upper[number + groups : f[-1]] = np.repeat(count, np.diff(f))
+        upper[f[-1] :] = 1
+        offset = int((earliest - grid.part_release).sum())
+    if horizon >= grid.full_horizon:
+        upper[number : number + groups] = 0
+    name = f"time-indexed-{kind}-{grid.instance.name}"
+    model = rows.model(name, cost, np.zeros(width), upper, np.ones(width, np.bool_), 1)
+    return Program(grid, replace(model, offset=float(offset)), horizon, allowed.shape[0], place, group, start, earliest)
+
+
+def _add_room(
+    rows: Rows,
+    grid: Grid,
+    column: IntArray,
+    weight: IntArray,
+    at: tuple[IntArray, IntArray, IntArray, IntArray],
+    limit: IntArray,
+) -> None:
+    """Add the rows of capacity."""
+    none = np.zeros(0, np.int64)
+    place, begin, end, kind = at
+    size = covering(column, grid.length, weight, place, begin, end, kind, none, none, none)
+    row, which, value = (np.empty(size, np.int64) for _ in range(3))
+    covering(column, grid.length, weight, place, begin, end, kind, row, which, value)
+    rows.add("room", row, which, value, np.full(limit.shape[0], -np.inf), limit.astype(np.float64))
+
+
+def _add_parts(
+    rows: Rows,
+    grid: Grid,
+    ends: tuple[IntArray, IntArray],
+    layout: tuple[IntArray, IntArray, IntArray],
+    horizon: int,
+) -> None:
+    """Add the rows that say when groups and parts have ended."""
+    group, end = ends
+    firsts, f, z = layout
+    each = np.arange(f[0], f[-1])
+    owner = np.repeat(np.arange(grid.num_groups), np.diff(f))
+    is_first = np.zeros(each.shape[0], np.bool_)
+    is_first[f[:-1] - f[0]] = True
+    follows = np.flatnonzero(~is_first)
+    ended = f[group] - f[0] + np.maximum(end - firsts[group], 0)
+    zero = np.zeros(each.shape[0])
+    rows.add(
+        "ended",
+        np.concatenate((each - f[0], follows, ended)),
+        np.concatenate((each, each[follows] - 1, np.arange(group.shape[0]))),
+        np.concatenate((np.ones(each.shape[0]), np.full(follows.shape[0] + group.shape[0], -1.0))),
+        zero,
+        zero,
+    )
+    count = grid.count[owner].astype(np.float64)
+    number = np.arange(each.shape[0])
+    part_z = z[grid.part[owner]] + each - f[owner]
+    rows.add(
+        "part",
+        np.concatenate((number, number)),
+        np.concatenate((each, part_z)),
+        np.concatenate((np.ones(each.shape[0]), count)),
+        count,
+        np.full(each.shape[0], np.inf),
+    )

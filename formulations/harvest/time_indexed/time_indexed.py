@@ -1,0 +1,108 @@
+"""The clairvoyant optimum on a grid of time: linear programs, a search for schedules, and an integer program.
+
+1. Schedules are searched for: tasks one after the other, in many orders. The best one gives the horizon of all programs.
+2. The linear program with the pool as one place gives a bound and leaves out starts that no better schedule has; where
+   last ends of jobs count, so does the integer program, and its optimum suggests when jobs can end.
+3. The linear program over single VMs does so with the starts that are left.
+4. Integer programs over single VMs look for the optimum. If it has tasks that end after the horizon, it is a bound only,
+   and all is done again with twice the horizon.
+
+Linear programs are proven by their duals at every size. Integer programs prove something while no row's numbers are too far apart
+for a solver's tolerances (`separable`); beyond, they only suggest schedules, which are verified. Slots number at most 5 x 10^7
+(`unusable`), so objectives in slots are whole numbers in floats.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends import MIP_BACKENDS
+from schedgap.formulations.export import model_builder
+from schedgap.formulations.harvest.time_indexed.bound import relax_pool, relax_vms, too_large, unusable
+from schedgap.formulations.harvest.time_indexed.bracket import Bracket
+from schedgap.formulations.harvest.time_indexed.integer import Integer
+from schedgap.formulations.harvest.time_indexed.program import vm_program
+from schedgap.instances.errors import MethodError
+from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.method import Outcome, Status, method
+
+if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.instances.harvest.model import HarvestInstance
+
+# Orders that are tried in vain, and of the time that is left, before a program is solved.
+STALE, SHARE = 1000, 0.05
+
+
+@model_builder("time-indexed", family=FAMILY)
+def build(instance: HarvestInstance) -> LinearModel:
+    """Build the integer program over single VMs with all starts, in slots.
+
+    Raises
+    ------
+    MethodError
+        if it would not be exact, or too large.
+    """
+    reason = unusable(instance)
+    if reason is not None:
+        raise MethodError(f"{instance.name} {reason}.")
+    bracket = Bracket(instance, time.perf_counter())
+    reason = too_large(bracket)
+    if reason is not None:
+        raise MethodError(f"{instance.name} {reason}.")
+    return vm_program(bracket.grid, bracket.horizon).model
+
+
+@method("time-indexed", family=FAMILY, supports=unusable, bounds=True, exact=True, choices={"backend": MIP_BACKENDS})
+def time_indexed(
+    instance: HarvestInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
+) -> Outcome:
+    """Find the clairvoyant optimum by time-indexed programs: instances whose times are on a coarse grid."""
+    begun = time.perf_counter()
+    deadline = np.inf if time_limit_s is None else begun + time_limit_s
+    if time_limit_s is not None and time_limit_s <= 0:
+        return Outcome(status=Status.NO_SOLUTION)
+    bracket = Bracket(instance, begun)
+    reason = too_large(bracket)
+    if reason is not None:
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    rng = np.random.default_rng(0)
+    integer = Integer(bracket, deadline, threads, backend)
+    while True:
+        _search(bracket, deadline, rng)
+        relax_pool(bracket, deadline, threads)
+        _search(bracket, deadline, rng)
+        if bracket.grid.part_release.size:
+            integer.over_pool()
+            _search(bracket, deadline, rng)
+        relax_vms(bracket, deadline, threads)
+        _search(bracket, deadline, rng)
+        if not integer.over_vms() or bracket.horizon == bracket.grid.full_horizon:
+            break
+        bracket.set_horizon(2 * bracket.horizon)
+    return Outcome(
+        bracket.search.schedule(),
+        bracket.bound,
+        Status.OPTIMAL if bracket.is_closed else Status.FEASIBLE,
+        solve_s=time.perf_counter() - begun,
+        trajectory=tuple(bracket.trajectory),
+        backend=backend,
+        details={
+            "slots": bracket.horizon,
+            "groups": bracket.grid.num_groups,
+            "columns": integer.columns,
+            "nodes": integer.nodes,
+            "orders": bracket.search.placed,
+            **bracket.reason,
+        },
+    )
+
+
+def _search(bracket: Bracket, deadline: float, rng: np.random.Generator) -> None:
+    """Try orders for a share of the time that is left, but no longer than some in vain."""
+    now = time.perf_counter()
+    bracket.search.improve(rng, bound=bracket.bound, deadline=now + SHARE * (deadline - now), stale=STALE)
+    bracket.add_point()

@@ -1,0 +1,1 @@
+"""Arc-flow formulations of machine contents, whole and window by window."""

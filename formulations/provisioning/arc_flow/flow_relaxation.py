@@ -1,0 +1,161 @@
+"""The linear relaxation over the paths of flow graphs, by column generation, and the arcs that a better solution may use.
+
+Pricing is one longest path over a graph, about 1 ns an arc, so the whole trace takes a tenth of a second. All duals are
+rounded to whole nano-dollars and scaled until no path is worth more than its machine costs; then, for any solution,
+
+    cost = sum of d(machine) + worth,    d(machine) = price - shift(type) - value of its tasks >= 0,
+
+where `worth` is what the duals say of the counts and of the limits on groups of machine types. So `worth` is a bound, and a
+solution of cost at most W has only machines with d <= W - worth: arcs on no such path can go (reduced-cost fixing, de
+Lima, Iori and Miyazawa, "Exact solution of network flow models with strong relaxations", Mathematical Programming 197, 2023).
+The solver's duals are but a proposal: what is proven is proven in integers, which `limits` keeps within 64 bits.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.provisioning.arc_flow.kernels_flow import follow, longest_paths, useful_arcs
+from schedgap.formulations.provisioning.column_generation.master import Master
+from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values
+from schedgap.instances.provisioning.dual_bound import NANO
+from schedgap.instances.provisioning.objective import price_step
+
+if TYPE_CHECKING:
+    from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+NEGLIGIBLE = 1e-9
+# More than any machine's price less the worth of what it holds.
+LOOSE = 4 * MAX_NANO
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowBound:
+    """Feasible duals under limits on groups of machine types, and what they prove.
+
+    bound : micro-dollars, proven for solutions within the limits. worth : nano-dollars, the same before rounding.
+    values : (C,) int64 and shift : (K,) int64, nano-dollars. units : (G,) float64, how much of each group the last linear
+    program rents, or None before there was one.
+    """
+
+    bound: int
+    worth: int
+    values: IntArray
+    shift: IntArray
+    units: FloatArray | None
+    is_converged: bool
+
+
+class FlowRelaxation:
+    """Column generation over flow graphs, continued warm under changing limits. machines : of all columns so far."""
+
+    def __init__(self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...], *, threads: int = 1) -> None:
+        self.instance, self.graphs = instance, graphs
+        self.master = Master(instance, threads=threads)
+        self.weights = self.master.weights
+        self._best = [np.empty(graph.num_nodes, np.int64) for graph in graphs]
+        self._choice = [np.empty(graph.num_nodes, np.int64) for graph in graphs]
+        assert instance.reservation_type is not None
+        self.master.add(instance.reservation_type, np.eye(instance.num_classes, dtype=np.int64))
+
+    def solve(self, low: FloatArray, high: FloatArray, deadline: float, enough: float = np.inf) -> FlowBound:
+        """Solve under limits on the groups of `Master`; stops early once the bound exceeds `enough`, or at the deadline.
+
+        low, high : (G,) float64, whole numbers or infinite.
+        """
+        self.master.limit(low, high)
+        found = FlowBound(
+            0, 0, np.zeros(self.instance.num_classes, np.int64), np.zeros_like(self.instance.price), None, False
+        )
+        while True:
+            left = deadline - time.perf_counter()
+            solution = self.master.solve(left) if left > 0 else None
+            if solution is None:
+                return found
+            units = self.weights[:, self.master.machine_type] @ solution.x
+            num_classes = self.instance.num_classes
+            curr, added = self._price(solution.row_duals[:num_classes], solution.row_duals[num_classes:], low, high)
+            if curr.worth > found.worth or found.units is None:
+                found = curr
+            found = FlowBound(found.bound, found.worth, found.values, found.shift, units, added == 0)
+            if added == 0 or found.bound > enough:
+                return found
+
+    def useful(self, found: FlowBound, cost: int) -> tuple[BoolArray, ...]:
+        """Return for each graph the arcs, (A,) bool, that solutions of at most `cost` micro-dollars may use."""
+        kept = []
+        price = self.instance.price * NANO - found.shift
+        for graph, best, choice in zip(self.graphs, self._best, self._choice, strict=True):
+            value = found.values[graph.classes]
+            longest_paths(value, graph.node_layer, graph.node_ptr, graph.head, best, choice)
+            free = int(found.values[graph.free] @ self.instance.counts[graph.free])
+            before, keep = np.empty(graph.num_nodes, np.int64), np.empty(graph.num_arcs, np.bool_)
+            useful_arcs(
+                value,
+                graph.node_layer,
+                graph.node_ptr,
+                graph.head,
+                best,
+                graph.root,
+                price[graph.types] - free,
+                max(-LOOSE, min(cost * NANO - found.worth, LOOSE)),
+                before,
+                keep,
+            )
+            kept.append(keep)
+        return tuple(kept)
+
+    def _price(
+        self, class_duals: FloatArray, group_duals: FloatArray, low: FloatArray, high: FloatArray
+    ) -> tuple[FlowBound, int]:
+        """Return feasible duals near the given ones, in dollars, and how many columns were added."""
+        instance = self.instance
+        values = class_values(instance, class_duals)
+        # What all groups together add to a price, or take off it, is cut as the class prices are.
+        most = MAX_NANO // (self.weights.shape[0] * np.maximum(self.weights.max(axis=1), 1))
+        limits = limit_values(group_duals, most)
+        limits[(limits > 0) & np.isneginf(low) | (limits < 0) & np.isposinf(high)] = 0
+        target: IntArray = instance.price * NANO - np.minimum(limits, 0).astype(np.int64) @ self.weights
+        for g in np.flatnonzero(limits > 0):
+            # An empty machine must not be worth renting, whatever groups it is in.
+            member = self.weights[g] > 0
+            limits[g] = min(int(limits[g]), int((target[member] // self.weights[g, member]).min()))
+            target -= limits[g] * self.weights[g]
+        shift = instance.price * NANO - target
+        upper, types, patterns = np.zeros_like(target), [], []
+        for graph, best, choice in zip(self.graphs, self._best, self._choice, strict=True):
+            value = values[graph.classes]
+            longest_paths(value, graph.node_layer, graph.node_ptr, graph.head, best, choice)
+            free = int(values[graph.free] @ instance.counts[graph.free])
+            for k, root in zip(graph.types.tolist(), graph.root.tolist(), strict=True):
+                upper[k] = best[root] + free
+                if upper[k] > target[k] + NEGLIGIBLE * float(instance.price[k] * NANO):
+                    content = np.zeros(graph.classes.shape[0], np.int64)
+                    follow(root, graph.node_layer, graph.node_ptr, graph.head, choice, content)
+                    pattern = np.zeros(instance.num_classes, np.int64)
+                    pattern[graph.classes], pattern[graph.free] = content, instance.counts[graph.free]
+                    types.append(k)
+                    patterns.append(pattern)
+        added = self.master.add(np.array(types, np.int64), np.array(patterns, np.int64)) if types else 0
+        values = _scaled(values, target, upper)
+        worth = int(values.astype(object) @ instance.counts)
+        sides = np.where(limits > 0, low, high)
+        worth += sum(int(dual) * int(side) for dual, side in zip(limits, sides, strict=True) if dual)
+        step = price_step(instance)
+        bound = max(0, -(-worth // (step * NANO)) * step)
+        return FlowBound(bound, worth, values, shift, None, False), added
+
+
+def _scaled(values: IntArray, target: IntArray, upper: IntArray) -> IntArray:
+    """Scale the class duals down until no content, worth `upper` (K,) before, is worth more than `target` (K,)."""
+    over = upper > target
+    if not over.any():
+        return values
+    share = min(int(t) * 2**40 // int(u) for t, u in zip(target[over], upper[over], strict=True))
+    return np.array([int(v) * share >> 40 for v in values], np.int64)

@@ -1,0 +1,18 @@
+"""The machine types of an instance as compiled code takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.provisioning.kernels_types import Catalogue
+
+if TYPE_CHECKING:
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+
+def catalogue_of(instance: ProvisioningInstance) -> Catalogue:
+    """Return the machine types of an instance, and what its classes demand of them."""
+    by_price = np.argsort(instance.price, kind="stable")
+    return Catalogue(instance.type2family, instance.capacity, instance.price, by_price, instance.demand)

@@ -1,0 +1,1 @@
+"""Column generation on the pattern model, with dives, branching and local searches."""

@@ -1,0 +1,224 @@
+"""Column generation on the pattern model: a bound that is proven at any time, and solutions to go with it.
+
+    minimise    sum_p price[type p] x[p]                       x[p]: machines that hold pattern p, whole
+    subject to  sum_p pattern[p, c] x[p] = counts[c]           for each task class c
+
+over all patterns: a machine type k and tasks per class that fit it. The relaxation is solved by pricing (the exact integer
+knapsacks of `instances.provisioning.pricing`), after Gilmore and Gomory (1961); its bound is Farley's (1990), in exact integers,
+and can be checked without a solver by `instances.provisioning.dual_bound`. Solutions come from dives, from an integer
+program over the generated patterns, from a pairwise local search (`repacking`) and from a large neighbourhood search
+that solves parts of the instance in the same way. The bound rises further by branching on how many machines are rented
+(`branching`).
+
+No bound rests on a solver: its duals are rounded, cut and priced in integers at whatever sizes the instance has. Prices
+beyond `limits` are refused, since 64 bits do not hold their sums in nano-dollars.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.provisioning.column_generation.branching import Branching
+from schedgap.formulations.provisioning.column_generation.diving import dive
+from schedgap.formulations.provisioning.column_generation.neighbourhood import Neighbourhood
+from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
+from schedgap.formulations.provisioning.column_generation.repacking import Repacking
+from schedgap.formulations.provisioning.limits import too_expensive
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import Incumbent, Outcome, Status, method
+from schedgap.instances.provisioning.classes import merge_equal_classes
+from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.objective import cost
+from schedgap.instances.provisioning.solution import Provisioning
+
+if TYPE_CHECKING:
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+BACKENDS = ("highs",)
+# The master's columns are built as dense rows.
+MAX_CLASSES = 3_000
+# With few classes, the relaxation converges and integer programs over its patterns are worth their time.
+FEW_CLASSES = 150
+# Shares of the time limit: for the first local search, for the relaxation, and for the program over its patterns.
+REPACKING_SHARE, RELAXATION_SHARE, MIP_SHARE = 0.05, 0.2, 0.1
+# Longest turn of each part in the loop, and of one node or whole-node heuristic in it.
+TURN_S, NODE_S = 2.0, 1.0
+UNLIMITED_S = 1e9
+# Rounds of a local search in one turn, or without gain in it.
+IDLE_ROUNDS = 60
+
+
+def supported(instance: ProvisioningInstance) -> str | None:
+    """Return None, or why the pattern model cannot price the instance, or not in reasonable memory."""
+    if instance.throughput is not None:
+        return "interference: a machine's cost then depends on which tasks share it, which pricing does not model"
+    if (reason := too_expensive(instance)) is not None:
+        return reason
+    if instance.num_classes > MAX_CLASSES and merge_equal_classes(instance).instance.num_classes > MAX_CLASSES:
+        return f"more than {MAX_CLASSES} distinct demands: the master's dense columns would not fit"
+    return None
+
+
+@method("column-generation", family=FAMILY, supports=supported, bounds=True, choices={"backend": BACKENDS})
+def column_generation(
+    instance: ProvisioningInstance,
+    *,
+    time_limit_s: float | None = None,
+    threads: int = 1,
+    backend: str = "highs",
+    patience: int = 10,
+) -> Outcome:
+    """Column generation with exact pricing, branching on machine counts, dives and two local searches.
+
+    backend : what solves the linear programs; `highs`. patience : turns of all parts in a row without gain after which a
+    run without a time limit ends.
+
+    Raises
+    ------
+    MethodError
+        for a back end other than `highs`.
+    """
+    if backend not in BACKENDS:
+        raise MethodError(f"column-generation solves its linear programs with highs, not '{backend}'.")
+    search = _ColumnGeneration(instance, time_limit_s, threads)
+    search.run(patience)
+    return search.outcome()
+
+
+class _ColumnGeneration:
+    """One run: the incumbent, the bound and the clock. All in the instance whose equal classes are merged."""
+
+    def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None, threads: int) -> None:
+        self.started = time.perf_counter()
+        self.is_limited = time_limit_s is not None
+        self.limit_s = UNLIMITED_S if time_limit_s is None else time_limit_s
+        self.deadline = self.started + self.limit_s
+        self.merged = merge_equal_classes(instance)
+        self.instance = self.merged.instance
+        assert self.instance.reservation_type is not None
+        alone = np.eye(self.instance.num_classes, dtype=np.int64)
+        self.solution = Provisioning.from_patterns(self.instance.reservation_type, self.instance.counts, alone)
+        self.objective = cost(self.instance, self.solution)
+        self.trajectory: list[Incumbent] = []
+        self.relaxation = Relaxation(self.instance, threads=threads)
+        self.build_s = time.perf_counter() - self.started
+        self.relaxation.start(self.deadline)
+        self.bound = self.relaxation.bound
+        self.is_small = self.instance.num_classes <= FEW_CLASSES
+        self.details: dict[str, int] = {"nodes": 0, "neighbourhoods": 0}
+        self.record()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the incumbent is proven optimal or the time is up."""
+        return self.bound >= self.objective or time.perf_counter() >= self.deadline
+
+    def record(self) -> None:
+        """Note what is known now."""
+        elapsed = time.perf_counter() - self.started
+        self.trajectory.append(Incumbent(elapsed, self.objective, self.bound))
+
+    def improve(self, solution: Provisioning | None) -> None:
+        """Take a solution if it is cheaper than the incumbent."""
+        if solution is not None and (paid := cost(self.instance, solution)) < self.objective:
+            self.solution, self.objective = solution, paid
+            self.record()
+
+    def raise_bound(self, bound: int) -> None:
+        """Take a proven bound if it is better."""
+        if bound > self.bound:
+            self.bound = bound
+            self.record()
+
+    def run(self, patience: int) -> None:
+        """Local search, relaxation, dives and the program over the patterns once; then all parts in turns."""
+        if self.is_over:
+            return
+        repacking = self.repack(None, min(REPACKING_SHARE * self.limit_s, TURN_S))
+        self.relaxation.solve(self.deadline_in(RELAXATION_SHARE * self.limit_s), cutoff=self.objective)
+        self.raise_bound(self.relaxation.bound)
+        duals = self.relaxation.proof.copy()
+        if self.is_small:
+            self.round(self.deadline_in(MIP_SHARE * self.limit_s))
+        repacking.duals = duals
+        neighbourhood = Neighbourhood(self.instance, self.solution, duals)
+        branching = Branching(self.relaxation)
+        idle = 0
+        while not self.is_over and (self.is_limited or idle < patience):
+            before = self.objective, self.bound
+            self.branch(branching)
+            self.repack(repacking, TURN_S)
+            self.search_neighbourhoods(neighbourhood)
+            idle = idle + 1 if before == (self.objective, self.bound) else 0
+
+    def deadline_in(self, seconds: float) -> float:
+        """Return the time in `seconds`, or the deadline if that is earlier."""
+        return min(self.deadline, time.perf_counter() + seconds)
+
+    def round(self, deadline: float) -> None:
+        """Look for a solution near the relaxation: dives while they gain, then the program over the patterns."""
+        before = self.objective + 1
+        while not self.is_over and self.objective < before:
+            before = self.objective
+            self.improve(dive(self.relaxation, deadline, self.objective))
+        left_s = deadline - time.perf_counter()
+        if not self.is_over and left_s > 0:
+            self.improve(self.relaxation.master.solve_integer(left_s, self.objective))
+
+    def branch(self, branching: Branching) -> None:
+        """Raise the bound, and look for solutions where all families' amounts are whole."""
+        end = self.deadline_in(TURN_S)
+        while not self.is_over and not branching.is_stuck and time.perf_counter() < end:
+            node = branching.step(self.deadline_in(NODE_S), self.objective)
+            if node is not None and self.is_small:
+                branching.enter(node)
+                self.round(self.deadline_in(NODE_S))
+            least = branching.bound
+            self.raise_bound(self.objective if least is None else min(least, self.objective))
+        self.details["nodes"] = branching.nodes
+
+    def repack(self, repacking: Repacking | None, seconds: float) -> Repacking:
+        """Run the pairwise local search from its own solution, or from the incumbent if that is cheaper."""
+        if repacking is None:
+            repacking = Repacking(self.instance, self.solution, self.relaxation.proof)
+        elif repacking.cost > self.objective:
+            repacking.take(self.solution)
+        repacking.search(self.deadline_in(seconds), IDLE_ROUNDS)
+        if repacking.cost < self.objective:
+            self.improve(repacking.solution())
+        return repacking
+
+    def search_neighbourhoods(self, neighbourhood: Neighbourhood) -> None:
+        """Improve the incumbent part by part, by column generation."""
+        end = self.deadline_in(TURN_S)
+        neighbourhood.take(self.solution)
+        tries = 0
+        while not self.is_over and tries < IDLE_ROUNDS and time.perf_counter() < end:
+            tries += 1
+            if neighbourhood.step(self.deadline):
+                self.improve(neighbourhood.solution())
+        self.details["neighbourhoods"] = neighbourhood.tries
+
+    def outcome(self) -> Outcome:
+        """Return the outcome for the instance as it was given."""
+        solved = time.perf_counter()
+        solution = self.merged.restore(self.solution)
+        relaxation = self.relaxation
+        return Outcome(
+            solution,
+            self.bound,
+            Status.OPTIMAL if self.bound >= self.objective else Status.FEASIBLE,
+            build_s=self.build_s,
+            solve_s=solved - self.started - self.build_s,
+            extract_s=time.perf_counter() - solved,
+            trajectory=tuple(self.trajectory),
+            backend="highs",
+            details={
+                "iterations": relaxation.iterations,
+                "columns": relaxation.master.num_patterns,
+                **self.details,
+            },
+        )

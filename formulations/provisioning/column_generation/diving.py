@@ -1,0 +1,98 @@
+"""A dive: fix the largest values of the relaxation, generate columns for what is left, and go on until nothing is."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.provisioning.column_generation.master import MICRO
+from schedgap.formulations.provisioning.limits import MAX_NANO, class_values
+from schedgap.instances.provisioning.dual_bound import NANO
+from schedgap.instances.provisioning.solution import Provisioning
+
+if TYPE_CHECKING:
+    from schedgap.formulations.backends.highs_lp import LpSolution
+    from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
+    from schedgap.instances.arrays import IntArray
+
+NODE_LIMIT = 1_000
+ROUNDS = 8
+NEARLY_WHOLE = 0.85
+
+
+def dive(relaxation: Relaxation, deadline: float, cutoff: int | None) -> Provisioning | None:
+    """Return a solution cheaper than `cutoff` micro-dollars, or None. The master keeps the columns it was given.
+
+    Every step fixes whole parts of the restricted master's solution, or else its largest value as one machine; patterns
+    with more tasks than are left are forbidden, so nothing is covered twice.
+    """
+    instance, master = relaxation.instance, relaxation.master
+    left = instance.counts.copy()
+    types: list[int] = []
+    repeats: list[int] = []
+    patterns: list[IntArray] = []
+    spent = 0
+    low, high = master.low, master.high
+    try:
+        while left.any():
+            master.restrict(left)
+            solution = _solve(relaxation, left, deadline)
+            if solution is None or (cutoff is not None and spent + solution.objective * MICRO >= cutoff):
+                return None
+            before = len(types)
+            for p, number in _chosen(relaxation, solution, left):
+                pattern = master.pattern(p)
+                types.append(master.type_of(p))
+                repeats.append(number)
+                patterns.append(pattern)
+                spent += number * int(instance.price[types[-1]])
+                left -= number * pattern
+            used = master.weights[:, types] @ repeats if types else np.zeros(low.shape[0])
+            master.limit(low - used, high - used)
+            if len(types) == before:
+                return None
+    finally:
+        master.restrict(instance.counts)
+        master.limit(low, high)
+    if cutoff is not None and spent >= cutoff:
+        return None
+    return Provisioning.from_patterns(types, repeats, np.array(patterns))
+
+
+def _solve(relaxation: Relaxation, left: IntArray, deadline: float) -> LpSolution | None:
+    """Solve the restricted master for what is left, with a few rounds of quick pricing."""
+    instance, master = relaxation.instance, relaxation.master
+    for _ in range(ROUNDS):
+        left_s = deadline - time.perf_counter()
+        solution = master.solve(left_s) if left_s > 0 else None
+        if solution is None:
+            return None
+        values = class_values(instance, solution.row_duals[: instance.num_classes])
+        shift = solution.row_duals[instance.num_classes :] @ master.weights
+        most = MAX_NANO // NANO
+        target = np.clip(instance.price - shift * MICRO, -most, most).astype(np.int64) * NANO
+        priced = relaxation.pricer.price(values, target, NODE_LIMIT, use_tables=False, counts=left)
+        if not relaxation.add(priced, solution.row_duals):
+            break
+    return solution
+
+
+def _chosen(relaxation: Relaxation, solution: LpSolution, left: IntArray) -> list[tuple[int, int]]:
+    """Choose patterns and how many machines of each, all within what is left; at least one if any fits."""
+    left = left.copy()
+    chosen: list[tuple[int, int]] = []
+    order = np.argsort(-solution.x, kind="stable")
+    for p in order[solution.x[order] > 1e-6].tolist():
+        value = float(solution.x[p])
+        if chosen and value < NEARLY_WHOLE:
+            break
+        pattern = relaxation.master.pattern(p)
+        used = pattern > 0
+        room = int((left[used] // pattern[used]).min())
+        number = min(room, int(value + 1 - NEARLY_WHOLE) or (0 if chosen else 1))
+        if number:
+            chosen.append((p, number))
+            left -= number * pattern
+    return chosen

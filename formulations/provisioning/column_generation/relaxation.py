@@ -1,0 +1,148 @@
+"""The linear relaxation of the pattern model by column generation, with a bound proven at every step.
+
+The duals are smoothed towards the best ones so far (Wentges 1997; Pessoa et al. 2018), starting from resource prices:
+on 200 distinct tasks that needed 147 iterations where plain column generation needed 344.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.provisioning.column_generation.master import MICRO, Master
+from schedgap.formulations.provisioning.column_generation.resource_prices import ResourcePrices, single_resource_prices
+from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values
+from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound, shifted_target
+from schedgap.instances.provisioning.pricing import Pricer
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.pricing import Priced
+
+SMOOTHING = 0.85
+FIRST_NODE_LIMIT = 4_000
+LAST_NODE_LIMIT = 400_000
+# In shares of the objective: below it the relaxation counts as solved.
+CONVERGED = 1e-9
+
+
+class Relaxation:
+    """Column generation that can be continued: under other limits on the groups of machine types, or a later deadline.
+
+    master : the patterns and their linear program. bound : micro-dollars, proven under the master's present limits at
+    any time. proof : (C,) int64, nano-dollars, the class prices behind `bound`, which `dual_bound` proves anew without
+    limits. objective, x : of the last restricted master, dollars and (P,), or None. The instance has no interference.
+    """
+
+    def __init__(self, instance: ProvisioningInstance, *, threads: int = 1) -> None:
+        self.instance = instance
+        self.master = Master(instance, threads=threads)
+        self.pricer = Pricer(instance)
+        self.num_classes, self.num_groups = instance.num_classes, self.master.weights.shape[0]
+        self.bound = 0
+        self.duals = np.zeros(self.num_classes + self.num_groups)
+        # The class prices behind `bound`; where a machine's content is worth more than its price, the bound scales them.
+        self.proof = np.zeros(self.num_classes, np.int64)
+        self.objective: float | None = None
+        self.x: FloatArray | None = None
+        self.is_converged = False
+        self.iterations = 0
+        self.node_limit = FIRST_NODE_LIMIT
+        self.resources: ResourcePrices | None = None
+
+    def start(self, deadline: float | None = None) -> None:
+        """Take a first bound and centre from resource prices, and as first patterns each class alone."""
+        assert self.instance.reservation_type is not None
+        self.master.add(self.instance.reservation_type, np.eye(self.num_classes, dtype=np.int64))
+        self.proof = single_resource_prices(self.instance)
+        worth = int(self.proof.astype(object) @ self.instance.counts)
+        self.bound = scaled_bound(self.instance, worth, self.instance.price * NANO)
+        self.duals[: self.num_classes] = self.proof / (MICRO * NANO)
+        if _seconds(deadline) > 0:
+            self.resources = ResourcePrices(self.instance, self.master.weights)
+            self.recentre(deadline)
+
+    def recentre(self, deadline: float | None) -> None:
+        """Try the resource prices under the present limits as centre; they are kept if their bound is the best."""
+        if self.resources is None or _seconds(deadline) <= 0:
+            return
+        duals = self.resources.solve(self.master.low, self.master.high, _seconds(deadline))
+        if duals is not None:
+            self._price(duals, FIRST_NODE_LIMIT, use_tables=False)
+
+    def limit(self, low: FloatArray, high: FloatArray) -> None:
+        """Set the limits of the groups; the bound starts anew."""
+        self.master.limit(low, high)
+        self.bound, self.is_converged, self.x = 0, False, None
+
+    def solve(self, deadline: float | None, cutoff: int | None = None) -> None:
+        """Generate columns until the relaxation is solved, the bound reaches `cutoff`, or the deadline has passed."""
+        if self.master.num_patterns == 0:
+            self.start(deadline)
+        use_tables = False
+        smoothing = SMOOTHING
+        while cutoff is None or self.bound < cutoff:
+            left = _seconds(deadline)
+            solution = self.master.solve(left) if left > 0 else None
+            if solution is None:
+                return
+            self.objective, self.x = solution.objective, solution.x
+            self.iterations += 1
+            if self.bound >= self.objective * MICRO * (1 - CONVERGED):
+                self.is_converged = True
+                return
+            lp_duals = solution.row_duals
+            trial = smoothing * self.duals + (1 - smoothing) * lp_duals
+            before = self.bound
+            priced, is_complete = self._price(trial, self.node_limit, use_tables)
+            added = self.add(priced, lp_duals)
+            if added:
+                smoothing = SMOOTHING
+            elif smoothing > 0 and self.bound > before:
+                continue
+            elif smoothing > 0:
+                smoothing = smoothing - 0.3 if smoothing > 0.5 else 0.0
+            elif not use_tables and not is_complete:
+                use_tables, smoothing = True, SMOOTHING
+            elif not is_complete and self.node_limit < LAST_NODE_LIMIT:
+                self.node_limit *= 10
+            else:
+                self.is_converged = is_complete
+                return
+
+    def _price(self, duals: FloatArray, node_limit: int, use_tables: bool) -> tuple[Priced, bool]:
+        """Price all types at `duals`, dollars; keep the duals and the bound if the bound is the best so far.
+
+        Returns what was priced, and whether every type was searched to the end.
+        """
+        values = class_values(self.instance, duals[: self.num_classes])
+        limits = limit_values(duals[self.num_classes :], MAX_NANO)
+        limits[(limits > 0) & np.isneginf(self.master.low) | (limits < 0) & np.isposinf(self.master.high)] = 0
+        # A dual times a family's weight may go beyond 64 bits.
+        shift = limits.astype(object) @ self.master.weights.astype(object)
+        target = shifted_target(self.instance, shift)
+        priced = self.pricer.price(values, target, node_limit, use_tables=use_tables)
+        sides = np.where(limits > 0, self.master.low, self.master.high)
+        worth = int(values.astype(object) @ self.instance.counts)
+        worth += sum(int(dual) * int(side) for dual, side in zip(limits, sides, strict=True) if dual)
+        bound = scaled_bound(self.instance, worth, priced.upper + shift)
+        if bound > self.bound:
+            self.bound, self.duals = bound, duals
+            self.proof = values
+        return priced, bool((priced.upper <= np.maximum(priced.value, target)).all())
+
+    def add(self, priced: Priced, lp_duals: FloatArray) -> int:
+        """Add the patterns that would improve the restricted master; returns how many were new."""
+        shift = lp_duals[self.num_classes :] @ self.master.weights
+        price = self.instance.price / MICRO
+        reduced = price - shift - priced.pattern @ lp_duals[: self.num_classes]
+        good = np.flatnonzero((reduced < -1e-9 * price) & priced.pattern.any(axis=1))
+        return self.master.add(good, priced.pattern[good])
+
+
+def _seconds(deadline: float | None) -> float:
+    return math.inf if deadline is None else deadline - time.perf_counter()

@@ -1,0 +1,78 @@
+"""Which instances formulations take, what they may claim, and how large prices may be that count in nano-dollars.
+
+Class prices are cut so that all tasks together are worth at most 2^59 nano-dollars, machine prices are at most as much, and
+what limits on groups of machines add to a price is cut likewise. So no sum over a machine, and none of two of them, leaves
+63 bits. Cutting is always allowed: every class price that is not negative gives a valid bound.
+
+Prices beyond that ($576 million an hour) are refused, and so are prices of one family that are over 2^31 times their
+greatest common divisor, or 2^52 for all tasks: the row of the family's group has them as coefficients, which HiGHS
+refuses from 10^15 on and does not tell apart long before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.method import Status
+from schedgap.instances.provisioning.dual_bound import NANO
+from schedgap.instances.provisioning.objective import objective
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.solution import Provisioning
+
+MAX_NANO = 2**59
+MAX_WEIGHT, MAX_UNITS = 2**31, 2**52
+# Micro-dollars a dollar.
+MICRO = 1e6
+
+
+def without_interference(instance: ProvisioningInstance) -> str | None:
+    """Return None, or why a formulation of the plain price cannot take the instance."""
+    return None if instance.throughput is None else "counts prices only; with interference use the method interference"
+
+
+def claimed(instance: ProvisioningInstance, solution: Provisioning | None, bound: int | None) -> Status:
+    """Return what a method may claim of a solution with a proven bound, micro-dollars."""
+    if solution is None:
+        return Status.NO_SOLUTION
+    return Status.OPTIMAL if bound == objective(instance, solution) else Status.FEASIBLE
+
+
+def too_expensive(instance: ProvisioningInstance) -> str | None:
+    """Return None, or why the prices of an instance are too large for class prices in nano-dollars."""
+    dearest = int(instance.price.max())
+    if dearest * NANO > MAX_NANO:
+        most = MAX_NANO // NANO / 1e6
+        return (
+            f"a price of ${dearest / 1e6:,.2f} an hour is over ${most:,.0f}: sums of nano-dollars would leave 64 bits"
+        )
+    for f in np.unique(instance.type2family).tolist():
+        prices = instance.price[instance.type2family == f]
+        step = int(np.gcd.reduce(prices))
+        if int(prices.max()) // step > min(MAX_WEIGHT, MAX_UNITS // instance.num_tasks):
+            return (
+                f"the prices of family {instance.families[f]} are up to {int(prices.max()) // step} times their greatest "
+                f"common divisor for {instance.num_tasks} tasks: floats do not tell them apart; round the prices"
+            )
+    return None
+
+
+def class_values(instance: ProvisioningInstance, duals: FloatArray) -> IntArray:
+    """(C,) int64, nano-dollars: class prices near `duals` (C,), dollars; never negative, cut as above."""
+    return _cut(np.floor(np.maximum(duals, 0.0) * MICRO * NANO), MAX_NANO // instance.num_tasks)
+
+
+def limit_values(duals: FloatArray, most: int | IntArray) -> IntArray:
+    """(G,) int64, nano-dollars: duals of limits near `duals` (G,), dollars, within -most..most; `most` at most 2^59."""
+    return _cut(np.rint(duals * MICRO * NANO), most)
+
+
+def _cut(nano: FloatArray, most: int | IntArray) -> IntArray:
+    # Twice: above 2^53 the float of `most` may be a little larger than itself.
+    near = np.clip(nano, -np.asarray(most, np.float64), np.asarray(most, np.float64)).astype(np.int64)
+    cut: IntArray = np.clip(near, -np.asarray(most), np.asarray(most))
+    return cut

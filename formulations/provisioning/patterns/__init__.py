@@ -1,0 +1,1 @@
+"""Covering tasks by enumerated contents of machines."""

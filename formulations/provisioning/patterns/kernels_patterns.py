@@ -1,0 +1,194 @@
+"""Enumeration and filtering of patterns: how many tasks of each class one machine holds. All arithmetic is int64.
+
+Letters: C classes, R resources, K machine types, F families, P patterns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.provisioning.kernels_types import cheapest_type, content_load
+from schedgap.instances.jit import kernel
+
+if TYPE_CHECKING:
+    from schedgap.formulations.provisioning.kernels_types import Catalogue
+    from schedgap.instances.arrays import BoolArray, IntArray
+
+OVER_PATTERNS = -1
+OVER_NODES = -2
+
+
+@kernel
+def most_copies(demand: IntArray, residual: IntArray, limit: int) -> int:
+    """Return how many tasks of one class fit the residual capacity, at most `limit`; 0 where not allowed (-1). O(R)."""
+    if demand[0] < 0:
+        return 0
+    most = limit
+    for r in range(residual.shape[0]):
+        if demand[r] > 0:
+            most = min(most, residual[r] // demand[r])
+    return most
+
+
+@kernel
+def maximal_patterns(
+    demand: IntArray, counts: IntArray, capacity: IntArray, max_nodes: int, out: IntArray, filled: int
+) -> int:
+    """Write every pattern of one type to which no task can be added, from row `filled` on; returns the next row.
+
+    demand : (C, R), -1 where not allowed. counts : (C,), no pattern holds more. capacity : (R,).
+    out : (max_patterns, C). Returns OVER_PATTERNS when `out` is full, OVER_NODES after `max_nodes` search nodes.
+    Depth first over the classes, each from its most copies down to none; O(R C) a leaf.
+    """
+    num_classes, num_resources = demand.shape
+    residual = np.empty((num_classes + 1, num_resources), np.int64)
+    residual[0] = capacity
+    chosen = np.zeros(num_classes, np.int64)
+    c = 0
+    nodes = 0
+    while c >= 0:
+        if c < num_classes:
+            # Enter class c with as many copies as fit.
+            chosen[c] = most_copies(demand[c], residual[c], counts[c])
+            for r in range(num_resources):
+                residual[c + 1, r] = residual[c, r] - chosen[c] * max(demand[c, r], 0)
+            c += 1
+            nodes += 1
+            if nodes > max_nodes:
+                return OVER_NODES
+            continue
+        maximal = True
+        for d in range(num_classes):
+            if chosen[d] < counts[d] and most_copies(demand[d], residual[num_classes], 1) > 0:
+                maximal = False
+                break
+        if maximal and chosen.sum() > 0:
+            if filled == out.shape[0]:
+                return OVER_PATTERNS
+            out[filled] = chosen
+            filled += 1
+        # The last class keeps its most copies (fewer are never maximal); the deepest other class gives one up.
+        c = num_classes - 2
+        while c >= 0 and chosen[c] == 0:
+            c -= 1
+        if c >= 0:
+            chosen[c] -= 1
+            for r in range(num_resources):
+                residual[c + 1, r] = residual[c, r] - chosen[c] * max(demand[c, r], 0)
+            c += 1
+    return filled
+
+
+@kernel
+def is_within(
+    pattern: IntArray, demand_a: IntArray, demand_b: IntArray, capacity_a: IntArray, capacity_b: IntArray
+) -> bool:
+    """Whether the tasks of a pattern, each where it needs less, need no more than both machines have. O(C R)."""
+    for r in range(capacity_a.shape[0]):
+        room = capacity_a[r] + capacity_b[r]
+        for c in range(pattern.shape[0]):
+            if pattern[c] > 0:
+                a, b = demand_a[c, r], demand_b[c, r]
+                room -= pattern[c] * (max(a, b) if min(a, b) < 0 else min(a, b))
+        if room < 0:
+            return False
+    return True
+
+
+@kernel
+def splits_in_two(
+    pattern: IntArray,
+    demand_a: IntArray,
+    demand_b: IntArray,
+    capacity_a: IntArray,
+    capacity_b: IntArray,
+    max_nodes: int,
+) -> int:
+    """Return the search nodes it took to fit the tasks of a pattern on two machines, or minus those it took in vain.
+
+    pattern : (C,). demand_a, demand_b : (C, R). capacity_a, capacity_b : (R,). Depth first over the classes: x of a
+    class go to machine a, the rest to machine b; gives up after `max_nodes`.
+    """
+    num_classes, num_resources = demand_a.shape
+    used = np.zeros((num_classes + 1, 2, num_resources), np.int64)
+    share = np.zeros(num_classes, np.int64)
+    c = 0
+    share[0] = most_copies(demand_a[0], capacity_a, pattern[0])
+    nodes = 0
+    while c >= 0:
+        nodes += 1
+        if nodes > max_nodes:
+            return -nodes
+        if share[c] < 0 or (pattern[c] - share[c] > 0 and demand_b[c, 0] < 0):
+            # Ever fewer on a means ever more on b: nothing left to try for this class.
+            c -= 1
+            if c >= 0:
+                share[c] -= 1
+            continue
+        fits_b = True
+        for r in range(num_resources):
+            used[c + 1, 0, r] = used[c, 0, r] + share[c] * max(demand_a[c, r], 0)
+            used[c + 1, 1, r] = used[c, 1, r] + (pattern[c] - share[c]) * max(demand_b[c, r], 0)
+            if used[c + 1, 1, r] > capacity_b[r]:
+                fits_b = False
+        if not fits_b:
+            c -= 1
+            if c >= 0:
+                share[c] -= 1
+            continue
+        c += 1
+        if c == num_classes:
+            return nodes
+        share[c] = most_copies(demand_a[c], capacity_a - used[c, 0], pattern[c])
+    return -nodes
+
+
+@kernel
+def keep_patterns(
+    patterns: IntArray,
+    pattern_type: IntArray,
+    types: Catalogue,
+    pairs: IntArray,
+    pair_indptr: IntArray,
+    max_nodes: int,
+    total_nodes: int,
+    keep: BoolArray,
+) -> int:
+    """Mark the patterns that neither a cheaper machine nor two machines of at most its price replace; returns how many.
+
+    patterns : (P, C). pattern_type : (P,). pairs : (Q, 2), those of type k from pair_indptr[k] to pair_indptr[k + 1]:
+    pairs of types of at most its price together. max_nodes : of one search; total_nodes : of all, beyond which patterns
+    stay unsplit. keep : (P,), out.
+    """
+    demand, family, capacity = types.demand, types.type2family, types.capacity
+    load = np.zeros((demand.shape[0], demand.shape[2]), np.int64)
+    kept = 0
+    # The pair that split the type's last pattern is the likeliest to split its next.
+    likely = pair_indptr[:-1].copy()
+    for p in range(patterns.shape[0]):
+        k = pattern_type[p]
+        content_load(patterns[p], demand, load)
+        keep[p] = cheapest_type(load, types) == k
+        if not keep[p]:
+            continue
+        num_pairs = pair_indptr[k + 1] - pair_indptr[k]
+        for j in range(-1, num_pairs):
+            if total_nodes <= 0 or num_pairs == 0:
+                break
+            q = likely[k] if j < 0 else pair_indptr[k] + j
+            if j >= 0 and q == likely[k]:
+                continue
+            a, b = pairs[q, 0], pairs[q, 1]
+            demand_a, demand_b = demand[family[a]], demand[family[b]]
+            if not is_within(patterns[p], demand_a, demand_b, capacity[a], capacity[b]):
+                continue
+            nodes = splits_in_two(patterns[p], demand_a, demand_b, capacity[a], capacity[b], max_nodes)
+            total_nodes -= abs(nodes)
+            if nodes > 0:
+                keep[p] = False
+                likely[k] = q
+                break
+        kept += keep[p]
+    return kept

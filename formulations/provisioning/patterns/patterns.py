@@ -1,0 +1,148 @@
+"""Patterns: rent machines with given contents so that every task is covered (Gilmore and Gomory, 1961).
+
+A pattern is a machine type with tasks of each class that fit it together, at the price of the type; `covering.py` has
+the program. A task too many is taken off its machine afterwards, so maximal patterns suffice; of these only those that
+no cheaper machines replace (`needed_patterns`). Classes of equal demand are merged first. Prices count in
+multiples of their greatest common divisor, so that the objective is whole. Sizes are compared in 64-bit integers, which
+hold any instance's; up to which prices the bound is a proof says `covering.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends import MIP_BACKENDS
+from schedgap.formulations.export import model_builder
+from schedgap.formulations.provisioning.catalogue import catalogue_of
+from schedgap.formulations.provisioning.limits import without_interference
+from schedgap.formulations.provisioning.patterns.covering import Cover
+from schedgap.formulations.provisioning.patterns.enumerated import Enumeration, PatternSet
+from schedgap.formulations.provisioning.patterns.kernels_patterns import (
+    OVER_NODES,
+    OVER_PATTERNS,
+    keep_patterns,
+    maximal_patterns,
+)
+from schedgap.instances.method import Outcome, method
+from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.objective import price_step
+
+if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+MAX_PATTERNS = 100_000
+# Beyond this many search nodes, of one search and of all, patterns are kept unsplit; they stay exact, only more.
+SPLIT_NODES, ALL_SPLIT_NODES = 20_000, 50_000_000
+
+
+def enumerate_patterns(
+    instance: ProvisioningInstance, max_patterns: int, max_nodes: int | None = None
+) -> PatternSet | str:
+    """Return all maximal patterns, or the reason why there are too many of them.
+
+    A pattern holds at most `counts` of each class. max_nodes : of the search, 50 for every pattern by default.
+    """
+    nodes = 50 * max_patterns if max_nodes is None else max_nodes
+    out = np.empty((max_patterns, instance.num_classes), np.int64)
+    filled, types = 0, []
+    for k, name in enumerate(instance.type_names):
+        demand = instance.demand[instance.type2family[k]]
+        before = filled
+        filled = maximal_patterns(demand, instance.counts, instance.capacity[k], nodes, out, filled)
+        if filled == OVER_PATTERNS:
+            return f"more than {max_patterns} patterns for {instance.num_classes} task classes (at type {name})"
+        if filled == OVER_NODES:
+            return f"more than {nodes} search nodes for the patterns of type {name} ({before} patterns before it)"
+        types.append(np.full(filled - before, k, np.int64))
+    return PatternSet(np.concatenate(types), out[:filled].copy())
+
+
+def needed_patterns(instance: ProvisioningInstance, every: PatternSet) -> PatternSet:
+    """Drop every pattern that fits a cheaper type, or splits into two parts whose machines cost no more together.
+
+    Exact: put the cheaper machines in the place of the dropped one, extend their contents to maximal ones, and repeat;
+    the coverage never falls, the cost never rises, and the replaced machines' prices (on ties: places in the file) only
+    fall, so it ends with a solution of the same or a lower cost that uses kept patterns alone.
+    """
+    pairs, pair_indptr = _type_pairs(instance)
+    keep = np.zeros(every.size, np.bool_)
+    keep_patterns(
+        every.patterns,
+        every.machine_type,
+        catalogue_of(instance),
+        pairs,
+        pair_indptr,
+        SPLIT_NODES,
+        ALL_SPLIT_NODES,
+        keep,
+    )
+    return every.chosen(np.flatnonzero(keep))
+
+
+def _type_pairs(instance: ProvisioningInstance) -> tuple[IntArray, IntArray]:
+    """Return the pairs of types that cost at most as much as each type, without pairs inside larger ones."""
+    price, capacity, family = instance.price, instance.capacity, instance.type2family
+    inside = (family[:, None] == family) & (capacity[:, None] <= capacity).all(axis=2)
+    first, second = np.triu_indices(instance.num_types)
+    pairs: list[IntArray] = []
+    for k in range(instance.num_types):
+        fitting = np.flatnonzero(price[first] + price[second] <= price[k])
+        a, b = first[fitting], second[fitting]
+        within = (inside[a[:, None], a] & inside[b[:, None], b]) | (inside[a[:, None], b] & inside[b[:, None], a])
+        # Of pairs inside each other, which hold the same, the first stays.
+        earlier = np.arange(a.size) < np.arange(a.size)[:, None]
+        dropped = (within & (~within.T | earlier)).any(axis=1)
+        pairs.append(np.stack((a[~dropped], b[~dropped]), axis=1))
+    indptr = np.concatenate(([0], np.cumsum([len(part) for part in pairs])))
+    return np.concatenate(pairs).astype(np.int64), indptr.astype(np.int64)
+
+
+def price_cover(instance: ProvisioningInstance, chosen: PatternSet) -> Cover:
+    """Return the covering program over given patterns, each at the price of its machine type."""
+    step = price_step(instance)
+    cost = instance.price[chosen.machine_type] // step
+    return Cover(f"patterns-{instance.name}", chosen.patterns, cost, instance.counts, step)
+
+
+PLAIN = Enumeration(
+    "patterns", "use column-generation", without_interference, enumerate_patterns, needed_patterns, price_cover
+)
+
+
+@model_builder("patterns", family=FAMILY)
+def build(instance: ProvisioningInstance) -> LinearModel:
+    """Build the model that the method `patterns` solves; its rows are the merged classes.
+
+    Raises
+    ------
+    MethodError
+        if the instance has interference or too many patterns.
+    """
+    return PLAIN.model(instance, MAX_PATTERNS)
+
+
+@method(
+    "patterns",
+    family=FAMILY,
+    supports=without_interference,
+    bounds=True,
+    exact=True,
+    choices={"backend": MIP_BACKENDS},
+)
+def patterns(
+    instance: ProvisioningInstance,
+    *,
+    time_limit_s: float | None = None,
+    threads: int = 1,
+    backend: str = "highs",
+    max_patterns: int = MAX_PATTERNS,
+    dominance: bool = True,
+) -> Outcome:
+    """Cover the tasks by enumerated patterns of machines: the exact reference where task classes are few."""
+    return PLAIN.solve(
+        instance, max_patterns, dominance=dominance, backend=backend, time_limit_s=time_limit_s, threads=threads
+    )

@@ -1,0 +1,5 @@
+"""The optimum with the future known, by branch and bound over all plans."""
+
+from schedgap.formulations.reconfiguration.clairvoyant.method import clairvoyant
+
+__all__ = ["clairvoyant"]

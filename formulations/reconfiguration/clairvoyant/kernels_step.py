@@ -1,0 +1,155 @@
+"""One plan of the exact search, compiled: carry out a decision, let a period pass, bring the state into canonical form.
+
+Between two plans a state is canonical: machines that are paid for are dropped, the others are in an order that does not
+depend on how they came about, and figures of the past that no longer matter are zero. Equal states are then equal bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.jit import kernel
+from schedgap.instances.reconfiguration.simulator.events import advance
+from schedgap.instances.reconfiguration.simulator.plans import apply_plan, release, rent
+from schedgap.instances.reconfiguration.simulator.state import DONE, FETCHING, FINE, KILLING, UPLOADING, State
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+
+
+@kernel
+def step(
+    s: State, t: int, period: int, price: IntArray, new_types: IntArray, released: IntArray, serial: IntArray
+) -> int:
+    """Carry out the plan at t, `State.target` being set, and let time pass to the next one; s is canonical afterwards.
+
+    serial : (M,), a number for each machine, which follows it as rows change. Returns what was spent until the next
+    plan (and later, on machines that nothing can keep), micro-dollars an hour times seconds; -1 if the plan is refused.
+    """
+    for i in range(new_types.shape[0]):
+        rent(s, t, new_types[i])
+    for i in range(released.shape[0]):
+        release(s, t, released[i])
+    if apply_plan(s, t) != FINE:
+        return -1
+    advance(s, t + period)
+    return canonicalise(s, t + period, price, serial)
+
+
+@kernel
+def canonicalise(s: State, now: int, price: IntArray, serial: IntArray) -> int:
+    """Bring the state into its canonical form; returns what its machines cost since it last was.
+
+    Rows of machines behind the last one that is left keep what they held.
+    """
+    _forget_past(s, now)
+    spent, key = _settle_leases(s, now, price)
+    number = s.clock[0].num_machines
+    order = np.empty(number, np.int64)
+    left = 0
+    for m in range(number):
+        if s.machines.lease[m].paid_until >= 0:
+            continue
+        at = left
+        while at > 0 and _before(key[m], key[order[at - 1]]):
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = m
+        left += 1
+    _reorder(s, order[:left], serial)
+    for i in range(left):
+        s.machines.live[i] = i
+        s.machines.lease[i].counted = now
+    s.machines.live[left:] = 0
+    s.machines.dirty[:] = 0
+    s.clock[0].num_machines = s.clock[0].num_live = left
+    s.active[s.clock[0].num_active :] = 0
+    return int(spent)
+
+
+@kernel
+def _forget_past(s: State, now: int) -> None:
+    """Settle the jobs at this second, and clear what no longer matters of them and of their tasks."""
+    for j in range(s.clock[0].seen):
+        row = s.job[j]
+        row.executed = row.moves = 0
+        is_done = row.phase == DONE
+        if is_done:
+            row.progress = row.rate = row.settled = row.ready = row.finish = 0
+        else:
+            row.progress += row.rate * (now - row.settled)
+            row.settled = now
+            if row.ready <= now:
+                row.ready = 0
+        for k in range(s.given.first_task[j], s.given.first_task[j + 1]):
+            task = s.task[k]
+            if is_done:
+                task.sent_to = task.held_on = -1
+            if is_done or task.stage not in (KILLING, UPLOADING, FETCHING):
+                task.due = 0
+
+
+@kernel
+def _settle_leases(s: State, now: int, price: IntArray) -> tuple[int, IntArray]:
+    """Pay the machines up to this second; return what they cost, and (M, 6) by which they are ordered.
+
+    The lowest task on a machine comes first; those without tasks are ordered by what they are.
+    """
+    number, num_tasks = s.clock[0].num_machines, s.task.shape[0]
+    lowest = np.full(number, num_tasks, np.int64)
+    for k in range(num_tasks - 1, -1, -1):
+        for m in (s.task[k].sent_to, s.task[k].held_on):
+            if m >= 0:
+                lowest[m] = k
+    key = np.zeros((number, 6), np.int64)
+    spent = 0
+    for m in range(number):
+        row = s.machines.lease[m]
+        rate = price[row.type]
+        if row.paid_until >= 0:
+            spent += rate * (row.paid_until - row.paid_from)
+            continue
+        spent += rate * max(now - row.paid_from, 0)
+        row.paid_from = max(row.paid_from, now)
+        row.runs_from = max(row.runs_from, now)
+        images = 0
+        for w in range(s.machines.images.shape[1]):
+            images = 2 * images + s.machines.images[m, w]
+        if lowest[m] < num_tasks or images > 0:
+            row.rented = 0
+        if row.released >= 0:
+            row.released = 0
+        key[m, 0], key[m, 1], key[m, 2] = lowest[m], row.type, row.runs_from
+        key[m, 3], key[m, 4], key[m, 5] = row.rented, images, row.released
+    return int(spent), key
+
+
+@kernel
+def _reorder(s: State, order: IntArray, serial: IntArray) -> None:
+    """Put the machines into this order, drop the others, and send tasks to the new rows."""
+    left = order.shape[0]
+    rank = np.full(serial.shape[0], -1, np.int64)
+    before = s.machines.lease.copy()
+    for i in range(left):
+        rank[order[i]] = i
+        s.machines.lease[i] = before[order[i]]
+    for table in (s.machines.used, s.machines.contending, s.machines.images):
+        table[:left] = table[order]
+    serial[:left] = serial[order]
+    for k in range(s.task.shape[0]):
+        task = s.task[k]
+        if task.sent_to >= 0:
+            task.sent_to = rank[task.sent_to]
+        if task.held_on >= 0:
+            task.held_on = rank[task.held_on]
+        s.target[k] = task.sent_to
+
+
+@kernel
+def _before(left: IntArray, right: IntArray) -> bool:
+    for i in range(left.shape[0]):
+        if left[i] != right[i]:
+            return bool(left[i] < right[i])
+    return False

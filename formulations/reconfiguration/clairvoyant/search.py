@@ -1,0 +1,171 @@
+"""Branch and bound over plans: every decision worth a thought, played by the simulator's own rules.
+
+A node is the true state of the simulator at the second of a plan. Its children are all decisions that some optimal schedule
+may take:
+
+- each task that may be sent stays, goes to a machine in the plan with room, or to a new one. New machines are told apart
+  by their lowest task. Types with the same delays that can hold the same sets of the instance's tasks differ in nothing
+  but their price: the cheapest is enough.
+- a machine without tasks is kept or given back; one that is never used again is better given back now.
+- a machine may be rented before it is used, but not earlier than it takes to run by then: until its first task it
+  changes nothing but the price, so the last plan that is early enough is best.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.reconfiguration.clairvoyant.decisions import Decisions
+from schedgap.formulations.reconfiguration.clairvoyant.kernels_bound import phases, rest
+from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import step
+from schedgap.formulations.reconfiguration.clairvoyant.nodes import Decision, Node, micro, schedule_of, with_more
+from schedgap.instances.reconfiguration.simulator.simulator import Simulator
+from schedgap.instances.reconfiguration.simulator.state import DONE, with_rows
+
+if TYPE_CHECKING:
+    from schedgap.formulations.reconfiguration.clairvoyant.space import DecisionSpace
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.reconfiguration.simulator.state import State
+    from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
+
+
+@dataclass(slots=True)
+class ClairvoyantSearch:
+    """The search of one instance, and what it has found. prune : False visits every decision, for tests."""
+
+    space: DecisionSpace
+    work_price: IntArray
+    prune: bool = True
+    best: int | None = None
+    schedule: ReconfigurationSchedule | None = None
+    nodes: int = 0
+    open: list[Node] = field(default_factory=list)
+    root_bound: int = 0
+    seen: dict[bytes, int] = field(default_factory=dict)
+
+    def run(self, deadline: float | None) -> bool:
+        """Search until the best schedule is proven, and return True, or until the deadline of `perf_counter`."""
+        root = self._root()
+        self.root_bound = micro(root.bound)
+        if deadline is not None and time.perf_counter() >= deadline:
+            self.open = [root]
+            return False
+        if self.prune:
+            self._alone(root)
+        self.open = [root]
+        while self.open:
+            node = self.open[-1]
+            if deadline is not None and time.perf_counter() >= deadline:
+                return False
+            if self.is_hopeless(node.bound):
+                self.open.pop()
+                continue
+            children = self._children(node, deadline)
+            if children is None:
+                return False
+            self.open.pop()
+            children.sort(key=lambda child: -child.bound)
+            self.open.extend(children)
+        return True
+
+    def bound(self) -> int:
+        """Return what is proven: the best schedule's cost, or the least that an open node may still cost."""
+        values = [micro(node.bound) for node in self.open]
+        if self.best is not None:
+            values.append(self.best)
+        return min(values, default=self.root_bound)
+
+    def _root(self) -> Node:
+        space, instance = self.space, self.space.instance
+        start = int(space.first_plan[0]) - max(space.early[k] for k in space.kinds) * instance.period_s
+        start = max(start, 0)
+        node = Node(Simulator(instance, 0).state, start - instance.period_s, 0, 0, 0, np.empty(0, np.int64))
+        child = self._child(node, Decision((), (), ()))
+        assert child is not None
+        return Node(child.state, start, 0, child.bound, child.later, child.serial)
+
+    def is_hopeless(self, amount: int) -> bool:
+        """Whether a schedule that costs so much, in micro-dollars an hour times seconds, is not better than the best."""
+        return self.prune and self.best is not None and micro(amount) >= self.best
+
+    def _alone(self, root: Node) -> None:
+        """Find a first schedule: every task alone on the cheapest machine, never moved."""
+        reservation = self.space.instance.catalogue.reservation_type
+        assert reservation is not None
+        node = root
+        while not self._ended(node):
+            found = phases(node.state, node.at)
+            rows = int(node.state.clock[0].num_machines)
+            stay = node.state.task["sent_to"].tolist()
+            new = [k for k, j in enumerate(self.space.task2job) if found[j] and stay[k] < 0]
+            used = {stay[k] for k, j in enumerate(self.space.task2job) if found[j]}
+            types = tuple(int(reservation[self.space.instance.job2class[self.space.task2job[k]]]) for k in new)
+            empty = tuple(m for m in range(rows) if m not in used and node.state.machines.lease[m].released < 0)
+            child = self._child(node, Decision(types, empty, tuple((k, rows + i) for i, k in enumerate(new))))
+            assert child is not None
+            node = child
+        self._accept(node)
+
+    def _ended(self, node: Node) -> bool:
+        return bool((node.state.job["phase"] == DONE).all())
+
+    def _accept(self, node: Node) -> None:
+        machine, live = node.state.machines.lease, int(node.state.clock[0].num_machines)
+        closing = 0
+        for m in range(live):
+            paid = max(node.at + self.space.instance.terminate_s - int(machine[m].paid_from), 0)
+            closing += int(self.space.price[machine[m].type]) * paid
+        cost = micro(node.spent + closing)
+        if self.best is None or cost < self.best:
+            self.best, self.schedule = cost, schedule_of(node)
+
+    def _children(self, node: Node, deadline: float | None) -> list[Node] | None:
+        if self._ended(node):
+            self._accept(node)
+            return []
+        children: list[Node] = []
+        for decision in Decisions(self.space, node, self.is_hopeless).all():
+            self.nodes += 1
+            if deadline is not None and self.nodes % 64 == 0 and time.perf_counter() >= deadline:
+                return None
+            child = self._child(node, decision)
+            if child is None or self.is_hopeless(child.bound):
+                continue
+            if self.prune:
+                key = _key(child.at, child.state)
+                if self.seen.get(key, child.spent + 1) <= child.spent:
+                    continue
+                self.seen[key] = child.spent
+            children.append(child)
+        return children
+
+    def _child(self, node: Node, decision: Decision) -> Node | None:
+        space, period = self.space, self.space.instance.period_s
+        state, serial = with_more(node, len(decision.new_types))
+        for task, row in decision.sent:
+            state.target[task] = row
+        new_types, released = np.array(decision.new_types, np.int64), np.array(decision.released, np.int64)
+        spent = step(state, node.at, period, space.price, new_types, released, serial)
+        if spent < 0:
+            return None
+        live, at = int(state.clock[0].num_machines), node.at + period
+        state = state._replace(machines=with_rows(state.machines, live, live))
+        worth, later = rest(
+            state, at, period, space.acquire, space.price, space.first_plan, space.cover, self.work_price
+        )
+        spent += node.spent
+        rented = node.rented + len(decision.new_types)
+        return Node(
+            state, at, spent, max(spent + worth, node.bound), later, serial[:live].copy(), rented, node, decision
+        )
+
+
+def _key(at: int, state: State) -> bytes:
+    """Return the same bytes for equal canonical states at one second."""
+    machines = state.machines
+    arrays = (state.clock, state.task, state.job, state.active, machines.lease, machines.used, machines.contending)
+    return at.to_bytes(8) + b"".join(array.tobytes() for array in (*arrays, machines.images))

@@ -1,0 +1,259 @@
+"""The integer program behind `clairvoyant-program`: physics no worse than the simulator's, so its optimum bounds every schedule.
+
+Sets        i tasks, of jobs j; t plans 0..K-1, P seconds apart; m slots: copies of the machine types that are worth it
+Variables   y[m,t] a machine of the slot holds tasks; s[m,t] it is rented there and then; w[m,t] it was rented before and
+            held nothing at t - 1; x[i,m,t] task i is on m; z[j,t] job j is in the plan;
+            f[j,t] it could end while it is stopped (all binary);
+            g[j,t] its progress in the period, l[j,t] seconds of the period lost to start-up or a move;
+            e[m,t] seconds for which tasks that leave hold a machine that is given up, d[m,t] such seconds that are
+            paid already since the machine is kept for w; r[j] work left after the horizon
+Minimise    sum price (P y - a s + (P - max(a, 0)) w + e - d) + sum work_price r        a: acquisition less termination
+Rows        sum_m x[i,m,t] = z[j,t] <= z[j,t-1]; z[j,t] >= 1 - sum_{t'<t} g[j,t'] / work; x <= y <= sum_i x; capacity
+            y[m,t] - y[m,t-1] <= s + w <= y
+            g <= P z - l;  l >= seconds of [kill, launched) where x[i,m] begins, or where m is new (s, w) under i
+            e >= (kill + upload) (x[i,m,t-1] + z[j,t] - f[j,t] - 1 - y[m,t] + s + w);  d <= h w, h the longest kill and upload;
+            sum_{t'<t} g[j,t'] >= (work - kill) f[j,t];  sum_{m of a type, t'<=t} d[m,t'] <= sum_{m of the type, t'<t} e[m,t']
+
+Why it bounds. A machine of a schedule is cut where it holds nothing, each piece is put into the lowest free slot. The
+first piece of a machine begins with s if the machine is rented in that plan; any other follows a plan for which a machine
+was paid and held nothing but tasks that leave: w. So all pieces hold tasks, and there are never more than tasks. A job
+progresses no faster than time, not before all of its tasks are launched, and is frozen while it is moved; delays may reach
+into later periods, where they bound g apart, since a second is lost only once. What is left after the horizon costs at
+least its work prices: those seconds are paid after it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.reconfiguration.clairvoyant_program.slots import allowed
+from schedgap.formulations.reconfiguration.limits import NANO
+from schedgap.formulations.reconfiguration.presence import must_plans, start_up_s
+from schedgap.formulations.rows import Rows
+from schedgap.instances.units import HOUR_S
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.formulations.reconfiguration.clairvoyant_program.layout import Layout
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+
+
+def program(instance: ReconfigurationInstance, at: Layout, work_price: IntArray) -> LinearModel:
+    """Build the program, in micro-dollars.
+
+    work_price : (C,) nano-dollars for an hour of a task's work, as of `work_prices`.
+    """
+    rows = Rows(at.num_variables)
+    _add_machines(rows, instance, at)
+    _add_presence(rows, instance, at)
+    _add_losses(rows, instance, at)
+    _add_leaving(rows, instance, at)
+    period = instance.period_s
+    price = instance.catalogue.price[at.kind][:, None] / HOUR_S
+    unpaid = (instance.acquire_s - instance.terminate_s)[at.kind][:, None]
+    cost = np.zeros(at.num_variables)
+    cost[at.y] = price * period
+    cost[at.s] = -price * unpaid
+    cost[at.w] = price * (period - np.maximum(unpaid, 0))
+    cost[at.e] = price
+    cost[at.d] = -price
+    cost[at.rest] = work_price[instance.job2class] * instance.num_tasks / (HOUR_S * NANO)
+    lower, upper = np.zeros(at.num_variables), np.ones(at.num_variables)
+    plans = at.z.shape[1]
+    _, must_end = must_plans(instance)
+    times = np.arange(plans)
+    lower[at.z] = (times >= at.first[:, None]) & (times < must_end[:, None])
+    upper[at.z] = times >= at.first[:, None]
+    upper[at.w[:, 0]] = 0
+    upper[at.x] = (times >= at.first[at.job, None])[:, None, :] & allowed(instance)[at.kind][:, at.job].T[:, :, None]
+    latest = (times - at.first[:, None]) * period - _launched_s(instance)[:, None]
+    upper[at.f] = (times > at.first[:, None]) & (latest >= (instance.work_s - _delays(instance)[:, 2])[:, None])
+    upper[at.g] = period * upper[at.z]
+    upper[at.loss] = period
+    upper[at.e] = upper[at.d] = period
+    upper[at.rest] = instance.work_s
+    _set_first_launch(instance, at, lower, upper)
+    integral = np.zeros(at.num_variables, np.bool_)
+    for key in (at.y, at.s, at.w, at.x, at.z, at.f):
+        integral[key] = True
+    return rows.model(f"clairvoyant-program-{instance.name}", cost, lower, upper, integral, 1)
+
+
+def _add(rows: Rows, name: str, terms: Sequence[tuple[float | IntArray, IntArray]], lower: float, upper: float) -> None:
+    """Add a row for each entry of the terms' arrays: a factor, or one each, and the variable."""
+    shape = np.broadcast_shapes(*(variable.shape for _, variable in terms))
+    number = int(np.prod(shape))
+    if not number:
+        return
+    rows.add(
+        name,
+        np.tile(np.arange(number), len(terms)),
+        np.concatenate([np.broadcast_to(variable, shape).ravel() for _, variable in terms]),
+        np.concatenate([np.broadcast_to(np.asarray(f, np.float64), shape).ravel() for f, _ in terms]),
+        np.full(number, lower),
+        np.full(number, upper),
+    )
+
+
+def _sums(
+    rows: Rows, name: str, factor: float | IntArray, variables: IntArray, last: IntArray, minus: float | IntArray
+) -> None:
+    """Add rows: the sum over the first axis of factor x variables is at most `minus` times the last ones."""
+    shape = variables.shape[1:]
+    number = int(np.prod(shape))
+    row = np.broadcast_to(np.arange(number).reshape(shape), variables.shape)
+    rows.add(
+        name,
+        np.concatenate((row.ravel(), np.arange(number))),
+        np.concatenate((variables.ravel(), np.broadcast_to(last, shape).ravel())),
+        np.concatenate(
+            (
+                np.broadcast_to(np.asarray(factor, np.float64), variables.shape).ravel(),
+                np.broadcast_to(np.asarray(minus, np.float64), shape).ravel(),
+            )
+        ),
+        np.full(number, -np.inf),
+        np.zeros(number),
+    )
+
+
+def _add_machines(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> None:
+    """Add what slots hold, and when their machines begin."""
+    catalogue = instance.catalogue
+    begin = [(1.0, at.s), (1.0, at.w)]
+    _add(rows, "open", [(1.0, at.x), (-1.0, at.y[None])], -np.inf, 0.0)
+    _sums(rows, "holds", -1.0, at.x, at.y, 1.0)
+    demand = catalogue.demand[catalogue.type2family[at.kind]][:, instance.job2class[at.job]].clip(0)
+    for r, name in enumerate(catalogue.resources):
+        capacity = catalogue.capacity[at.kind, r][:, None]
+        _sums(rows, f"room-{name}", demand[:, :, r].T[:, :, None], at.x, at.y, -capacity)
+    _add(
+        rows, "begins", [(1.0, at.s[:, 1:]), (1.0, at.w[:, 1:]), (-1.0, at.y[:, 1:]), (1.0, at.y[:, :-1])], 0.0, np.inf
+    )
+    _add(rows, "begins-first", [(1.0, at.s[:, 0]), (1.0, at.w[:, 0]), (-1.0, at.y[:, 0])], 0.0, np.inf)
+    _add(rows, "begins-open", [*begin, (-1.0, at.y)], -np.inf, 0.0)
+    # A machine takes the lowest slot of its type that is free.
+    next_one = np.flatnonzero(at.copy)
+    _add(rows, "order", [(1.0, at.s[next_one]), (1.0, at.w[next_one]), (-1.0, at.y[next_one - 1])], -np.inf, 0.0)
+
+
+def _add_presence(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> None:
+    """Add that jobs are in the plans until their work is done, and how fast it is done."""
+    period = instance.period_s
+    by_slot = np.moveaxis(at.x, 1, 0)
+    _sums(rows, "placed-once", 1.0, by_slot, at.z[at.job], -1.0)
+    _sums(rows, "placed", -1.0, by_slot, at.z[at.job], 1.0)
+    # Tasks of one job are alike: at first they are in the order of their slots.
+    for i in np.flatnonzero(at.job[1:] == at.job[:-1]).tolist():
+        where = at.x[i : i + 2, :, at.first[at.job[i]]]
+        terms = [
+            (sign * float(m), where[n, m][None]) for n, sign in ((0, 1.0), (1, -1.0)) for m in range(where.shape[1])
+        ]
+        _add(rows, f"alike-{i}", terms, -np.inf, 0.0)
+    for j, first in enumerate(at.first.tolist()):
+        _add(rows, f"leaves-{j}", [(1.0, at.z[j, first + 1 :]), (-1.0, at.z[j, first:-1])], -np.inf, 0.0)
+        work = float(instance.work_s[j])
+        for t in range(first + 1, at.z.shape[1] + 1):
+            left = at.rest[j : j + 1] if t == at.z.shape[1] else at.z[j, t : t + 1]
+            done = [(1.0, at.g[j, u : u + 1]) for u in range(first, t)]
+            if t < at.z.shape[1]:
+                least = max(work - float(instance.kill_s[instance.class2workload[instance.job2class[j]]]), 0.0)
+                _add(rows, f"ending-{j}-{t}", [(-least, at.f[j, t : t + 1]), *done], 0.0, np.inf)
+            _add(rows, f"done-{j}-{t}", [(1.0 if t == at.z.shape[1] else work, left), *done], work, np.inf)
+    _add(rows, "speed", [(1.0, at.g), (-float(period), at.z), (1.0, at.loss)], -np.inf, 0.0)
+
+
+def _add_losses(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> None:
+    """Add the seconds lost to moves and to new machines, in the period of the plan and in later ones."""
+    plans, period = at.z.shape[1], instance.period_s
+    boot, delays = (instance.acquire_s + instance.setup_s)[at.kind], _delays(instance)
+    for i, j in enumerate(at.job.tolist()):
+        fetch, build, kill, upload, init = delays[j].tolist()
+        for t in range(int(at.first[j]), plans):
+            is_first = t == at.first[j]
+            stopped = 0 if is_first else kill
+            launch = np.full(boot.shape, 0 if is_first else kill + upload)
+            begins = {
+                "new": (launch.clip(boot) + fetch + build + init, [(1.0, at.x[i, :, t]), (1.0, at.s[:, t])], 1.0),
+            }
+            if not is_first:
+                again = launch + fetch + init
+                begins["moved"] = (again, [(1.0, at.x[i, :, t]), (-1.0, at.x[i, :, t - 1])], 0.0)
+                begins["ready"] = (again, [(1.0, at.x[i, :, t]), (1.0, at.w[:, t])], 1.0)
+            for name, (until, terms, beyond) in begins.items():
+                for u in range(t, plans):
+                    lost = (until.clip(max=(u - t + 1) * period) - max(stopped, (u - t) * period)).clip(0)
+                    some = np.flatnonzero(lost)
+                    if not some.size:
+                        break
+                    where = np.full(some.shape, at.loss[j, u] if u == t else at.g[j, u])
+                    # l >= lost (.. - beyond), or in later periods g <= P - lost (.. - beyond): a row is scaled to l.
+                    sign = -1.0 if u == t else 1.0
+                    factor = lost[some]
+                    entries = [(sign, where), *((f * factor, variable[some]) for f, variable in terms)]
+                    _add_scaled(rows, f"{name}-{i}-{t}-{u}", entries, beyond * factor + (0 if u == t else period))
+
+
+def _add_scaled(rows: Rows, name: str, terms: Sequence[tuple[float | IntArray, IntArray]], upper: IntArray) -> None:
+    number = upper.shape[0]
+    rows.add(
+        name,
+        np.tile(np.arange(number), len(terms)),
+        np.concatenate([variable for _, variable in terms]),
+        np.concatenate([np.broadcast_to(np.asarray(f, np.float64), (number,)) for f, _ in terms]),
+        np.full(number, -np.inf),
+        upper.astype(np.float64),
+    )
+
+
+def _set_first_launch(instance: ReconfigurationInstance, at: Layout, lower: FloatArray, upper: FloatArray) -> None:
+    """Bound what jobs lose when they are launched for the first time, on whatever machine."""
+    period, least = instance.period_s, _launched_s(instance)
+    for j, first in enumerate(at.first.tolist()):
+        launched = int(least[j])
+        lower[at.loss[j, first]] = min(launched, period)
+        for t in range(first + 1, at.z.shape[1]):
+            upper[at.g[j, t]] = period - min(max(launched - (t - first) * period, 0), period)
+
+
+def _add_leaving(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> None:
+    """Add the seconds for which tasks that are stopped and saved hold a machine that is given up."""
+    delays = _delays(instance)
+    leave = np.minimum(delays[:, 2] + delays[:, 3], instance.period_s)
+    for i, j in enumerate(at.job.tolist()):
+        seconds = float(leave[j])
+        terms = [
+            (seconds, at.x[i, :, :-1]),
+            (seconds, np.broadcast_to(at.z[j, 1:], at.y[:, 1:].shape)),
+            (-seconds, np.broadcast_to(at.f[j, 1:], at.y[:, 1:].shape)),
+            (-seconds, at.y[:, 1:]),
+            (seconds, at.s[:, 1:]),
+            (seconds, at.w[:, 1:]),
+            (-1.0, at.e[:, 1:]),
+        ]
+        if seconds:
+            _add(rows, f"leave-{i}", terms, -np.inf, seconds)
+    _add(rows, "paid", [(1.0, at.d), (-float(leave.max()), at.w)], -np.inf, 0.0)
+    for k in np.unique(at.kind).tolist():
+        for t in range(at.z.shape[1]):
+            paid, held = at.d[at.kind == k, : t + 1].reshape(-1, 1), at.e[at.kind == k, :t].reshape(-1, 1)
+            terms = [*((1.0, paid[n]) for n in range(len(paid))), *((-1.0, held[n]) for n in range(len(held)))]
+            _add(rows, f"paid-{k}-{t}", terms, -np.inf, 0.0)
+
+
+def _delays(instance: ReconfigurationInstance) -> IntArray:
+    """(J, 5): fetch, build, kill, upload and init of each job."""
+    by_workload = (instance.fetch_s, instance.build_s, instance.kill_s, instance.upload_s, instance.init_s)
+    delays: IntArray = np.stack(by_workload, axis=1)[instance.class2workload[instance.job2class]]
+    return delays
+
+
+def _launched_s(instance: ReconfigurationInstance) -> IntArray:
+    """(J,): seconds from a plan until a job that it launches progresses, at least."""
+    seconds: IntArray = start_up_s(instance)[instance.job2class]
+    return seconds

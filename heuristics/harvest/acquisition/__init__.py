@@ -1,0 +1,1 @@
+"""Which VMs a pool that is not fixed keeps, gives back and asks for."""

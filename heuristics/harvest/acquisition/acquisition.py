@@ -1,0 +1,108 @@
+"""Acquisition: which harvest VMs a pool keeps, gives back and asks for; what every method with a pool can be told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.heuristics.harvest.acquisition import kernels_acquire, kernels_reservation
+from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire, AcquireRules
+from schedgap.heuristics.harvest.acquisition.kernels_reservation import Counters, VmSearch
+from schedgap.instances.errors import MethodError
+from schedgap.instances.harvest.simulator.state import NOBODY
+from schedgap.instances.records import record
+
+if TYPE_CHECKING:
+    from schedgap.instances.harvest.model import HarvestInstance
+
+# `keep`: nothing is given back, evicted VMs are replaced (the paper's baseline). `recent`: the tenth of the pool that changed
+# last is given back each hour (Algorithm 2). `reservation`: of our own, see `kernels_reservation`.
+ACQUIRERS = {"keep": kernels_acquire.KEEP, "recent": kernels_acquire.RECENT, "reservation": kernels_acquire.RESERVATION}
+# `none`: as many VMs are held as at the start. `cores`: as many cores (the fixed budget of Appendix B.4). `utilisation`: 60 to
+# 80% of the cores are used (section 3.2). `demand`: the same, with the cores that waiting tasks need counted as used.
+# No more cores than there are can be used: with `utilisation` a pool that shrank in a lull grows by a quarter an hour at most,
+# however many tasks wait.
+SCALINGS = {
+    "none": kernels_acquire.UNSCALED,
+    "cores": kernels_acquire.CONSTANT,
+    "utilisation": kernels_acquire.UTILISATION,
+    "demand": kernels_acquire.DEMAND,
+}
+GIVEN_BACK = {"keep": 0.0, "recent": 0.1, "reservation": 0.25}
+UTILISATION_BOUNDS = (0.6, 0.8)
+
+# Of the reservation rule: hours for which a VM is held, and bad hours that a change of VMs costs.
+HORIZON_H, CHANGE_COST = 8.0, 0.25
+
+
+def acquisition(
+    instance: HarvestInstance,
+    acquirer: str = "keep",
+    scaling: str = "none",
+    *,
+    fraction: float | None = None,
+    bounds: tuple[float, float] = UTILISATION_BOUNDS,
+    warm_up: bool = True,
+    immediately: bool = False,
+) -> Acquire:
+    """Return what `kernels_acquire.on_epoch` needs to keep the pool of an instance.
+
+    Parameters
+    ----------
+    acquirer : one of `ACQUIRERS`. scaling : one of `SCALINGS`; until the first job arrives a pool does not follow the load.
+    fraction : of the pool, the most that is given back at an epoch, at most a half; None for the rule's own `GIVEN_BACK`.
+    bounds : the utilisation to hold, lowest and highest.
+    warm_up : whether VMs are given back before the first job arrives.
+    immediately : replace evicted VMs at once rather than at the next epoch, as the paper's hourly trigger does.
+
+    Raises
+    ------
+    MethodError
+        for an unknown rule, or a fraction or bounds out of range.
+    """
+    for what, given, known in (("acquirer", acquirer, ACQUIRERS), ("scaling", scaling, SCALINGS)):
+        if given not in known:
+            raise MethodError(f"{what} '{given}' is unknown; choose one of {', '.join(known)}.")
+    fraction = GIVEN_BACK[acquirer] if fraction is None else fraction
+    if not 0 <= fraction <= 0.5:
+        raise MethodError(f"the acquirer is to give back a fraction of {fraction} of the pool; give 0 to 0.5.")
+    if not 0 < bounds[0] <= bounds[1] <= 1:
+        raise MethodError(
+            f"the utilisation is to be held between {bounds[0]} and {bounds[1]}; give 0 < low <= high <= 1."
+        )
+    bounds = (1.0, 1.0) if scaling == "cores" else bounds
+    rules = AcquireRules(
+        rule=ACQUIRERS[acquirer],
+        scaling=SCALINGS[scaling],
+        target=int(instance.leased.sum()),
+        fraction=round(fraction * 1000),
+        low=round(bounds[0] * 1000),
+        high=round(bounds[1] * 1000),
+        warm_up=int(warm_up),
+        immediately=int(immediately),
+        cores=int(instance.event_cores[instance.first_event[:-1]][instance.leased].sum()),
+    )
+    num_vms = instance.num_vms
+    seen, score, given_back = np.zeros(1, np.int64), np.zeros(num_vms), np.zeros(num_vms, np.int64)
+    return Acquire(rules, seen, score, given_back, _search(instance))
+
+
+def _search(instance: HarvestInstance) -> VmSearch:
+    """Return the memory of the reservation rule before anything is seen."""
+    num_vms, features = instance.num_vms, kernels_reservation.FEATURES
+    return VmSearch(
+        horizon=HORIZON_H,
+        cost=CHANGE_COST,
+        counter=record(Counters),
+        lease=np.where(instance.leased, np.cumsum(instance.leased) - 1, NOBODY),
+        is_bad=np.zeros(num_vms),
+        bad_hours=np.zeros(num_vms),
+        hours=np.zeros(num_vms),
+        feature=np.zeros((num_vms, features)),
+        sample=np.zeros((kernels_reservation.SAMPLES, features + 1)),
+        offer=np.zeros((kernels_reservation.OFFERS, features + 1)),
+        weight=np.array(kernels_reservation.FIRST_WEIGHTS),
+        system=np.zeros((features, features + 1)),
+        quality=np.zeros(kernels_reservation.OFFERS),
+    )

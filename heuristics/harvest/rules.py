@@ -1,0 +1,118 @@
+"""From a method's parameters to its outcome: what all compiled rules share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schedgap.heuristics.harvest.acquisition.acquisition import ACQUIRERS, SCALINGS, acquisition
+from schedgap.heuristics.harvest.kernels_rules import play
+from schedgap.instances.errors import MethodError
+from schedgap.instances.harvest.simulator.simulator import Simulator
+from schedgap.instances.method import Outcome, Status
+from schedgap.instances.units import SECOND_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire
+    from schedgap.instances.harvest.model import HarvestInstance
+    from schedgap.instances.harvest.simulator.state import State
+
+LONGEST_S = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class PoolOptions:
+    """What every method of the family is told of the pool and of checkpoints.
+
+    acquirer, scaling : as `acquisition` has them. interruptible_every_s : after how many seconds of work tasks take checkpoints
+    that cost no time (SlackSched, Appendix B.3); 0 for never.
+    """
+
+    acquirer: str = "keep"
+    scaling: str = "none"
+    interruptible_every_s: int = 60
+
+    @property
+    def free_every_ms(self) -> int:
+        """After how many ms of work tasks take checkpoints that cost no time.
+
+        Raises
+        ------
+        MethodError
+            for a number out of range.
+        """
+        return every_ms("interruptible_every_s", self.interruptible_every_s)
+
+
+POOL = PoolOptions()
+CHOICES = {"acquirer": tuple(ACQUIRERS), "scaling": tuple(SCALINGS)}
+
+
+def every_ms(name: str, value_s: int) -> int:
+    """Return how often tasks take checkpoints, from a parameter in seconds.
+
+    Raises
+    ------
+    MethodError
+        for a number out of range.
+    """
+    if not 0 <= value_s <= LONGEST_S:
+        raise MethodError(f"{name} is {value_s}; give 1 to {LONGEST_S} seconds, or 0 for no checkpoints.")
+    return value_s * SECOND_MS
+
+
+def play_rule(
+    instance: HarvestInstance,
+    rule: int,
+    pool: PoolOptions,
+    rng: np.random.Generator,
+    *,
+    checkpoint_every_s: int = 0,
+    copies: int = 1,
+) -> Outcome:
+    """Play one of the rules of `kernels_rules`.
+
+    checkpoint_every_s : after how many seconds of work tasks take checkpoints that cost time. copies : so many runs of a task
+    the rule may place at one moment.
+
+    Raises
+    ------
+    MethodError
+        for parameters out of range.
+    """
+    reason = fixed_pool_reason(instance, pool.acquirer, pool.scaling)
+    if reason is not None:
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    free_every, costly_every = pool.free_every_ms, every_ms("checkpoint_every_s", checkpoint_every_s)
+    simulator = Simulator(instance, seed=int(rng.integers(2**63)), copies=copies)
+    return play_kernel(
+        simulator, pool, lambda state, acquire: int(play(state, rule, acquire, free_every, costly_every))
+    )
+
+
+def play_kernel(simulator: Simulator, pool: PoolOptions, kernel: Callable[[State, Acquire], int]) -> Outcome:
+    """Play a kernel of a state and an acquisition to the end."""
+    acquire = acquisition(simulator.instance, pool.acquirer, pool.scaling)
+    simulator.run(lambda state: kernel(state, acquire))
+    return outcome(simulator)
+
+
+def fixed_pool_reason(instance: HarvestInstance, acquirer: str, scaling: str) -> str | None:
+    """Return why a way to acquire VMs cannot be had with an instance, or None."""
+    if not instance.is_fixed or (acquirer, scaling) == ("keep", "none"):
+        return None
+    return f"the pool is fixed, and acquirer {acquirer} with scaling {scaling} chooses VMs; give keep and none"
+
+
+def outcome(simulator: Simulator) -> Outcome:
+    """Return the schedule of a simulation in which nothing will happen any more, or why it is none."""
+    if simulator.is_complete:
+        return Outcome(simulator.schedule(), details={"kills": int(simulator.state.tasks.kills.sum())})
+    job = int(simulator.state.tasks.job[simulator.first_waiting()])
+    name, cores = simulator.instance.job_name(job), simulator.instance.cores[job]
+    reason = f"tasks of job {name}, of {cores} cores, wait for ever: no VM that is leased in the end has room for them"
+    return Outcome(details={"reason": reason})

@@ -1,0 +1,1 @@
+"""SlackSched's prediction engine and matching, its variants, and one rule of our own."""

@@ -1,0 +1,232 @@
+"""The prediction engine (SlackSched, section 3.1): how likely a VM lets a task complete, and when it would have done so.
+
+X is the time between two changes of a VM, of all VMs together; S(t) = P(X > t) and I(t) its integral from 0 to t. P(x) is
+the probability that the next change is a shrink if the last one went in direction x. With e' = e + a and
+
+    A(e', d) = I(e' + d) - I(e') - d S(e' + d) = E[(X - e') 1(e' < X < e' + d)]
+
+Equation 2, whose last term is itself with e = a = 0 and x = grown, becomes
+
+    R(d) = d + P(grown) A(0, d) / (1 - P(grown) (1 - S(d)))
+    E(x, a, e, d) = a + d + P(x) / S(e') ((S(e') - S(e' + d)) (R(d) - d) + A(e', d))
+
+S is known on a uniform grid, linear in between, I its exact integral. From the quantile on at which too few gaps are left to
+count, S goes on as a Pareto distribution: the gaps of a day say nothing of VMs that have not changed for longer than that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+# At run time, too: what is compiled depends on the fields.
+from schedgap.heuristics.harvest.slacksched.state import Engine  # noqa: TC001
+from schedgap.instances.harvest.simulator.state import GREW, NOBODY, SHRANK, Log, State
+from schedgap.instances.jit import inlined_kernel, inner_kernel, lean_kernel
+from schedgap.instances.kernels.sort import sort
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+
+# Values of `EngineOptions.survival`: how S is estimated.
+ECDF, KAPLAN_MEIER = 0, 1
+# Values of `EngineOptions.span`, what X is the time between: two changes, or a change and the next shrink of the VM (Equation 3),
+# after which P(x) = 1.
+CHANGE_TO_CHANGE, CHANGE_TO_SHRINK = 0, 1
+
+FINEST_STEP_MS = 5_000.0
+MOST_CELLS = 16_384
+TAIL_SHARE = 0.02
+# A Hill estimate of fewer gaps than these is noise.
+LEAST_TAIL = 10
+LEAST_ALPHA, MOST_ALPHA = 0.3, 10.0
+LONGEST_MS = 1e18
+
+
+@inlined_kernel
+def look(g: Engine, ms: float) -> tuple[float, float]:
+    """Return S and I at `ms` >= 0."""
+    tail = g.fitted[0].tail_ms
+    if ms >= tail:
+        survival = g.fitted[0].tail_survival * (ms / tail) ** -g.fitted[0].tail_alpha
+        beyond = (g.fitted[0].tail_survival * tail - survival * ms) / (g.fitted[0].tail_alpha - 1.0)
+        return survival, g.fitted[0].tail_integral + beyond
+    step = g.fitted[0].step
+    place = ms / step
+    cell = min(int(place), g.mark[0].cells - 1)
+    share = place - cell
+    left = g.curve[cell, 0]
+    slope = g.curve[cell + 1, 0] - left
+    return left + share * slope, g.curve[cell, 1] + share * step * (left + 0.5 * share * slope)
+
+
+@inner_kernel
+def restart_loss(g: Engine, d: float) -> float:
+    """Return R(d) - d: what a task of length d loses to shrinks on VMs that have just come to be, until it completes."""
+    survival, integral = look(g, d)
+    p = g.p_shrink[GREW]
+    # Written so that it is not 0 where S is next to nothing and p is 1.
+    return float(p * max(integral - d * survival, 0.0) / ((1.0 - p) + p * survival))
+
+
+@inner_kernel
+def loss_from(g: Engine, x: int, age: float, d: float, again: float) -> float:
+    """Return what a task of length d loses that starts when the VM is of that age. again : its `restart_loss`.
+
+    Rises with d: that prunes.
+    """
+    survival, integral = look(g, age)
+    last, last_integral = look(g, age + d)
+    # Rounding may leave differences of 1e-10 below zero.
+    started = max(last_integral - integral - d * last, 0.0)
+    return float(g.p_shrink[x] / survival * (max(survival - last, 0.0) * again + started))
+
+
+@inner_kernel
+def completes_by(g: Engine, x: int, e: float, d: float) -> float:
+    """Return the completion probability (Equation 1)."""
+    survival, _ = look(g, e)
+    last, _ = look(g, e + d)
+    return float(1.0 - g.p_shrink[x] * (1.0 - last / survival))
+
+
+@lean_kernel
+def keep_fresh(s: State, g: Engine) -> bool:
+    """Look at the log of the last day again if it is time to, and return whether it was. O(N log N + G) if so."""
+    now = s.clock[0].now
+    if now < g.mark[0].next_refresh:
+        return False
+    g.mark[0].next_refresh = now + g.options.refresh_ms
+    observe(g, now, s.clock[0].changes, s.log, s.vms.changed, s.vms.size)
+    return True
+
+
+@lean_kernel
+def observe(g: Engine, now: int, last: int, log: Log, changed: IntArray, cores: IntArray) -> None:
+    """Fit S, I and P(x) to the changes of the window that ends now; `last` are in the log, as `State` has it."""
+    begin, first = now - g.options.window_ms, g.mark[0].first
+    while first < last and log.ms[first] <= begin:
+        first += 1
+    g.mark[0].first = first
+    if g.options.span == CHANGE_TO_SHRINK:
+        g.p_shrink[GREW] = 1.0
+        g.p_shrink[SHRANK] = 1.0
+    else:
+        _count_shrinks(g, first, last, log)
+    size = 0
+    if g.options.survival == KAPLAN_MEIER:
+        # The spans that go on, of VMs that are there.
+        for vm in range(cores.shape[0]):
+            if cores[vm] > 0 and now > changed[vm]:
+                size = _add(g, size, changed[vm], now, 0, begin)
+    for vm in range(g.next_shrink.shape[0]):
+        g.next_shrink[vm] = NOBODY
+    for i in range(last - 1, first - 1, -1):
+        start, end, ended = log.ms[i] - log.gap[i], log.ms[i], 1
+        if g.options.span == CHANGE_TO_SHRINK:
+            if log.after[i] == SHRANK:
+                g.next_shrink[log.vm[i]] = end
+            elif g.next_shrink[log.vm[i]] != NOBODY:
+                end = g.next_shrink[log.vm[i]]
+            else:
+                end, ended = now, 0
+        if ended or g.options.survival == KAPLAN_MEIER:
+            size = _add(g, size, start, end, ended, begin)
+    fit(g, size)
+
+
+@inner_kernel
+def _count_shrinks(g: Engine, first: int, last: int, log: Log) -> None:
+    """Estimate P(x) from pairs of successive changes, each pair counted once more than it was seen."""
+    for x in (GREW, SHRANK):
+        shrinks, all_changes = 1.0, 2.0
+        for i in range(first, last):
+            if log.before[i] == x:
+                all_changes += 1.0
+                if log.after[i] == SHRANK:
+                    shrinks += 1.0
+        g.p_shrink[x] = shrinks / all_changes
+
+
+@inlined_kernel
+def _add(g: Engine, size: int, start: int, end: int, is_end: int, begin: int) -> int:
+    g.exit[size] = end - start
+    # A span that began before the window was seen from some age on, which only one of the two estimates knows.
+    g.entry[size] = max(begin - start, 0) if g.options.survival == KAPLAN_MEIER else 0
+    g.is_end[size] = is_end
+    return size + 1
+
+
+@lean_kernel
+def fit(g: Engine, size: int) -> None:
+    """Fit S and I to the first intervals: the product-limit estimate, which is the ECDF if all of them are whole.
+
+    Where all of a risk set end at once, it counts as one larger, lest S be 0 from there on.
+    """
+    left_ends = 0
+    for k in range(size):
+        g.order[k] = 2 * g.exit[k] + g.is_end[k]
+        g.joins[k] = g.entry[k]
+        left_ends += g.is_end[k]
+    sort(g.order, g.scratch, size)
+    if g.options.survival == KAPLAN_MEIER:
+        sort(g.joins, g.scratch, size)
+    tail_ends = max(TAIL_SHARE * left_ends, LEAST_TAIL)
+    g.fitted[0].tail_ms = LONGEST_MS
+    steps, joined, survival, i = 0, 0, 1.0, 0
+    while i < size:
+        at = g.order[i] >> 1
+        while joined < size and g.joins[joined] < at:
+            joined += 1
+        at_risk, died = joined - i, 0
+        while i < size and g.order[i] >> 1 == at:
+            died += g.order[i] & 1
+            i += 1
+        left_ends -= died
+        if died:
+            survival *= 1.0 - died / max(at_risk, died + 1)
+            g.step_ms[steps] = at
+            g.step_survival[steps] = survival
+            steps += 1
+            if left_ends <= tail_ends:
+                g.fitted[0].tail_ms = at
+                break
+    _tail(g, size)
+    _grid(g, steps)
+
+
+@inner_kernel
+def _tail(g: Engine, size: int) -> None:
+    """Fit the Pareto tail: the Hill estimate, for intervals that are seen from an age on or up to an age only."""
+    tail, ends, logs = g.fitted[0].tail_ms, 0, 0.0
+    for k in range(size):
+        if g.exit[k] > tail:
+            ends += g.is_end[k]
+            logs += np.log(g.exit[k] / max(g.entry[k], tail))
+    alpha = ends / logs if logs > 0.0 else MOST_ALPHA
+    alpha = min(max(alpha, LEAST_ALPHA), MOST_ALPHA)
+    # The integral of t ** -alpha has another form at 1.
+    g.fitted[0].tail_alpha = alpha if abs(alpha - 1.0) > 1e-6 else 1.0 + 1e-6
+
+
+@inner_kernel
+def _grid(g: Engine, steps: int) -> None:
+    """Sample the step function up to the tail."""
+    tail = g.fitted[0].tail_ms
+    cells = int(min(max(np.ceil(tail / FINEST_STEP_MS), 1.0), g.curve.shape[0] - 1))
+    step = tail / cells
+    at, survival = 0, 1.0
+    g.curve[0, 0] = 1.0
+    g.curve[0, 1] = 0.0
+    for j in range(1, cells + 1):
+        ms = tail if j == cells else j * step
+        while at < steps and g.step_ms[at] <= ms:
+            survival = g.step_survival[at]
+            at += 1
+        g.curve[j, 0] = survival
+        g.curve[j, 1] = g.curve[j - 1, 1] + 0.5 * step * (g.curve[j - 1, 0] + survival)
+    g.fitted[0].step = step
+    g.fitted[0].tail_survival = survival
+    g.fitted[0].tail_integral = g.curve[cells, 1]
+    g.mark[0].cells = cells

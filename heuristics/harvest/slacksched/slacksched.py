@@ -1,0 +1,128 @@
+"""SlackSched (section 3.1): tasks go where they are expected to be complete first; as the paper has it, and its variants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, fixed_pool_reason, play_kernel
+from schedgap.heuristics.harvest.slacksched import kernels_slacksched
+from schedgap.heuristics.harvest.slacksched.matcher import PREDICTION, SURVIVAL, PredictionOptions, new_matcher
+from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.simulator.simulator import Simulator
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.option_groups import flattened
+
+if TYPE_CHECKING:
+    from schedgap.instances.harvest.model import HarvestInstance
+
+SLACK_CHOICES = {**CHOICES, "survival": SURVIVAL}
+
+# A look takes a microsecond at least.
+MOST_LOOKS = 10**8
+
+
+@method("slacksched", version=2, family=FAMILY, choices=SLACK_CHOICES)
+@flattened()
+def slacksched(
+    instance: HarvestInstance, prediction: PredictionOptions = PREDICTION, pool: PoolOptions = POOL
+) -> Outcome:
+    """Let each task start or wait where it is expected to be complete first, and hold its place there (Equation 2)."""
+    return _play(instance, kernels_slacksched.RESERVED, prediction, pool)
+
+
+@method("longest-first-matching", version=2, family=FAMILY, choices=SLACK_CHOICES)
+@flattened()
+def longest_first_matching(
+    instance: HarvestInstance, prediction: PredictionOptions = PREDICTION, pool: PoolOptions = POOL
+) -> Outcome:
+    """Be `slacksched`, the tasks of each job choosing in order of their estimates, the longest first.
+
+    Of our own. A job is complete when its last task is, which is mostly one of the longest: their kills delay the job, those of
+    short tasks seldom do. In the order of the tasks' numbers short ones take the VMs that stay; here the longest choose first,
+    and short ones get what is left, where they hardly ever run long enough to be killed. Jobs keep their order.
+    """
+    order = np.lexsort((-instance.estimate_ms, instance.task2job()))
+    renumbered = instance.replace(runtime_ms=instance.runtime_ms[order], estimate_ms=instance.estimate_ms[order])
+    outcome = _play(renumbered, kernels_slacksched.RESERVED, prediction, pool)
+    if outcome.solution is None:
+        return outcome
+    return replace(outcome, solution=replace(outcome.solution, task=order[outcome.solution.task]))
+
+
+@method("slacksched-literal", version=2, family=FAMILY, choices=SLACK_CHOICES)
+@flattened()
+def slacksched_literal(
+    instance: HarvestInstance, prediction: PredictionOptions = PREDICTION, pool: PoolOptions = POOL
+) -> Outcome:
+    """Let each task start or wait where it is expected to be complete first, whoever else waits there (Algorithm 1)."""
+    return _play(instance, kernels_slacksched.LITERAL, prediction, pool)
+
+
+@method("slacksched-no-delay", version=2, family=FAMILY, choices=SLACK_CHOICES)
+@flattened(without=["reconsider_s"])
+def slacksched_no_delay(
+    instance: HarvestInstance, prediction: PredictionOptions = PREDICTION, pool: PoolOptions = POOL
+) -> Outcome:
+    """Start each task that fits anywhere, first in first out, where it is most likely to complete (section 4.2)."""
+    return _play(instance, kernels_slacksched.NO_DELAY, prediction, pool)
+
+
+@method("slacksched-heartbeat", version=2, family=FAMILY, choices=SLACK_CHOICES)
+@flattened()
+def slacksched_heartbeat(
+    instance: HarvestInstance,
+    threshold: float = 0.7,
+    prediction: PredictionOptions = PREDICTION,
+    pool: PoolOptions = POOL,
+) -> Outcome:
+    """Let VMs in turn take the tasks that complete there likelier than a threshold, most likely first (Algorithm 3).
+
+    The paper names no threshold. VMs send heartbeats at every event and every `reconsider_s`.
+    """
+    return _play(instance, kernels_slacksched.HEARTBEAT, prediction, pool, threshold=threshold)
+
+
+@method("slacksched-shrinks", version=2, family=FAMILY, choices=SLACK_CHOICES)
+@flattened()
+def slacksched_shrinks(
+    instance: HarvestInstance, prediction: PredictionOptions = PREDICTION, pool: PoolOptions = POOL
+) -> Outcome:
+    """Be `slacksched`, predicting from the time between a change and the next shrink (Equation 3)."""
+    return _play(instance, kernels_slacksched.RESERVED, prediction, pool, span="shrink")
+
+
+def _play(
+    instance: HarvestInstance,
+    rule: int,
+    prediction: PredictionOptions,
+    pool: PoolOptions,
+    *,
+    span: str = "change",
+    threshold: float = 0.0,
+) -> Outcome:
+    """Play one of the rules of `kernels_slacksched`. span, threshold : as `new_matcher` has them."""
+    reason = _too_many_looks(instance, rule, prediction) or fixed_pool_reason(instance, pool.acquirer, pool.scaling)
+    if reason is not None:
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    matcher = new_matcher(instance, prediction, span=span, threshold=threshold, free_every_ms=pool.free_every_ms)
+    return play_kernel(
+        Simulator(instance),
+        pool,
+        lambda state, acquire: int(kernels_slacksched.play_slack(state, matcher, rule, acquire)),
+    )
+
+
+def _too_many_looks(instance: HarvestInstance, rule: int, prediction: PredictionOptions) -> str | None:
+    every_s = prediction.reconsider_s
+    if every_s <= 0 or rule == kernels_slacksched.NO_DELAY:
+        return None
+    looks = instance.latest_ms() / (1000 * every_s)
+    if looks <= MOST_LOOKS:
+        return None
+    return (
+        f"may be looked at {looks:.3g} times, every {every_s:g} s until all is done, more than {MOST_LOOKS:.0e}; give a "
+        "longer reconsider_s, or 0"
+    )

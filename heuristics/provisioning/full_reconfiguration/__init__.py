@@ -1,0 +1,1 @@
+"""Eva's Full Reconfiguration, and its kernels."""

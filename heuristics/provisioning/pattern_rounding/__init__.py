@@ -1,0 +1,1 @@
+"""Rounding of the pattern relaxation, and its kernels."""

@@ -1,0 +1,213 @@
+"""Filling machines with the most valuable tasks: knapsacks in R resources, by bounded branch and bound and swaps.
+
+Letters used for shapes: K machine types, F machine families, R resources, C task classes, n of them looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedgap.instances.jit import kernel
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+State: TypeAlias = NDArray[np.uint64]
+
+
+class Problem(NamedTuple):
+    """type2family, price : (K,). capacity : (K, R). demand : (F, C, R), -1 where a class fits no type of the family."""
+
+    type2family: Any
+    capacity: Any
+    price: Any
+    demand: Any
+
+
+class Guide(NamedTuple):
+    """What tasks are worth. dual, value : (C,), what one may cost, and the same disturbed for one packing, positive.
+
+    weight : (F, R), prices of resources.
+    """
+
+    dual: Any
+    value: Any
+    weight: Any
+
+
+class Scratch(NamedTuple):
+    """Work arrays. density : (C,) float64. work : (7, C), room : (R,), both int64."""
+
+    density: Any
+    work: Any
+    room: Any
+
+
+@kernel
+def new_scratch(num_classes: int, num_resources: int) -> Scratch:
+    """Return work arrays for packings of up to `num_classes` classes."""
+    return Scratch(np.empty(num_classes), np.empty((7, num_classes), np.int64), np.empty(num_resources, np.int64))
+
+
+@kernel
+def _sort_descending(key: Floats, order: Ints, n: int) -> None:
+    """Sort `order`[:n] so that `key`[order] falls: insertion for few items, merge sort (stable) for many."""
+    if n > 24:
+        order[:n] = order[:n][np.argsort(-key[order[:n]], kind="mergesort")]
+        return
+    for i in range(1, n):
+        item = order[i]
+        j = i
+        while j > 0 and key[order[j - 1]] < key[item]:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = item
+
+
+@kernel
+def fill(
+    order: Ints, n: int, size: Ints, value: Floats, available: Ints, weight: Floats, capacity: Ints, steps: int,
+    scratch: Scratch,
+) -> float:  # fmt: skip
+    """Put the most valuable set of tasks into one machine; returns its value.
+
+    order : (C,) the n classes that may be taken, densest first. size : (C, R). value : (C,). available : (C,) tasks of
+    each class. weight : (R,) with scratch.density = value / (size . weight), so that what is left of a machine is
+    worth at most (room . weight) x the density of the next class: the bound that prunes. capacity : (R,).
+    steps : classes looked at before the depth-first search stops with the best set so far; swaps may still improve it.
+    scratch.work[0, i] holds then how many tasks of order[i] are taken. O(steps R + n), and the swaps.
+    """
+    density, room = scratch.density, scratch.room
+    best, taken, stack = scratch.work[0], scratch.work[1], scratch.work[2]
+    free = 0.0
+    for r in range(capacity.shape[0]):
+        room[r] = capacity[r]
+        free += capacity[r] * weight[r]
+    for i in range(n):
+        taken[i] = 0
+        best[i] = 0
+    total, most, depth, i = 0.0, 0.0, 0, 0
+    while True:
+        while i < n:
+            item = order[i]
+            if total + free * density[item] <= most + 1e-9:
+                break
+            steps -= 1
+            number = _fitting(size, item, room, available[item])
+            if number > 0:
+                taken[i] = number
+                total += number * value[item]
+                free = _put(size, item, number, room, weight)
+                stack[depth] = i
+                depth += 1
+            i += 1
+        if total > most + 1e-9:
+            most = total
+            for j in range(n):
+                best[j] = taken[j]
+        if depth == 0 or steps <= 0:
+            break
+        i = stack[depth - 1]
+        item = order[i]
+        taken[i] -= 1
+        total -= value[item]
+        free = _put(size, item, -1, room, weight)
+        if taken[i] == 0:
+            depth -= 1
+        i += 1
+    room[:] = capacity
+    for i in range(n):
+        if best[i] > 0:
+            _put(size, order[i], best[i], room, weight)
+    return most + _swap(order, n, size, value, available, room, best)
+
+
+@kernel
+def _put(size: Ints, item: int, number: int, room: Ints, weight: Floats) -> float:
+    """Take tasks of a class off the room, (R,); returns what is left, weighted."""
+    free = 0.0
+    for r in range(room.shape[0]):
+        room[r] -= number * size[item, r]
+        free += room[r] * weight[r]
+    return free
+
+
+@kernel
+def _fitting(size: Ints, item: int, room: Ints, number: int) -> int:
+    """Return how many of `number` tasks of a class fit into `room`."""
+    for r in range(room.shape[0]):
+        need = size[item, r]
+        if need * number > room[r]:
+            if need > room[r]:
+                return 0
+            number = room[r] // need
+    return number
+
+
+@kernel
+def _swap(order: Ints, n: int, size: Ints, value: Floats, available: Ints, room: Ints, best: Ints) -> float:
+    """Take one task out and the dearest that then fits in, while the value rises; returns the gain.
+
+    Four passes at most: O(n R) for each class taken.
+    """
+    num_resources = room.shape[0]
+    gained = 0.0
+    for _ in range(4):
+        before = gained
+        for i in range(n):
+            if best[i] == 0:
+                continue
+            out = order[i]
+            chosen, most = -1, value[out] + 1e-9
+            for j in range(n):
+                item = order[j]
+                if value[item] > most and best[j] < available[item]:
+                    fits = True
+                    for r in range(num_resources):
+                        if size[item, r] > room[r] + size[out, r]:
+                            fits = False
+                            break
+                    if fits:
+                        chosen, most = j, value[item]
+            if chosen >= 0:
+                item = order[chosen]
+                best[i] -= 1
+                best[chosen] += 1
+                gained += value[item] - value[out]
+                for r in range(num_resources):
+                    room[r] += size[out, r] - size[item, r]
+        if gained == before:
+            break
+        for j in range(n):
+            item = order[j]
+            number = _fitting(size, item, room, available[item] - best[j])
+            if number > 0:
+                best[j] += number
+                gained += number * value[item]
+                for r in range(num_resources):
+                    room[r] -= number * size[item, r]
+    return gained
+
+
+@kernel
+def sort_by_density(
+    demand: Ints, value: Floats, weight: Floats, classes: Ints, num_present: int, order: Ints, density: Floats
+) -> int:
+    """Write the classes that may run on one family into `order`, densest first; returns their number.
+
+    demand : (C, R) of the family, -1 where not allowed. weight : (R,). density : (C,) out, value per weighted size.
+    """
+    n = 0
+    for i in range(num_present):
+        c = classes[i]
+        if demand[c, 0] >= 0:
+            size = 1e-30
+            for r in range(demand.shape[1]):
+                size += demand[c, r] * weight[r]
+            density[c] = value[c] / size
+            order[n] = c
+            n += 1
+    _sort_descending(density, order, n)
+    return n

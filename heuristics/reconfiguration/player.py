@@ -1,0 +1,227 @@
+"""Playing an online policy over an instance, plan by plan, without showing it the future.
+
+A policy is a function from what is visible to a plan:
+
+    @policy("one-machine-each")
+    def one_machine_each(observation):
+        draft = observation.draft()
+        for task in np.flatnonzero(observation.task_machine < 0):
+            draft.put(task, draft.rent(observation.reservation_type[observation.task_class[task]]))
+        return draft.plan()
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from schedgap.heuristics.player import policy_decorator
+from schedgap.heuristics.reconfiguration.actions import checked
+from schedgap.heuristics.reconfiguration.kernels_player import (
+    carry_out,
+    release_all,
+    seen_jobs,
+    seen_machines,
+    seen_tasks,
+)
+from schedgap.heuristics.reconfiguration.market import Market
+from schedgap.heuristics.reconfiguration.observation import Observation
+from schedgap.instances.method import Outcome, Status
+from schedgap.instances.reconfiguration.delays import PHASES
+from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S
+from schedgap.instances.reconfiguration.simulator.events import advance
+from schedgap.instances.reconfiguration.simulator.simulator import Simulator
+from schedgap.instances.reconfiguration.simulator.state import DONE, FINE, RUNNING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+
+# So many plans after the last arrival in which nobody was moved, nothing was rented and nobody progressed: it stays so.
+STUCK_PLANS = 10_000
+
+
+class Player:
+    """Lets a policy decide every plan until the last job has ended.
+
+    A plan that breaks a rule ends the play: its schedule, up to and with that plan, is the outcome, and `verify` names
+    the rule. A policy that leaves a job without end has no schedule.
+    """
+
+    family: ClassVar[str] = FAMILY
+    knowledge: ClassVar[tuple[str, ...]] = ("durations", "throughput")
+    options: ClassVar[Mapping[str, tuple[str | None, ...]]] = {}
+
+    def __init__(self, instance: ReconfigurationInstance, knows: frozenset[str] = frozenset()) -> None:
+        """Begin before the first plan. knows : see `Observation`; jobs' `durations`, pairwise `throughput`."""
+        self.instance, self.knows = instance, knows
+        self.simulator = Simulator(instance)
+        self.now = int(instance.first_plan_s()[0])
+        self.status, self.plans, self.idle = FINE, 0, 0
+        self.reason = ""
+        self.moves: list[tuple[int, IntArray, IntArray]] = []
+        self.memory: dict[str, Any] = {}
+        self.market = _market(instance)
+        # Classes and workloads are numbered by first arrival: how many of them have been seen after each job.
+        self.seen_classes = np.maximum.accumulate(instance.job2class) + 1
+        self.seen_workloads = np.maximum.accumulate(instance.class2workload[instance.job2class]) + 1
+        # Of the last observation. The simulator's own: a policy can unlock those that it is given.
+        self.jobs = self.task = self.machine = np.empty(0, np.int64)
+        self.num_classes = -1
+        self.classes: dict[str, Any] = {}
+
+    def observe(self) -> Observation | None:
+        """Return the present at the next plan that has unfinished jobs; None after the last, or if there is none."""
+        simulator, period = self.simulator, self.instance.period_s
+        while self.status == FINE:
+            advance(simulator.state, self.now)
+            if simulator.num_unfinished:
+                self.reason = self._stuck()
+                return None if self.reason else self._look()
+            if self.now > MAX_TIME_S:
+                self.reason = (
+                    f"the last job ends after the last plan, of {MAX_TIME_S} s at the latest; give shorter times."
+                )
+                return None
+            release_all(simulator.state, self.now)
+            arrival = simulator.next_arrival_s
+            if arrival is None:
+                return None
+            self.now = -(-arrival // period) * period
+        return None
+
+    def act(self, actions: object) -> None:
+        """Carry out a plan.
+
+        Raises
+        ------
+        MethodError
+            if it is none for the last observation.
+        """
+        simulator, now = self.simulator, self.now
+        known, num_types = self.machine.shape[0], len(self.market.type_names)
+        place, new_types, keep = checked(actions, f"plan at {now} s", self.task.shape[0], known, num_types)
+        simulator.make_room(new_types.shape[0])
+        self.status, moved, moved_to = carry_out(simulator.state, now, self.task, place, self.machine, new_types, keep)
+        self.moves.append((now, moved, moved_to))
+        self.plans += 1
+        changes = moved.shape[0] > 0 or new_types.shape[0] > 0 or simulator.next_arrival_s is not None
+        self.idle = 0 if changes else self.idle + 1
+        if self.status == FINE:
+            self.now = now + self.instance.period_s
+
+    def outcome(self) -> Outcome:
+        """Return the schedule, or why there is none."""
+        if self.reason:
+            return Outcome(status=Status.NO_SOLUTION, details={"reason": self.reason})
+        nothing = np.empty(0, np.int64)
+        schedule = self.simulator.schedule(
+            np.concatenate([nothing, *(np.full(task.shape, now) for now, task, _ in self.moves)]),
+            np.concatenate([nothing, *(task for _, task, _ in self.moves)]),
+            np.concatenate([nothing, *(machine for _, _, machine in self.moves)]),
+        )
+        return Outcome(schedule, details={"plans": self.plans})
+
+    def _stuck(self) -> str:
+        """Return why the unfinished jobs never end, empty if they may."""
+        state = self.simulator.state
+        if self.now > MAX_TIME_S:
+            return (
+                f"job {state.active[0]} has not ended by {MAX_TIME_S} s, the last second of a plan; its tasks do "
+                "not progress where the policy leaves them."
+            )
+        if self.idle < STUCK_PLANS:
+            return ""
+        jobs = state.job[state.active[: self.simulator.num_unfinished]]
+        # Where every unfinished job runs at rate 0, only a move could change anything.
+        if not ((jobs["phase"] == RUNNING) & (jobs["rate"] == 0)).all():
+            return ""
+        return (
+            f"job {state.active[0]} has not ended by {self.now} s, and no task has progressed for {self.idle} plans, in "
+            "which the policy left all where they are."
+        )
+
+    def _look(self) -> Observation:
+        """Return the present as copies that nobody can write."""
+        instance, simulator, state = self.instance, self.simulator, self.simulator.state
+        job, phase, attained = seen_jobs(state, self.now)
+        machine, machine_type, running = seen_machines(state, self.now)
+        task, task_job, task_class, sent_to, held_on, rate = seen_tasks(state, job, machine)
+        self._see_classes(simulator.num_seen - 1)
+        ended = self.jobs[state.job["phase"][self.jobs] == DONE]
+        self.jobs, self.task, self.machine = job.copy(), task.copy(), machine.copy()
+        arrays = {
+            "job": job,
+            "job_class": instance.job2class[job],
+            "job_tasks": instance.num_tasks[job],
+            "job_arrival_s": instance.arrival_s[job],
+            "job_phase": phase,
+            "job_attained_s": attained,
+            "ended": ended,
+            "ended_s": state.job["finish"][ended],
+            "task": task,
+            "task_job": task_job,
+            "task_class": task_class,
+            "task_machine": sent_to,
+            "task_held_on": held_on,
+            "task_rate": rate,
+            "machine": machine,
+            "machine_type": machine_type,
+            "machine_running": running,
+        }
+        if "durations" in self.knows:
+            arrays["job_duration_s"] = instance.work_s[job]
+        _lock(arrays)
+        return Observation(
+            now_s=self.now,
+            market=self.market,
+            num_ended=simulator.num_seen - job.shape[0],
+            memory=self.memory,
+            **{"job_duration_s": None, **arrays, **self.classes},
+        )
+
+    def _see_classes(self, last_job: int) -> None:
+        """Make copies of the catalogue up to the last class that has been seen."""
+        classes, workloads = int(self.seen_classes[last_job]), int(self.seen_workloads[last_job])
+        if classes <= self.num_classes:
+            return
+        self.num_classes = classes
+        instance, catalogue = self.instance, self.instance.catalogue
+        assert catalogue.reservation_type is not None
+        arrays: dict[str, Any] = {
+            "demand": catalogue.demand[:, :classes].copy(),
+            "reservation_type": catalogue.reservation_type[:classes].copy(),
+            "class2workload": instance.class2workload[:classes].copy(),
+            "delays_s": np.stack([getattr(instance, phase)[:workloads] for phase in PHASES], axis=1),
+        }
+        if "throughput" in self.knows:
+            arrays["throughput"] = instance.throughput[:workloads, :workloads] / 1000
+        _lock(arrays)
+        names = tuple(catalogue.class_name(c) for c in range(classes))
+        self.classes = {"throughput": None, **arrays, "class_names": names}
+
+
+def _market(instance: ReconfigurationInstance) -> Market:
+    catalogue = instance.catalogue
+    # Copies, as all that a policy gets: whoever unlocks them does not change the instance's prices.
+    arrays: dict[str, Any] = {
+        "type2family": catalogue.type2family.copy(),
+        "capacity": catalogue.capacity.copy(),
+        "price": catalogue.price.copy(),
+        "acquire_s": instance.acquire_s.copy(),
+        "setup_s": instance.setup_s.copy(),
+    }
+    _lock(arrays)
+    names = {key: getattr(catalogue, key) for key in ("resources", "families", "type_names")}
+    return Market(**names, **arrays, period_s=instance.period_s)
+
+
+def _lock(arrays: dict[str, Any]) -> None:
+    for values in arrays.values():
+        values.setflags(write=False)
+
+
+policy = policy_decorator(Player)

@@ -1,0 +1,153 @@
+"""Playing an online policy over an instance, offer by offer, without showing it the future.
+
+A policy is a function from what is visible when a machine is offered to the job that it serves, or None for none:
+
+    @policy("most-to-do-first")
+    def most_to_do_first(observation):
+        most = np.argmax(observation.to_start[observation.fitting])
+        return observation.job[observation.fitting[most]]
+
+It is asked again while a waiting job fits on the machine and it names one. A machine that it leaves idle is offered again
+when a task ends there or a job arrives.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from schedgap.heuristics.player import policy_decorator
+from schedgap.heuristics.sharing.actions import checked_job
+from schedgap.heuristics.sharing.observation import Machines, Observation
+from schedgap.instances.errors import MethodError
+from schedgap.instances.fairness.model import NOTIONS
+from schedgap.instances.fairness.shares import value_and_scale
+from schedgap.instances.method import Outcome
+from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.sharing.simulator.simulator import Simulator
+from schedgap.instances.sharing.snapshot import as_users
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.sharing.model import SharingInstance
+
+
+class Player:
+    """One policy on one instance.
+
+    shares : the notion in which it is shown shares. `durations` are known of the tasks of jobs that have arrived.
+    """
+
+    family: ClassVar[str] = FAMILY
+    knowledge: ClassVar[tuple[str, ...]] = ("durations",)
+    options: ClassVar[Mapping[str, tuple[str | None, ...]]] = {"shares": NOTIONS}
+
+    def __init__(
+        self, instance: SharingInstance, knows: frozenset[str] = frozenset(), shares: str = NOTIONS[0]
+    ) -> None:
+        """Begin before the first offer."""
+        self.instance = instance
+        self.knows = knows
+        self.simulator = Simulator(instance, declines=True)
+        self.num_tasks = np.diff(instance.first_task)
+        # The keys decide nothing here: they are the shares that are shown, counted by the simulator as tasks come and go.
+        users = as_users(instance, np.arange(instance.num_jobs), self.num_tasks)
+        self.simulator.set_keys(*value_and_scale(users, shares))
+        # Copies, as all that a policy gets: whoever unlocks them does not change the instance.
+        self.machines = Machines(
+            instance.resources,
+            instance.machine_names,
+            _locked(instance.machine_count.copy()),
+            _locked(instance.capacity.copy()),
+            _locked(instance.machine2class()),
+        )
+        self.work_before = np.concatenate(([0], np.cumsum(instance.work_ms)))
+        self.memory: dict[str, Any] = {}
+        self.machine: int | None = None
+        self.jobs = np.empty(0, np.int64)
+
+    def observe(self) -> Observation | None:
+        """Return the present at the next offer, in copies that nobody can write; None after the last."""
+        if self.machine is None:
+            self.machine = self.simulator.next_offer()
+        if self.machine is None:
+            return None
+        instance, state = self.instance, self.simulator.state
+        self.jobs = jobs = self.simulator.admitted
+        machine_class = int(state.machines.to_class[self.machine])
+        free = state.machines.free.copy()
+        to_start = self.simulator.num_to_start[jobs]
+        demand, serves = instance.demand[jobs], state.jobs.speed[jobs] > 0
+        fits = (demand <= free[self.machine]).all(axis=1) & serves[:, machine_class] & (to_start > 0)
+        work_to_start, next_work = self._work(jobs, to_start) if "durations" in self.knows else (None, None)
+        return Observation(
+            now_ms=self.simulator.now_ms,
+            machines=self.machines,
+            machine=self.machine,
+            machine_class=machine_class,
+            free=_locked(free),
+            fitting=_locked(np.flatnonzero(fits)),
+            # The player's own list stays its own: a policy can unlock what it is given.
+            job=_locked(jobs.copy()),
+            arrival_ms=_locked(instance.arrival_ms[jobs]),
+            weight=_locked(instance.weight[jobs]),
+            demand=_locked(demand),
+            performance=_locked(instance.performance[jobs]),
+            serves=_locked(serves),
+            num_tasks=_locked(self.num_tasks[jobs]),
+            to_start=_locked(to_start),
+            running=_locked(state.jobs.runs[jobs]),
+            share=_locked(state.keys.key[jobs]),
+            work_to_start_ms=work_to_start,
+            next_work_ms=next_work,
+            memory=self.memory,
+        )
+
+    def act(self, actions: object) -> None:
+        """Serve the job that the policy answered with, or leave the machine idle.
+
+        Raises
+        ------
+        MethodError
+            for anything but None and a job that the machine can serve.
+        """
+        assert self.machine is not None
+        if actions is None or not self.simulator.serve(
+            self.machine, checked_job(actions, self.simulator, self.machine, self.jobs)
+        ):
+            self.machine = None
+
+    def outcome(self) -> Outcome:
+        """Return the schedule.
+
+        Raises
+        ------
+        MethodError
+            if tasks were left without a machine for ever.
+        """
+        left = self.simulator.num_to_start
+        if left.any():
+            job = int(np.argmax(left > 0))
+            raise MethodError(
+                f"job {self.instance.job_name(job)} has {left[job]} tasks that never start: the policy left the machines "
+                "idle that were offered to it last; have it serve some job whenever nothing else runs."
+            )
+        return Outcome(self.simulator.schedule())
+
+    def _work(self, jobs: IntArray, to_start: IntArray) -> tuple[IntArray, IntArray]:
+        """Return (N,) int64 each, the work of all tasks that have not started, and of the first of them or 0."""
+        end = self.instance.first_task[jobs + 1]
+        some = to_start > 0
+        first = self.instance.work_ms[np.where(some, end - to_start, 0)]
+        return _locked(self.work_before[end] - self.work_before[end - to_start]), _locked(np.where(some, first, 0))
+
+
+policy = policy_decorator(Player)
+
+
+def _locked(values: Any) -> Any:
+    values.setflags(write=False)
+    return values

@@ -1,0 +1,156 @@
+"""EASY backfilling: who behind the head of the queue may start, beside the head's reservation.
+
+A round of backfilling, after each end, would go through all of the queue. But nobody behind the head had room before, so only
+machines that got room since, or are no longer reserved, matter; and for each 64 places, and each 64 of these blocks, the
+fewest cores and MiB and the shortest runtime of a waiting job are kept, low where jobs left since: a block is passed over if
+nothing so small and short could start there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from schedgap.heuristics.waiting.compiled.kernels_machines import find_machine, other_machine
+from schedgap.heuristics.waiting.compiled.kernels_running import start_job
+from schedgap.heuristics.waiting.compiled.state import BLOCK, SUPER, WAITING
+from schedgap.instances.jit import inlined_kernel, inner_kernel
+from schedgap.instances.kernels.heap import NEVER
+
+if TYPE_CHECKING:
+    from schedgap.heuristics.waiting.compiled.state import Jobs, Machines, Placed, Queue, Running
+
+
+@inlined_kernel
+def put_down(jobs: Jobs, blocks: Any, place: int, job: int) -> None:
+    """Put down the needs of a job at a new last place of the queue."""
+    for level, shift in ((0, BLOCK), (1, SUPER)):
+        b = place >> shift
+        if place & ((1 << shift) - 1) == 0:
+            blocks[level, 0, b] = jobs.cores[job]
+            blocks[level, 1, b] = jobs.memory[job]
+            blocks[level, 2, b] = jobs.runtime[job]
+        else:
+            blocks[level, 0, b] = min(blocks[level, 0, b], jobs.cores[job])
+            blocks[level, 1, b] = min(blocks[level, 1, b], jobs.memory[job])
+            blocks[level, 2, b] = min(blocks[level, 2, b], jobs.runtime[job])
+
+
+@inlined_kernel
+def with_room(got: Any, machines: Machines, k: int) -> tuple[int, int]:
+    """Return the most cores and MiB free on machines that got room, with one machine more."""
+    leaf = (machines.free.shape[1] >> 1) + k
+    return max(got[0], machines.free[0, leaf]), max(got[1], machines.free[1, leaf])
+
+
+@inlined_kernel
+def most_elsewhere(free: Any, spot: int) -> int:
+    """Return the most cores free on a machine other than the reserved one. O(log s)."""
+    i = (free.shape[1] >> 1) + spot
+    most = -1
+    while i > 1:
+        most = max(most, free[0, i ^ 1])
+        i >>= 1
+    return most
+
+
+@inlined_kernel
+def room_for(machines: Machines, cores: int, memory: int, spot: int, window: int, spare: Any) -> Any:
+    """Return what decides who may start: seven numbers.
+
+    cores, memory : the most on a machine that got room. Then cores on machines that are not reserved and on the one that is,
+    the spot; window, the time until then; and spare, the cores and MiB left there beside the head.
+    """
+    free = machines.free
+    here = free[0, (free.shape[1] >> 1) + spot]
+    return cores, memory, most_elsewhere(free, spot), here, window, spare[0], spare[1]
+
+
+@inlined_kernel
+def may_start(cores: int, memory: int, runtime: int, room: Any) -> bool:
+    """Whether such a job could start: where there is more room than before, and beside the reservation."""
+    most_cores, most_memory, elsewhere, here, window, spare_cores, _ = room
+    beside = cores <= elsewhere or (cores <= here and (runtime <= window or cores <= spare_cores))
+    return bool(cores <= most_cores and memory <= most_memory and beside)
+
+
+@inlined_kernel
+def backfill_block(
+    jobs: Jobs, machines: Machines, running: Running, count: int, placed: Placed, queue: Queue, first: int, last: int, now: int,
+    spot: int, room: Any,
+) -> Any:  # fmt: skip
+    """Start the jobs of some places that may; return how many jobs run then, and the room that is left."""
+    for p in range(first, last):
+        q = queue.order[p]
+        cores, memory, runtime = jobs.cores[q], jobs.memory[q], jobs.runtime[q]
+        if placed.machine[q] != WAITING or not may_start(cores, memory, runtime, room):
+            continue
+        most_cores, most_memory, _, _, window, spare_cores, spare_memory = room
+        k = find_machine(machines, cores, memory)
+        stays = runtime > window
+        if k == spot and stays and (cores > spare_cores or memory > spare_memory):
+            k = other_machine(machines, cores, memory, k)
+        if k < 0:
+            continue
+        start_job(jobs, machines, running, count, placed, q, k, now, now + runtime)
+        count += 1
+        if k == spot and stays:
+            spare_cores -= cores
+            spare_memory -= memory
+        most_cores, most_memory = min(most_cores, machines.free[0, 1]), min(most_memory, machines.free[1, 1])
+        room = room_for(machines, most_cores, most_memory, spot, window, (spare_cores, spare_memory))
+    return count, room
+
+
+@inlined_kernel
+def renew_block(jobs: Jobs, placed: Placed, queue: Queue, b: int, first: int, last: int) -> None:
+    """Work out the least needs of a block from its waiting jobs, those from place `first` to `last`."""
+    least_cores, least_memory, least_runtime = NEVER, NEVER, NEVER
+    for n in range(first, last):
+        q = queue.order[n]
+        if placed.machine[q] == WAITING:
+            least_cores, least_memory = min(least_cores, jobs.cores[q]), min(least_memory, jobs.memory[q])
+            least_runtime = min(least_runtime, jobs.runtime[q])
+    blocks = queue.blocks
+    blocks[0, 0, b], blocks[0, 1, b], blocks[0, 2, b] = least_cores, least_memory, least_runtime
+
+
+@inlined_kernel
+def renew_super(blocks: Any, large: int, first: int, last: int) -> None:
+    """Work out the least needs of a block of blocks, from `first` to `last`."""
+    least_cores, least_memory, least_runtime = NEVER, NEVER, NEVER
+    for n in range(first, last):
+        least_cores, least_memory = min(least_cores, blocks[0, 0, n]), min(least_memory, blocks[0, 1, n])
+        least_runtime = min(least_runtime, blocks[0, 2, n])
+    blocks[1, 0, large], blocks[1, 1, large], blocks[1, 2, large] = least_cores, least_memory, least_runtime
+
+
+@inner_kernel
+def backfill(
+    jobs: Jobs, machines: Machines, running: Running, count: int, placed: Placed, queue: Queue, places: Any, now: int, got: Any,
+    reserved: Any, spare: Any,
+) -> Any:  # fmt: skip
+    """Start all jobs behind the head that may; return how many jobs run then, and what is left spare.
+
+    places : the head's, the first that is looked at, and the end of the queue. got : most cores and MiB on a machine that
+    got room. reserved : machine and time of the head's reservation. spare : cores and MiB left there beside it.
+    """
+    head, p, tail = places
+    spot = reserved[0]
+    blocks = queue.blocks
+    room = room_for(machines, got[0], got[1], spot, reserved[1] - now, spare)
+    while p < tail:
+        large, b = p >> SUPER, p >> BLOCK
+        if not may_start(blocks[1, 0, large], blocks[1, 1, large], blocks[1, 2, large], room):
+            p = (large + 1) << SUPER
+            continue
+        next_block = (b + 1) << BLOCK
+        if may_start(blocks[0, 0, b], blocks[0, 1, b], blocks[0, 2, b], room):
+            last = min(next_block, tail)
+            count, room = backfill_block(jobs, machines, running, count, placed, queue, p, last, now, spot, room)
+            renew_block(jobs, placed, queue, b, max(head, b << BLOCK), last)
+            p = last
+        else:
+            p = next_block
+        if p >= tail or p >> SUPER != large:
+            renew_super(blocks, large, max(head >> BLOCK, large << (SUPER - BLOCK)), ((p - 1) >> BLOCK) + 1)
+    return count, (room[5], room[6])

@@ -1,0 +1,149 @@
+"""Playing an online policy over an instance, without showing it the future.
+
+A policy is a function from what is visible to its actions. It is asked first how many machines it buys; then whenever a job
+arrives, a machine frees room or a job has waited to its limit, if there are jobs that wait:
+
+    @policy("small-jobs-rent")
+    def small_jobs_rent(observation, machines=4, wait_limit_s=3600.0, small=1):
+        if observation.num_machines is None:
+            return Buy(machines, wait_limit_s)
+        for i, job in enumerate(observation.job):
+            machine = observation.first_fit(i)
+            if machine >= 0:
+                return Start(job, machine)
+            if observation.cores[i] <= small:
+                return Rent(job)
+
+It answers with an action, several, or None to leave all as it is, and is asked again at the same moment while it acts and
+jobs wait. A job that it leaves at its limit rents then; one larger than a fixed machine rents when it comes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from schedgap.heuristics.player import policy_decorator
+from schedgap.heuristics.waiting.actions import Start, checked_action, checked_actions, checked_purchase
+from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
+from schedgap.heuristics.waiting.observation import Observation, Terms
+from schedgap.heuristics.waiting.parameters import limit_of
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import Outcome
+from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.simulator.simulator import Simulator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schedgap.instances.waiting.model import WaitingInstance
+
+
+class Player:
+    """One policy on one instance. `runtimes` are known of the jobs that wait."""
+
+    family: ClassVar[str] = FAMILY
+    knowledge: ClassVar[tuple[str, ...]] = ("runtimes",)
+    options: ClassVar[Mapping[str, tuple[str | None, ...]]] = {}
+
+    def __init__(self, instance: WaitingInstance, knows: frozenset[str] = frozenset()) -> None:
+        """Begin before any machine is bought."""
+        self.instance = instance
+        self.knows_runtimes = "runtimes" in knows
+        # Copies, as all that a policy gets: whoever unlocks them does not change the instance.
+        self.terms = Terms(
+            machine_cores=instance.machine_cores,
+            machine_memory_mib=instance.machine_memory_mib,
+            fixed_price=instance.fixed_price,
+            rented_cores=_locked(instance.rented_cores.copy()),
+            rented_memory_mib=_locked(instance.rented_memory_mib.copy()),
+            rented_price=_locked(instance.rented_price.copy()),
+            wait_price=instance.wait_price,
+            max_wait_us=instance.max_wait_us,
+        )
+        self.rent = instance.rent()
+        self.memory: dict[str, Any] = {}
+        self.simulator: Simulator | None = None
+        self.settled = True
+
+    def observe(self) -> Observation | None:
+        """Return the present at the next decision, in copies that nobody can write; None after the last."""
+        simulator = self.simulator
+        if simulator is None:
+            return self._seen(np.empty(0, np.int64), 0, None, None, np.empty((0, 2), np.int64))
+        while self.settled:
+            if not simulator.rent_overdue() and not simulator.advance():
+                return None
+            self.settled = not simulator.waiting.size
+        free, limit_us = simulator.free.copy(), simulator.limit_us
+        return self._seen(simulator.waiting, simulator.now_us, free.shape[0], limit_us, free)
+
+    def act(self, actions: object) -> None:
+        """Buy machines, or carry out what the policy answered, one action after the other.
+
+        Raises
+        ------
+        MethodError
+            for an action that cannot be carried out.
+        """
+        if self.simulator is None:
+            purchase = checked_purchase(actions)
+            limit_us = limit_of(self.instance, purchase.wait_limit_s)
+            self.simulator = Simulator(self.instance, purchase.machines, None if limit_us >= NO_LIMIT_US else limit_us)
+            return
+        given = checked_actions(actions)
+        for answer in given:
+            action = checked_action(answer, self.simulator)
+            if isinstance(action, Start):
+                self.simulator.start(action.job, action.machine)
+            else:
+                self.simulator.rent(action.job)
+        self.settled = not given or not self.simulator.waiting.size
+
+    def outcome(self) -> Outcome:
+        """Return the schedule.
+
+        Raises
+        ------
+        MethodError
+            if jobs were left waiting for ever.
+        """
+        assert self.simulator is not None
+        left, number = self.simulator.waiting, self.simulator.free.shape[0]
+        if left.size:
+            raise MethodError(
+                f"job {left[0]} waits for ever: nothing runs on the {number} machines, and no job is to come. Start it, rent "
+                "for it, or buy machines with a wait_limit_s."
+            )
+        return Outcome(self.simulator.schedule(), details={"machines": number})
+
+    def _seen(
+        self, jobs: np.ndarray, now_us: int, num_machines: int | None, limit_us: int | None, free: np.ndarray
+    ) -> Observation:
+        instance = self.instance
+        submit_us = instance.submit_us[jobs]
+        return Observation(
+            now_us=now_us,
+            terms=self.terms,
+            num_machines=num_machines,
+            free_cores=_locked(free[:, 0].copy()),
+            free_memory_mib=_locked(free[:, 1].copy()),
+            job=_locked(jobs),
+            submit_us=_locked(submit_us),
+            waited_us=_locked(now_us - submit_us),
+            cores=_locked(instance.cores[jobs]),
+            memory_mib=_locked(instance.memory_mib[jobs]),
+            rent=_locked(self.rent[jobs]),
+            limit_us=limit_us,
+            runtime_us=_locked(instance.runtime_us[jobs]) if self.knows_runtimes else None,
+            memory=self.memory,
+        )
+
+
+policy = policy_decorator(Player)
+
+
+def _locked(values: Any) -> Any:
+    values.setflags(write=False)
+    return values

@@ -1,0 +1,106 @@
+"""JSON files at the border: strict documents in, one clear sentence out when they are wrong."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from schedgap.instances.errors import SchedgapError, SolutionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+D = TypeVar("D")
+
+
+def read_document(path: Path | str, adapter: TypeAdapter[D], error: type[SchedgapError]) -> D:
+    """Parse and validate a JSON file.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error`, naming file, field, the value found and what was expected.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes()
+    except OSError as problem:
+        raise error(f"{path}: cannot be read ({problem.strerror}); give the path of a JSON file.") from None
+    try:
+        return adapter.validate_json(text)
+    except ValidationError as problem:
+        raise error(f"{path.name}: {first_problem(problem)}") from None
+
+
+def first_problem(problem: ValidationError) -> str:
+    """Return the first validation error as a sentence: the field, what was found, what is expected."""
+    # An unknown field first: its misspelt name is also why another is missing.
+    errors = sorted(problem.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
+    first = errors[0]
+    where = ".".join(" ".join(f"{part!s:.60}".split()) for part in first["loc"]) or "the document"
+    found = first["input"]
+    shown = "" if isinstance(found, dict | list | bytes) or first["type"] == "missing" else f" (found {found!r:.60})"
+    said = first["msg"].removeprefix("Value error, ")
+    message = said[0].lower() + said[1:]
+    if first["type"] == "extra_forbidden":
+        message, shown = "unknown field; remove it or correct its name", ""
+    more = f" ({len(errors) - 1} more like this)" if len(errors) > 1 else ""
+    return f"{where}: {message}{shown}{more}."
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Put the file's name before the message of an error raised within; its class stays."""
+    try:
+        yield
+    except SchedgapError as problem:
+        raise type(problem)(f"{path.name}: {problem}") from None
+
+
+def refuse_other_instance(path: Path, given: str | None, instance: Any) -> None:
+    """Refuse a solution file that is `given` to solve an instance of another digest; None is not checked.
+
+    Raises
+    ------
+    SolutionError
+        naming both.
+    """
+    if given is not None and given != instance.digest:
+        raise SolutionError(
+            f"{path.name}: solves instance {given[:12]}..., not {instance.name} ({instance.digest[:12]}...); "
+            "give the instance that it was made for."
+        )
+
+
+def write_document(path: Path | str, adapter: TypeAdapter[D], document: D, error: type[SchedgapError]) -> None:
+    """Write a JSON file whole or not at all.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error` if the file cannot be written.
+    """
+    path = Path(path)
+    content = adapter.dump_json(document, indent=1, exclude_none=True)
+    write_whole(path, lambda partial: partial.write_bytes(content), error)
+
+
+def write_whole(path: Path, write: Callable[[Path], object], error: type[SchedgapError]) -> None:
+    """Write a file whole or not at all: `write` is given a path beside it.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error` if the file cannot be written.
+    """
+    partial = path.with_name(path.name + ".partial")
+    try:
+        write(partial)
+        partial.replace(path)
+    except OSError as problem:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise error(f"{path}: cannot be written ({problem.strerror}); choose another name.") from None

@@ -1,0 +1,1 @@
+"""Readers of foreign traces, which become harvest instances."""

@@ -1,0 +1,151 @@
+"""Spot VMs that clouds really gave: series of skypilot-org/spot-traces (Wu et al., NSDI 2024) that a user has, as instances.
+
+A file is a series, such as {"metadata": {"gap_seconds": 300}, "data": [0, 3, 16]}: how many nodes of one kind could be had
+in one zone, every so many seconds. The project's data has no licence, and so none of it comes with this package.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.harvest.generators.load import loaded
+from schedgap.instances.harvest.generators.parameters import GOAL, Goal, check_ranges
+from schedgap.instances.harvest.generators.quick import fixed_pool
+from schedgap.instances.harvest.generators.vms import MEMORY_MIB_PER_CORE, Vms
+from schedgap.instances.harvest.generators.workloads import Workload, draw_jobs
+from schedgap.instances.option_groups import flattened
+from schedgap.instances.units import HOUR_MS, SECOND_MS
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.harvest.model import HarvestInstance
+
+MAX_NODES, MAX_GAP_S = 10_000, 86_400
+MAX_NODE_CORES = 10_000
+
+
+SPOT = Workload(jobs=20, tasks="5-20", interarrival_min=10.0)
+
+
+@flattened(without=["rates", "rate_hours"])
+def spot_trace(
+    path: Path | str,
+    *,
+    seed: int = 0,
+    node_cores: int = 8,
+    grows: bool = False,
+    workload: Workload = SPOT,
+    history_h: float = 24.0,
+    goal: Goal = GOAL,
+) -> HarvestInstance:
+    """Read a series, or all of a folder and the folders in it, and draw jobs for its nodes.
+
+    node_cores : of each node. grows : all nodes of a series are one VM that grows and shrinks by nodes; else the k-th node
+        is a VM that is there while there are k or more.
+    The others are of the jobs, as in `Workload`, and as in the generator `quick`. The series end when last the most VMs
+    are there, and stay like that for ever.
+
+    Raises
+    ------
+    InstanceError
+        naming the file of what is malformed; for parameters out of range; for series too short for the jobs' history.
+    """
+    check_ranges(("node_cores", node_cores, 1, MAX_NODE_CORES), ("history_h", history_h, 0, 1e6))
+    home = Path(path)
+    names: list[str] = []
+    profiles: list[tuple[IntArray, IntArray]] = []
+    for name, file in _series(home):
+        at_ms, nodes = read_spot_series(file)
+        ranks = [nodes] if grows else [(nodes > k).astype(np.int64) for k in range(int(nodes.max()))]
+        for k, up in enumerate(ranks):
+            names.append(name if grows else f"{name}-{k}")
+            profiles.append((at_ms, up * node_cores))
+    vms, kept, end_ms = _until_most(profiles, node_cores)
+    if not kept:
+        raise InstanceError(f"{home}: there is never a node in its series; give others.")
+    history_ms = round(history_h * HOUR_MS)
+    if history_ms > end_ms:
+        raise InstanceError(
+            f"{home}: its series last for {end_ms / HOUR_MS:.1f} h until the most nodes are last there, and the "
+            f"first job arrives after {history_h:g} h; give longer ones, or a smaller history_h."
+        )
+    drawn = draw_jobs(workload, seed, history_ms=history_ms)
+    if workload.load:
+        drawn = loaded(drawn, vms, workload.load)
+    stem = home.resolve().name.removesuffix(".json")
+    name = f"spot-{stem}{'-grows' if grows else ''}-{workload.jobs}-s{seed}"
+    return fixed_pool(name, vms, drawn, goal, tuple(names[k] for k in kept))
+
+
+def read_spot_series(path: Path) -> tuple[IntArray, IntArray]:
+    """Return the ms, from 0 on, of all points of a series, and the number of nodes there.
+
+    Raises
+    ------
+    InstanceError
+        for a file that is no such series.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise InstanceError(
+            f"{path}: cannot be read ({problem.strerror}); give a series or a folder of them."
+        ) from None
+    except (ValueError, RecursionError) as problem:
+        raise InstanceError(f"{path}: is no JSON ({problem!s:.100}); give a series of spot-traces.") from None
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    gap = metadata.get("gap_seconds") if isinstance(metadata, dict) else None
+    data = document.get("data") if isinstance(document, dict) else None
+    if not isinstance(gap, int | float) or isinstance(gap, bool) or not 1 <= gap <= MAX_GAP_S:
+        raise InstanceError(f"{path}: metadata.gap_seconds is {gap!r:.40}; give a number from 1 to {MAX_GAP_S}.")
+    if not isinstance(data, list) or not data:
+        raise InstanceError(f"{path}: data is no list of numbers of nodes; give a series of spot-traces.")
+    for k, nodes in enumerate(data):
+        if isinstance(nodes, bool) or not isinstance(nodes, int) or not 0 <= nodes <= MAX_NODES:
+            raise InstanceError(f"{path}: data[{k}] is {nodes!r:.40}; give a whole number from 0 to {MAX_NODES}.")
+    return np.arange(len(data)) * round(gap * SECOND_MS), np.array(data, np.int64)
+
+
+def _series(home: Path) -> list[tuple[str, Path]]:
+    """Return names and files, in order of name."""
+    if not home.is_dir():
+        return [(home.name.removesuffix(".json"), home)]
+    files = sorted(home.rglob("*.json"))
+    if not files:
+        raise InstanceError(f"{home}: there is no .json file in it; give a series or a folder of them.")
+    return [(file.relative_to(home).as_posix().removesuffix(".json"), file) for file in files]
+
+
+def _until_most(profiles: list[tuple[IntArray, IntArray]], node_cores: int) -> tuple[Vms, list[int], int]:
+    """Return the VMs that are there before the most nodes are last there, which of all they are, and that moment."""
+    points = np.concatenate([at for at, _ in profiles] or [np.zeros(0, np.int64)])
+    grown = [np.diff(cores, prepend=0) for _, cores in profiles]
+    order = np.argsort(points, kind="stable")
+    moments = points[order]
+    total = np.cumsum(np.concatenate([*grown, np.zeros(0, np.int64)])[order])
+    # Of several points of one moment only the sum after the last counts.
+    whole = np.append(moments[1:] != moments[:-1], True)[: moments.size]
+    total, moments = total[whole], moments[whole]
+    end_ms = int(moments[np.flatnonzero(total == total.max())[-1]]) if total.size else 0
+    kept, times, sizes = [], [], []
+    for vm, ((at, cores), change) in enumerate(zip(profiles, grown, strict=True)):
+        events = (change != 0) & (at <= end_ms)
+        if events.any():
+            kept.append(vm)
+            times.append(at[events])
+            sizes.append(cores[events])
+    least = np.full(len(kept), node_cores)
+    empty = np.zeros(0, np.int64)
+    vms = Vms(
+        first_event=np.concatenate(([0], np.cumsum([part.size for part in times], dtype=np.int64))),
+        event_ms=np.concatenate([*times, empty]),
+        event_cores=np.concatenate([*sizes, empty]),
+        min_cores=least,
+        memory_mib=least * MEMORY_MIB_PER_CORE,
+    )
+    return vms, kept, end_ms

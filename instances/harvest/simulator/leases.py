@@ -1,0 +1,102 @@
+"""Leases of harvest VMs, and the provider that chooses which VM a request gets (SlackSched, section 4.3), compiled.
+
+The provider's random choices are hashes of all that VMs have done until now, leased or not, of the moment, of how many leases
+have begun at it, and of the VM; of nothing that comes. So the same request at the same moment gets the same VM in every
+experiment on the same VMs, whatever else was drawn, unless that VM is taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from schedgap.instances.harvest.simulator.state import (
+    BALANCING,
+    DRAINING,
+    GREW,
+    LEASED,
+    NEVER,
+    NOBODY,
+    NOT_LEASED,
+    PACKING,
+    State,
+)
+from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.kernels.random_numbers import mixed
+
+
+@lean_kernel
+def begin_lease(s: State, vm: int) -> None:
+    """Lease a VM that is up and not leased, now. There must be room for a lease more."""
+    lease = s.clock[0].leases
+    s.clock[0].leases = lease + 1
+    s.leases.vm[lease], s.leases.start[lease], s.leases.end[lease] = vm, s.clock[0].now, NEVER
+    s.vms.current_lease[vm], s.vms.lease[vm] = lease, LEASED
+    s.vms.size[vm], s.vms.changed[vm], s.vms.direction[vm] = s.vms.up[vm], s.clock[0].now, GREW
+
+
+@lean_kernel
+def end_lease(s: State, vm: int) -> None:
+    """End the lease of a VM on which nothing runs, now."""
+    s.leases.end[s.vms.current_lease[vm]] = s.clock[0].now
+    s.vms.current_lease[vm], s.vms.lease[vm], s.vms.size[vm] = NOBODY, NOT_LEASED, 0
+
+
+@lean_kernel
+def decommission(s: State, vm: int) -> None:
+    """Let a leased VM get no new tasks; without any running it is released at once, else when the last one ends."""
+    if s.vms.oldest[vm] == NOBODY:
+        end_lease(s, vm)
+    else:
+        s.vms.lease[vm] = DRAINING
+
+
+@lean_kernel
+def num_leased(s: State) -> int:
+    """Return how many VMs are leased, draining ones too. O(V)."""
+    count = 0
+    for vm in range(s.vms.current_lease.shape[0]):
+        count += s.vms.current_lease[vm] != NOBODY
+    return count
+
+
+@lean_kernel
+def request(s: State, count: int) -> int:
+    """Request VMs of the provider, and return how many it gave: fewer if it has no more, or at `max_leases` leases.
+
+    Each is the VM that the allocation prefers of those that are up, not leased, and not on a buffer server (only `PACKING` places
+    VMs there). The VMs differ in minimum size, and a server has one VM, so enough cores for it is being up. There must be room
+    for as many leases more as `count` and `max_leases` allow. O(V) a VM.
+    """
+    most = min(count, s.rules.max_leases - num_leased(s))
+    for given in range(most):
+        vm = _offer(s)
+        if vm == NOBODY:
+            return given
+        begin_lease(s, vm)
+    return int(max(most, 0))
+
+
+@inner_kernel
+def _offer(s: State) -> int:
+    """Return the VM that the next request gets, NOBODY if there is none."""
+    before = s.clock[0].leases
+    while before > 0 and s.leases.start[before - 1] == s.clock[0].now:
+        before -= 1
+    nth = s.clock[0].leases - before
+    key = mixed(mixed(s.past[0] ^ np.uint64(s.clock[0].now)) ^ np.uint64(nth))
+    best, best_rank, best_hash = NOBODY, 0, np.uint64(0)
+    for vm in range(s.vms.up.shape[0]):
+        if s.vms.lease[vm] != NOT_LEASED or s.vms.up[vm] == 0 or s.vms.up[vm] < s.vms.min_cores[vm]:
+            continue
+        if s.vms.buffer[vm] and s.rules.allocation != PACKING:
+            continue
+        rank = 0
+        if s.rules.allocation == BALANCING:
+            rank = s.vms.up[vm]
+        elif s.rules.allocation == PACKING:
+            rank = -s.vms.up[vm]
+        # Ties are broken at random too: the order of the VMs may mean something.
+        drawn = mixed(key ^ np.uint64(vm))
+        if best == NOBODY or rank > best_rank or (rank == best_rank and drawn > best_hash):
+            best, best_rank, best_hash = vm, rank, drawn
+    return best

@@ -1,0 +1,73 @@
+"""Methods and parameters as text: `NAME[parameter=value,...]`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from schedgap.instances.errors import MethodError, SchedgapError
+
+Scalar: TypeAlias = bool | int | float | str
+Parameters: TypeAlias = Mapping[str, Scalar]
+# How messages call the types that a parameter may have.
+VALUE_KINDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
+
+
+def parse_method(text: str) -> tuple[str, dict[str, Scalar]]:
+    """Split `name[key=value,key=value]` into the name and its parameters.
+
+    Raises
+    ------
+    MethodError
+        if the text has another form.
+    """
+    match = re.fullmatch(r"([a-z0-9-]+)(?:\[(.*)\])?", text.strip())
+    if match is None:
+        raise MethodError(f"'{text}' is not a method; write NAME or NAME[parameter=value,...].")
+    parameters: dict[str, Scalar] = {}
+    for item in filter(None, (match[2] or "").split(",")):
+        key, separator, value = item.partition("=")
+        if not separator:
+            raise MethodError(f"'{item}' in '{text}' is not parameter=value.")
+        parameters[key.strip()] = value.strip()
+    return match[1], parameters
+
+
+def spelled(parameters: Parameters) -> dict[str, str]:
+    """Return parameters in one spelling: `60`, `60.0` and the text of either are the same, and so are true and True."""
+    texts = {}
+    for key, value in parameters.items():
+        try:
+            texts[key] = str(value).lower() if isinstance(value, bool) else str(float(value))
+        except ValueError:
+            texts[key] = str(value).lower()
+    return texts
+
+
+def method_label(name: str, parameters: Parameters) -> str:
+    """Return the name with its parameters in sorted order: the inverse of `parse_method`."""
+    inner = ",".join(f"{key}={parameters[key]}" for key in sorted(parameters))
+    return f"{name}[{inner}]" if inner else name
+
+
+def read_value(what: str, name: str, value: object, default: object, error: type[SchedgapError]) -> Scalar:
+    """Return the value of a parameter in the type of its default. what : whose parameter it is, for messages.
+
+    Raises
+    ------
+    SchedgapError
+        the one given, for a value of another type, or a number that is not finite.
+    """
+    try:
+        if isinstance(default, bool):
+            return {"true": True, "false": False}[str(value).lower()]
+        given = type(default)(str(value)) if isinstance(default, int | float) else str(value)
+        # A row of the journal is JSON, which has no other numbers.
+        if isinstance(given, float) and not math.isfinite(given):
+            raise ValueError
+        return given
+    except (KeyError, ValueError):
+        kind = VALUE_KINDS[type(default)]
+        raise error(f"{what}: parameter '{name}' takes {kind}, not '{value!s:.60}'.") from None

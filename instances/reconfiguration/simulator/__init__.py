@@ -1,0 +1,1 @@
+"""The simulator of provisioning over time: machines boot, tasks are launched, contend, progress and move."""

@@ -1,0 +1,1 @@
+"""The rules of the shared simulator, played over time."""

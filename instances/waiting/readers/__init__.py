@@ -1,0 +1,6 @@
+"""Readers of job logs."""
+
+from schedgap.instances.waiting.readers.lsf import lsf_csv
+from schedgap.instances.waiting.readers.swf import swf
+
+__all__ = ["lsf_csv", "swf"]

@@ -1,0 +1,86 @@
+"""Job logs as CSV, in the columns that the UMass trace of the paper uses (section V, after LSF)."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.unpacked import unpacked
+from schedgap.instances.waiting.prices import DISCOUNT
+from schedgap.instances.waiting.readers.trace import Log, from_log
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.waiting.model import WaitingInstance
+
+COLUMNS = ("submit_time", "runtime", "num_cores", "total_MB_req")
+
+
+def lsf_csv(
+    path: Path | str,
+    *,
+    machine_cores: int = 64,
+    discount: float = DISCOUNT,
+    jobs: int = 0,
+    skip: int = 0,
+    wait_price: float = 0.0,
+    max_wait_h: float = -1.0,
+) -> WaitingInstance:
+    """Read a CSV file (plain or gzip) with the columns `submit_time`, `runtime` (s), `num_cores`, `total_MB_req`.
+
+    Other columns are ignored, lines may be in any order. Parameters as those of `swf`.
+
+    Raises
+    ------
+    InstanceError
+        naming file, column and line of what is missing or no number.
+    """
+    # Here, since pandas takes long to import and nobody else needs it.
+    import pandas as pd
+
+    path = Path(path)
+    try:
+        with unpacked(path) as file:
+            frame = pd.read_csv(file, usecols=list(COLUMNS))
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise InstanceError(f"{path}: cannot be read ({error}); give a CSV file, plain or gzip.") from None
+    except ValueError as error:
+        raise InstanceError(
+            f"{path.name}: {' '.join(str(error).split())}; the columns are {', '.join(COLUMNS)}."
+        ) from None
+    columns = {name: _numbers(path, name, frame[name]) for name in COLUMNS}
+    log = Log(
+        name=path.name.removesuffix(".gz").removesuffix(".csv"),
+        submit_s=columns["submit_time"],
+        runtime_s=columns["runtime"],
+        cores=columns["num_cores"],
+        memory_mib=np.maximum(columns["total_MB_req"], 0),
+        dropped=np.zeros(len(frame), np.bool_),
+    )
+    return from_log(
+        log,
+        machine_cores=machine_cores,
+        discount=discount,
+        jobs=jobs,
+        skip=skip,
+        wait_price=wait_price,
+        max_wait_h=max_wait_h,
+    )
+
+
+def _numbers(path: Path, name: str, values: Any) -> FloatArray:
+    import pandas as pd
+
+    numbers: FloatArray = pd.to_numeric(values, errors="coerce").to_numpy(np.float64)
+    bad = ~np.isfinite(numbers) | ((numbers < 0) & (name == "submit_time"))
+    if bad.any():
+        row = int(np.argmax(bad))
+        # The header is line 1.
+        raise InstanceError(
+            f"{path.name} line {row + 2}: {name} is '{values.iloc[row]!s:.60}'; give a number, from 0 on for times."
+        )
+    return numbers

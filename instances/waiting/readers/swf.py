@@ -1,0 +1,147 @@
+"""Job logs in the Standard Workload Format (Chapin et al. 1999; version 2.2 of the Parallel Workloads Archive).
+
+A line a job with 18 numbers, -1 for unknown; `;` begins the header's comments. Plain text or gzip.
+"""
+
+from __future__ import annotations
+
+import zlib
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.unpacked import unpacked
+from schedgap.instances.waiting.prices import DISCOUNT
+from schedgap.instances.waiting.readers.trace import Log, from_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.waiting.model import WaitingInstance
+
+NUM_FIELDS = 18
+# Columns, from 0: 1 submit time, 3 run time, 4 allocated processors, 6 used memory (KB a processor), 7 requested
+# processors, 9 requested memory (KB a processor), 10 status.
+SUBMIT, RUNTIME, ALLOCATED, USED_MEMORY, REQUESTED, REQUESTED_MEMORY, STATUS = 1, 3, 4, 6, 7, 9, 10
+FAILED, CANCELLED = 0, 5
+# Lines that are converted at a time.
+BLOCK = 10_000
+# Bytes of a line; a block of numbers is as wide as the longest of them.
+MOST_LINE = 1000
+
+
+def swf(
+    path: Path | str,
+    *,
+    machine_cores: int = 64,
+    discount: float = DISCOUNT,
+    jobs: int = 0,
+    skip: int = 0,
+    failed: bool = True,
+    cancelled: bool = True,
+    wait_price: float = 0.0,
+    max_wait_h: float = -1.0,
+) -> WaitingInstance:
+    """Read a log as an instance; the first submission is at time 0, jobs are put in order of submission.
+
+    machine_cores : of a fixed machine, with 4 GiB a core. jobs, skip : take so many jobs after leaving out so many; 0
+    for all. failed, cancelled : keep jobs of these states that ran. Allocated processors count, requested ones where
+    the former are unknown; likewise memory, which is 0 where neither is known. Jobs without a positive runtime or
+    processors never ran and are left out; the instance's notes say how many.
+
+    Raises
+    ------
+    InstanceError
+        naming file and line of what is no number, or of a line that has not 18 fields.
+    """
+    path = Path(path)
+    table = _table(path)
+    cores = np.where(table[:, ALLOCATED] > 0, table[:, ALLOCATED], table[:, REQUESTED])
+    memory_kib = np.where(table[:, USED_MEMORY] > 0, table[:, USED_MEMORY], table[:, REQUESTED_MEMORY])
+    status = table[:, STATUS]
+    dropped = np.zeros(table.shape[0], np.bool_)
+    if not failed:
+        dropped |= status == FAILED
+    if not cancelled:
+        dropped |= status == CANCELLED
+    log = Log(
+        name=path.name.removesuffix(".gz").removesuffix(".swf"),
+        submit_s=table[:, SUBMIT],
+        runtime_s=table[:, RUNTIME],
+        cores=cores,
+        memory_mib=np.maximum(memory_kib, 0) * np.maximum(cores, 1) / 1024,
+        dropped=dropped,
+    )
+    return from_log(
+        log,
+        machine_cores=machine_cores,
+        discount=discount,
+        jobs=jobs,
+        skip=skip,
+        wait_price=wait_price,
+        max_wait_h=max_wait_h,
+    )
+
+
+def _table(path: Path) -> FloatArray:
+    """(L, 18) float64: the numbers of all lines that are no comments, read in blocks: a line takes 144 bytes."""
+    blocks: list[FloatArray] = []
+    try:
+        with unpacked(path) as file:
+            jobs = _jobs(path, file)
+            while block := list(islice(jobs, BLOCK)):
+                blocks.append(_numbers(path, block))
+    except (OSError, EOFError, zlib.error) as error:
+        raise InstanceError(
+            f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}); give an SWF file, plain or gzip."
+        ) from None
+    if not blocks:
+        raise InstanceError(f"{path.name}: no job in it; give an SWF file.")
+    return np.concatenate(blocks)
+
+
+def _jobs(path: Path, file: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the number and the fields of each line of a job."""
+    for number, line in enumerate(file, start=1):
+        if len(line) > MOST_LINE:
+            raise InstanceError(f"{path.name} line {number}: {len(line)} bytes long; give an SWF file.")
+        fields = line.split()
+        if not fields or fields[0].startswith(b";"):
+            continue
+        if len(fields) != NUM_FIELDS:
+            raise InstanceError(
+                f"{path.name} line {number}: {len(fields)} fields, SWF has {NUM_FIELDS}; mend or remove the line."
+            )
+        yield number, fields
+
+
+def _numbers(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
+    rows = [fields for _, fields in block]
+    try:
+        table = np.array(rows).astype(np.float64)
+    except ValueError:
+        table = _slowly(path, block)
+    bad = ~np.isfinite(table).all(axis=1) | (table[:, SUBMIT] < 0)
+    if bad.any():
+        i = int(np.argmax(bad))
+        shown = rows[i][SUBMIT].decode(errors="replace")
+        raise InstanceError(f"{path.name} line {block[i][0]}: submitted at {shown:.60}; times are numbers from 0 on.")
+    return table
+
+
+def _slowly(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
+    """Convert line by line, to name the first that cannot be."""
+    for number, fields in block:
+        for column, field in enumerate(fields, start=1):
+            try:
+                float(field)
+            except ValueError:
+                shown = field.decode(errors="replace")
+                raise InstanceError(
+                    f"{path.name} line {number}: field {column} is '{shown:.60}', SWF has numbers only."
+                ) from None
+    return np.array([[float(field) for field in fields] for _, fields in block])

@@ -1,0 +1,1 @@
+"""Fixed machines and the jobs that wait for them, played over time."""

@@ -1,0 +1,124 @@
+"""When a run is worse than before: every kind, and what is none."""
+
+import pytest
+
+from schedgap.bench.comparison.findings import Kind, worse
+from schedgap.bench.statistics.summary import best_of
+from schedgap.instances.method import Status
+
+# Runs of one method on one instance; the best bound known is 900, the clock's limit 60 s.
+GOOD = {"objective": 1000, "bound": 900}
+OPTIMAL = {"objective": 1000, "bound": 1000, "status": Status.OPTIMAL}
+NOTHING = {"bound": 900}
+LOOSE = {"objective": 1000, "bound": 899}
+
+
+@pytest.fixture
+def kind(make_record):
+    """Return in what the second run is worse than the first."""
+
+    def compare(before, after, **options):
+        sides = [make_record("a", "i", **dict(figures)) for figures in (before, after)]
+        known = [*sides, make_record("b", "i", bound=900)]
+        return worse(*sides, best_of(known), **options)
+
+    return compare
+
+
+def failed(status):
+    return {"status": status}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (GOOD, GOOD, None),
+        (GOOD, {**GOOD, "objective": 1001}, Kind.OBJECTIVE),
+        (GOOD, {**GOOD, "objective": 999}, None),
+        (GOOD, LOOSE, Kind.BOUND),
+        (LOOSE, GOOD, None),
+        (GOOD, {"objective": 1000}, Kind.BOUND),
+        ({"objective": 1000}, GOOD, None),
+        ({"bound": 900}, {"bound": 899}, Kind.BOUND),
+        # A better objective does not make up for a weaker bound.
+        (GOOD, {"objective": 950, "bound": 899}, Kind.BOUND),
+        (OPTIMAL, GOOD, Kind.PROOF),
+        (OPTIMAL, {**GOOD, "objective": 1001}, Kind.OBJECTIVE),
+        (failed(Status.INFEASIBLE), failed(Status.NO_SOLUTION), Kind.PROOF),
+        (GOOD, NOTHING, Kind.SOLUTION),
+        (GOOD, failed(Status.UNSUPPORTED), Kind.SOLUTION),
+        (GOOD, failed(Status.INFEASIBLE), Kind.SOLUTION),
+        (NOTHING, GOOD, None),
+        (NOTHING, failed(Status.UNSUPPORTED), Kind.BOUND),
+        (failed(Status.UNSUPPORTED), failed(Status.UNSUPPORTED), None),
+        (failed(Status.UNSUPPORTED), failed(Status.CRASHED), Kind.FAILED),
+        (GOOD, failed(Status.INVALID), Kind.INVALID),
+        (failed(Status.TIMEOUT), failed(Status.INVALID), Kind.INVALID),
+        (failed(Status.INVALID), failed(Status.INVALID), None),
+        (failed(Status.INVALID), failed(Status.TIMEOUT), None),
+        (failed(Status.CRASHED), failed(Status.TIMEOUT), None),
+        (failed(Status.CRASHED), NOTHING, None),
+        *((GOOD, failed(status), Kind.FAILED) for status in ("timeout", "memory", "crashed", "error")),
+        # What a failed run gave does not count.
+        (GOOD, {**GOOD, "objective": 1, "status": Status.INVALID}, Kind.INVALID),
+        ({**GOOD, "objective": 1, "status": Status.INVALID}, GOOD, None),
+    ],
+)
+def test_worse(kind, before, after, expected):
+    assert kind(before, after) == expected
+
+
+def test_gravest_first():
+    assert list(Kind) == [
+        "contradiction",
+        "missing",
+        "invalid",
+        "failed",
+        "solution",
+        "objective",
+        "gap",
+        "proof",
+        "bound",
+        "time",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        # Gaps to 900: of 1000 0.1, of 1001 0.1009, of 1002 0.10180.
+        ({"objective": 1001}, None),
+        ({"objective": 1002}, Kind.OBJECTIVE),
+        ({"objective": 1001, "bound": 800}, None),
+        ({"objective": 1000, "bound": None}, None),
+        (NOTHING, Kind.SOLUTION),
+        (failed(Status.TIMEOUT), Kind.FAILED),
+    ],
+)
+def test_the_clock_excuses_little(kind, after, expected):
+    assert kind(GOOD, after, clock=True, min_effect=0.001) == expected
+
+
+@pytest.mark.parametrize("excuse", ["clock", "drawn"])
+@pytest.mark.parametrize("after", [{}, failed(Status.UNSUPPORTED)])
+def test_a_bound_that_was_all_there_was_is_not_excused(kind, after, excuse):
+    """Neither the clock nor chance: what gave a bound gives nothing any more. A weaker bound they do excuse."""
+    assert kind(NOTHING, after, **{excuse: True}, min_effect=0.001) is Kind.BOUND
+    assert kind(NOTHING, {"bound": 1}, **{excuse: True}, min_effect=0.001) is None
+
+
+def test_a_lost_proof_counts_whatever_the_clock_did(kind):
+    assert kind(OPTIMAL, GOOD, clock=True, min_effect=0.5) is Kind.PROOF
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ({"objective": 2000, "bound": 1}, None),
+        (NOTHING, Kind.SOLUTION),
+        (failed(Status.ERROR), Kind.FAILED),
+        (failed(Status.INVALID), Kind.INVALID),
+    ],
+)
+def test_one_draw_says_nothing_of_quality(kind, after, expected):
+    assert kind(OPTIMAL, after, drawn=True) == expected

@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+
+from schedgap.formulations.provisioning.column_generation.master import group_weights
+from schedgap.formulations.provisioning.column_generation.resource_prices import ResourcePrices, single_resource_prices
+from schedgap.instances.provisioning import ProvisioningInstance
+from schedgap.instances.provisioning.generators import distinct, table7
+
+NANO = 1000
+
+
+def solve(instance, low=None, high=None):
+    """Return prices of the classes and of the groups, dollars, without limits unless given as {group: amount}."""
+    weights = group_weights(instance)
+    lows, highs = np.full(weights.shape[0], -np.inf), np.full(weights.shape[0], np.inf)
+    for g, amount in (low or {}).items():
+        lows[g] = amount
+    for g, amount in (high or {}).items():
+        highs[g] = amount
+    duals = ResourcePrices(instance, weights).solve(lows, highs, None)
+    return duals[: instance.num_classes], duals[instance.num_classes :]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_no_content_is_worth_more_than_its_machine(random_instance, shapes, optimum, seed):
+    instance = random_instance(seed)
+    single = single_resource_prices(instance)
+    several, groups = solve(instance)
+    assert (single >= 0).all() and (several >= 0).all()
+    assert not groups.any()
+    for k, content in shapes(instance):
+        assert content @ single <= instance.price[k] * NANO
+        assert content @ several <= instance.price[k] / 1e6 * (1 + 1e-7)
+    best = optimum(instance)
+    assert instance.counts @ single <= best * NANO
+    # All resources together are worth at least as much as the best of them.
+    assert instance.counts @ single / 1e9 <= instance.counts @ several * (1 + 1e-7) <= best / 1e6 * (1 + 2e-7)
+
+
+def test_one_resource_by_hand(paper_example):
+    # A GPU: 12 / 4 or 3 / 1, $3; three of them $9. A core: 0.1 on it3 and it4; 22 cores, $2.2. RAM: 0.8 / 32 = 0.025 a
+    # GiB; 66 GiB, $1.65.
+    assert single_resource_prices(paper_example).tolist() == [6_000_000_000, 3_000_000_000, 0, 0]
+
+
+def test_all_resources_by_hand(paper_example):
+    # A core $0.1 (it3, it4) and a GPU $2.6 (it1: 10.4 + 1.6; it2: 2.6 + 0.4): 3 x 2.6 + 22 x 0.1 = $10.
+    several, _ = solve(paper_example)
+    assert paper_example.counts @ several == pytest.approx(10.0, abs=1e-9)
+
+
+def test_rates_are_rounded_down():
+    # $1 for 3 cores: 333333 nano-dollars a milli-core, so a task of 3 cores is worth a little less than the machine.
+    instance = ProvisioningInstance(
+        name="thirds",
+        resources=("cpu",),
+        families=("x",),
+        type_names=("x",),
+        type2family=[0],
+        capacity=[[3000]],
+        price=[1_000_000],
+        demand=[[[3000], [1000]]],
+        counts=[1, 1],
+    )
+    assert single_resource_prices(instance).tolist() == [999_999_000, 333_333_000]
+
+
+def test_a_class_costs_what_its_cheapest_family_asks(two_families):
+    # cpu: $1.9 / 8 on x and $0.7 / 4 on y, a: 2 cores of y; b: 2 of y, c: 3 of x. 0.35 x 2 + 0.35 + 0.7125 x 2 = 2.475.
+    # ram: $1.9 / 16 GiB on x, 0.7 / 4 on y. a: 2 GiB of x for 0.2375, as b, c: 8 for 0.95. 2.6125 in all, less rounding.
+    rate = 1_900_000_000 // (16 * 1024)
+    assert single_resource_prices(two_families).tolist() == [2048 * rate, 2048 * rate, 8192 * rate]
+
+
+def test_a_limit_is_priced_where_it_binds(two_families):
+    # Groups: family x, family y, then the types. Without y the classes' prices rise, and the limit has a negative price.
+    free, _ = solve(two_families)
+    several, groups = solve(two_families, high={4: 0})
+    assert two_families.counts @ several > two_families.counts @ free + 0.01
+    assert groups[4] < 0
+    # Six x-large at least, at $1.9 each: each but those needed anyway adds its price.
+    several, groups = solve(two_families, low={3: 6})
+    assert two_families.counts @ several + 6 * groups[3] == pytest.approx(6 * 1.9, abs=1e-9)
+    assert groups[3] > 0
+
+
+def test_impossible_limits_have_finite_prices(two_families):
+    several, groups = solve(two_families, high={0: 0, 1: 0})
+    assert np.isfinite(several).all() and np.isfinite(groups).all()
+
+
+@pytest.mark.parametrize("instance", [table7(80, seed=1), distinct(50, seed=1)])
+def test_more_resources_prove_more(instance):
+    assert instance.counts @ single_resource_prices(instance) / 1e9 < instance.counts @ solve(instance)[0]

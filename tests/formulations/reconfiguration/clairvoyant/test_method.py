@@ -1,0 +1,153 @@
+from itertools import product
+
+import numpy as np
+import pytest
+
+from schedgap.formulations.reconfiguration.clairvoyant.method import MAX_TASKS, clairvoyant, few_choices
+from schedgap.formulations.reconfiguration.progress_bound import bound_presence, bound_progress
+from schedgap.formulations.reconfiguration.work_bound import bound_work
+from schedgap.heuristics.player import play
+from schedgap.heuristics.reconfiguration.no_packing import no_packing
+from schedgap.heuristics.reconfiguration.player import Player
+from schedgap.instances.method import Status
+from schedgap.instances.reconfiguration.simulator import events, plans
+from schedgap.instances.reconfiguration.simulator import state as codes
+from schedgap.instances.reconfiguration.simulator.simulator import Simulator
+from schedgap.instances.reconfiguration.verify import verify
+
+MACHINES = 24
+MOST_PLAYS = 1500
+
+
+def paid(state, price, now):
+    """What machines cost up to a second, those that are paid for entirely."""
+    total = 0
+    for row in state.machines.lease[: state.clock[0].num_machines]:
+        until = row.paid_until if row.paid_until >= 0 else now
+        total += int(price[row.type]) * max(int(until - row.paid_from), 0)
+    return total
+
+
+def cheapest(instance, limit):
+    """The least cost of all schedules below a limit, or the limit: every decision, in full, at every plan.
+
+    None if that takes too many plays. Only what was paid already ends a line of play.
+    Of machines that have never been used, there are at most two.
+    """
+    price, period = instance.catalogue.price, instance.period_s
+    kinds = range(instance.catalogue.num_types)
+    best = limit
+    plays = 0
+    stack = [(Simulator(instance, MACHINES).state, 0)]
+    while stack:
+        before, t = stack.pop()
+        plays += 1
+        if plays > MOST_PLAYS:
+            return None
+        n, active = (
+            int(before.clock[0].num_machines),
+            before.active[: before.clock[0].num_active],
+        )
+        jobs = [j for j in active.tolist() if events.ends_at(before, j) > t]
+        if active.size == 0 and before.clock[0].seen == instance.num_jobs:
+            state = codes.copied(before, MACHINES)
+            for m in range(n):
+                plans.release(state, t, m)
+            best = min(best, -(-paid(state, price, t) // 3600))
+            continue
+        frozen = [j for j in jobs if before.job[j].phase == codes.MIGRATING]
+        free = [j for j in jobs if j not in frozen]
+        there = [m for m in range(n) if before.machines.lease[m].released < 0]
+        unused = [m for m in there if not before.machines.images[m].any()]
+        if len(unused) > 2:
+            continue
+        # Places: machines that are there, or a new one of a type for this task and those after it.
+        for early in (None, *kinds) if len(unused) < 2 else (None,):
+            new = [(k, i) for k in kinds for i in range(len(free))]
+            for places in product([(-1, m) for m in there] + new, repeat=len(free)):
+                used = {m for kind, m in places if kind < 0} | {int(before.task[j].sent_to) for j in frozen}
+                empty = [m for m in there if m not in used]
+                for keeps in product((False, True), repeat=len(empty)):
+                    state = codes.copied(before, MACHINES)
+                    if early is not None:
+                        plans.rent(state, t, early)
+                    rented = {}
+                    for j, place in zip(free, places, strict=True):
+                        if place[0] >= 0 and place not in rented:
+                            rented[place] = plans.rent(state, t, place[0])
+                        state.target[j] = rented.get(place, place[1])
+                    for j in frozen:
+                        state.target[j] = state.task[j].sent_to
+                    for m, keep in zip(empty, keeps, strict=True):
+                        if not keep:
+                            plans.release(state, t, m)
+                    if plans.apply_plan(state, t) != codes.FINE:
+                        continue
+                    events.advance(state, t + period)
+                    if -(-paid(state, price, t + period) // 3600) < best:
+                        stack.append((state, t + period))
+    return best
+
+
+def tiny(oddities, seed):
+    """A random instance of short jobs of one task each."""
+    instance = oddities(seed)
+    return instance.replace(num_tasks=np.ones(instance.num_jobs), work_s=1 + instance.work_s // 3)
+
+
+@pytest.mark.parametrize("seed", (3, 11, 20, 22, 24, 25, 30, 36, 43))
+def test_nothing_is_cheaper_of_all_there_is(oddities, seed):
+    instance = tiny(oddities, seed)
+    found = clairvoyant(instance)
+    assert found.status == Status.OPTIMAL
+    assert found.bound == verify(instance, found.solution)
+    # One more: a search that finds nothing below its limit returns the limit.
+    assert cheapest(instance, found.bound + 1) == found.bound
+
+
+@pytest.mark.parametrize("seed", (9, 17, 24, 26, 38))
+def test_no_bound_is_above_and_no_schedule_below(oddities, wander, seed):
+    instance = tiny(oddities, seed)
+    found = clairvoyant(instance)
+    assert found.status == Status.OPTIMAL
+    assert found.bound == verify(instance, found.solution)
+    bounds = (bound_work(instance), bound_presence(instance), bound_progress(instance))
+    assert max(bound.bound for bound in bounds) <= found.bound
+    costs = wander(instance, 60, seed)
+    costs += [verify(instance, play(Player(instance), no_packing).solution)]
+    assert min(costs) >= found.bound
+
+
+def test_two_share_where_that_is_cheapest(plain):
+    # Both on one machine of 2 CPU until the plan of 150 s, not one each: 150 + 100 s.
+    found = clairvoyant(plain((150, 100)))
+    assert (found.status, found.bound, found.solution.num_machines) == (Status.OPTIMAL, 150, 1)
+
+
+def test_they_part_where_they_disturb_each_other(plain):
+    # Together at 0.4 each they would take 250 s and more; apart 100 s each.
+    found = clairvoyant(plain((100, 100), throughput=[[400]]))
+    assert (found.bound, found.solution.num_machines) == (200, 2)
+
+
+def test_it_moves_a_job_when_that_pays(plain):
+    # Two fill a machine. The third needs another one from 50 s on, until the first has ended: 550 s and 50 s. Without a
+    # move, the first is apart from the others: 550 s and 100 s.
+    instance = plain((100, 500, 500), arrival_s=[0, 0, 50])
+    found = clairvoyant(instance)
+    assert found.bound == verify(instance, found.solution) == 600
+    assert found.solution.move_s.shape[0] == 4
+
+
+@pytest.mark.parametrize("limit", (0.0, 1e-9))
+def test_without_time_it_proves_what_it_has(plain, limit):
+    found = clairvoyant(plain((150, 100)), time_limit_s=limit)
+    assert (found.status, found.solution) == (Status.NO_SOLUTION, None)
+    assert 0 < found.bound <= 150
+
+
+def test_many_tasks_are_refused(plain):
+    assert few_choices(plain((100,) * MAX_TASKS)) is None
+    assert few_choices(plain((100,) * (MAX_TASKS + 1))) == (
+        f"its jobs have {MAX_TASKS + 1} tasks in all; the search of every plan takes at most {MAX_TASKS}."
+    )

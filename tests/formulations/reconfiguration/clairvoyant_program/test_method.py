@@ -1,0 +1,116 @@
+"""The program against arithmetic, policies and random schedules."""
+
+import numpy as np
+import pytest
+
+from schedgap.formulations.reconfiguration.clairvoyant_program.method import (
+    MAX_PLACEMENTS,
+    clairvoyant_program,
+    too_large,
+)
+from schedgap.heuristics.reconfiguration import eva, lookahead, no_packing  # noqa: F401
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.method import Status, find_method
+from schedgap.instances.reconfiguration import eva_synthetic
+from schedgap.instances.reconfiguration.model import FAMILY
+from schedgap.instances.reconfiguration.verify import verify
+
+POLICIES = ("no-packing", "eva", "lookahead")
+
+
+def proves(instance, cost):
+    outcome = clairvoyant_program(instance)
+    assert verify(instance, outcome.solution) == outcome.bound == cost
+    assert outcome.status is Status.OPTIMAL
+    return outcome.solution
+
+
+def two_sizes(instance):
+    """The same jobs, with a machine of half the size for 60 % of the price."""
+    catalogue = instance.catalogue.replace(
+        type_names=("two", "one"), type2family=[0, 0], capacity=[[2000], [1000]], price=[3600, 2160]
+    )
+    return instance.replace(catalogue=catalogue, acquire_s=[0, 0], setup_s=[0, 0])
+
+
+def test_one_job_pays_whole_periods(plain):
+    # 120 s of work need the plans of 0, 50 and 100 s.
+    proves(plain((120,)), 150)
+    # A job that ends at a plan need not be in it.
+    proves(plain((100,)), 100)
+
+
+def test_delays_count(plain):
+    # Setup 20, fetch 5, image 3, start-up 2: work ends at second 70, in the second plan; 100 s and termination.
+    proves(plain((40,), setup_s=[20], fetch_s=[5], build_s=[3], init_s=[2], terminate_s=4), 104)
+
+
+def test_two_jobs_share(plain):
+    assert proves(plain((200, 100)), 200).num_machines == 1
+
+
+def test_a_job_moves_to_a_smaller_machine(plain):
+    # Both on the larger until second 100, then 200 s on the smaller at 0.6: 100 + 120, and 5 s more of the larger for the
+    # kill and the upload. Without the move it is 300. The work of 280 s leaves room for the delays.
+    instance = two_sizes(plain((280, 100), kill_s=[2], upload_s=[3], fetch_s=[0], init_s=[0]))
+    schedule = proves(instance, 225)
+    assert schedule.move_s.max() == 100
+
+
+def test_renting_ahead_is_paid(plain):
+    # From the plan at 100 s it sets up until 140 and works until 340; ahead, from 50 s on, it would work until 300.
+    proves(plain((200,), setup_s=[40], arrival_s=[60]), 250)
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_no_schedule_is_cheaper(seed, oddities, wander):
+    try:
+        instance = oddities(seed)
+    except InstanceError:
+        pytest.skip("a class fits no type")
+    if too_large(instance):
+        pytest.skip("the program does not take it")
+    outcome = clairvoyant_program(instance, time_limit_s=1.0)
+    costs = wander(instance, 40, seed) + policy_costs(instance)
+    if outcome.solution is not None:
+        costs.append(verify(instance, outcome.solution))
+    # On a busy machine the second may be over before anything is proven.
+    assert 0 <= outcome.bound <= min(costs)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_no_policy_is_cheaper(jobs):
+    instance = eva_synthetic(
+        jobs, seed=jobs, mean_gap_s=400.0, min_hours=0.1, max_hours=0.4, interference="none", tasks_per_job=1
+    )
+    outcome = clairvoyant_program(instance, time_limit_s=2.0)
+    assert 0 < outcome.bound <= min(policy_costs(instance))
+
+
+def policy_costs(instance):
+    return [verify(instance, find_method(FAMILY, name).run(instance).solution) for name in POLICIES]
+
+
+def test_large_instances_are_refused(plain):
+    reason = too_large(plain((100,) * 40))
+    assert reason is not None
+    assert str(MAX_PLACEMENTS) in reason
+
+
+def test_long_acquisitions_are_refused(plain):
+    assert too_large(plain((100,), acquire_s=[50])) is None
+    assert "two takes 51 s to acquire" in too_large(plain((100,), acquire_s=[51]))
+
+
+def test_no_time_gives_no_solution(plain):
+    outcome = clairvoyant_program(plain((100, 100)), time_limit_s=0.0)
+    assert outcome.solution is None
+    assert outcome.status is Status.NO_SOLUTION
+    assert outcome.bound == 0
+
+
+def test_equal_runs_give_equal_schedules(plain):
+    instance = two_sizes(plain((280, 100)))
+    one, two = (clairvoyant_program(instance).solution for _ in range(2))
+    for key in ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine"):
+        assert np.array_equal(getattr(one, key), getattr(two, key))

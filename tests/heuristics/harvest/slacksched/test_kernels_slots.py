@@ -1,0 +1,44 @@
+import pytest
+
+from schedgap.heuristics.harvest.slacksched.kernels_slots import column_of, waits_for
+from schedgap.heuristics.harvest.slacksched.kernels_variants import pass_literal
+from schedgap.heuristics.harvest.slacksched.matcher import new_matcher
+from schedgap.instances.harvest import quick
+from schedgap.instances.harvest.simulator import state as ks
+from schedgap.instances.harvest.simulator.events import HAPPENED, advance
+from schedgap.instances.jit import lean_kernel
+
+
+@lean_kernel
+def step(s, m):
+    status = advance(s)
+    if status == HAPPENED:
+        pass_literal(s, m)
+    return status
+
+
+@lean_kernel
+def wait(s, m, task, vm):
+    return waits_for(s, m, vm, column_of(s, m, task))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_vms_are_waited_for_as_long_as_their_runs_are_taken_to_need(seed, plain_pool):
+    instance = quick(6, 20, "5-20", seed=seed, cores="1,2,4", load=1.2, error=(-0.9, -0.5, 0.5)[seed % 3])
+    pool, matcher = plain_pool(instance), new_matcher(instance)
+    simulator = pool.simulator
+    checked = late = 0
+    while simulator.run(lambda state: step(state, matcher)):
+        s = simulator.state
+        task = simulator.first_waiting()
+        if task == ks.NOBODY:
+            continue
+        for vm in range(instance.num_vms):
+            plainly = pool.wait(task, vm, pool.opened(vm))
+            assert wait(s, matcher, task, vm) == plainly
+            checked += plainly not in (0, ks.NEVER)
+        runs = slice(0, int(s.clock[0].runs))
+        late += int((s.runs.is_live[runs] & (s.runs.guess[runs] < s.clock[0].now)).sum())
+    assert simulator.is_complete
+    assert checked > 1000
+    assert (late > 100) == (instance.estimate_ms < instance.runtime_ms).any()

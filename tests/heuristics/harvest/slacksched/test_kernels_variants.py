@@ -1,0 +1,95 @@
+"""The variants of SlackSched against their rules in plain Python, on small pools."""
+
+import pytest
+
+from schedgap.heuristics.harvest.slacksched.kernels_variants import pass_heartbeat, pass_literal, pass_no_delay
+from schedgap.heuristics.harvest.slacksched.matcher import PredictionOptions, new_matcher
+from schedgap.instances.harvest.simulator.simulator import Simulator
+from schedgap.instances.harvest.simulator.state import NEVER
+
+PREDICTION = PredictionOptions(reconsider_s=600.0)
+FREE_EVERY_MS = 120_000
+
+
+def literal(pool):
+    """Each task starts on the VM where it is expected to be complete first if it fits there now; nothing is held."""
+    if not pool.waiting():
+        pool.wake_at(NEVER)
+        return
+    pool.learn()
+    for task in pool.waiting():
+        vm, _ = pool.best(task, pool.opened)
+        if vm in pool.fitting(task):
+            pool.place(task, vm)
+    pool.wake_at(pool.now + pool.reconsider_ms)
+
+
+def no_delay(pool):
+    """Each task that fits anywhere starts on the VM, of those, that it most probably completes on."""
+    if pool.waiting():
+        pool.learn()
+    for task in pool.waiting():
+        if fitting := pool.fitting(task):
+            pool.place(task, max(fitting, key=lambda vm, task=task: pool.probability(task, vm)))
+
+
+def heartbeat(pool, threshold):
+    """Each VM in turn takes the shortest task that fits while it completes there likelier than the threshold.
+
+    Where one takes none, the shortest of all waiting tasks starts on its best VM, if it fits there.
+    """
+    if not pool.waiting():
+        pool.wake_at(NEVER)
+        return
+    pool.learn()
+    for vm in range(pool.instance.num_vms):
+        takes = False
+        while here := [task for task in pool.waiting() if pool.wait(task, vm, pool.opened(vm)) == 0]:
+            task = min(here, key=pool.task_ms)
+            if pool.probability(task, vm) <= threshold:
+                break
+            pool.place(task, vm)
+            takes = True
+        if not takes and pool.waiting():
+            task = min(pool.waiting(), key=pool.task_ms)
+            best, _ = pool.best(task, pool.opened)
+            if best in pool.fitting(task):
+                pool.place(task, best)
+    pool.wake_at(pool.now + pool.reconsider_ms)
+
+
+def test_the_letter_of_algorithm_1(drawn_pool, plain_pool, assert_plays_as):
+    waited = 0
+    for seed in range(3):
+        instance = drawn_pool(seed)
+        matcher = new_matcher(instance, PREDICTION, free_every_ms=FREE_EVERY_MS)
+        pool = plain_pool(instance, PREDICTION, FREE_EVERY_MS)
+        waited += assert_plays_as(
+            lambda s, m=matcher: pass_literal(s, m), Simulator(instance), lambda p=pool: literal(p), pool
+        )
+    assert waited > 100
+
+
+def test_without_delay(drawn_pool, plain_pool, assert_plays_as):
+    waited = 0
+    for seed in range(6):
+        instance = drawn_pool(seed)
+        matcher = new_matcher(instance, PREDICTION, free_every_ms=FREE_EVERY_MS)
+        pool = plain_pool(instance, PREDICTION, FREE_EVERY_MS)
+        waited += assert_plays_as(
+            lambda s, m=matcher: pass_no_delay(s, m), Simulator(instance), lambda p=pool: no_delay(p), pool
+        )
+    assert waited > 100
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.8])
+def test_heartbeats(threshold, drawn_pool, plain_pool, assert_plays_as):
+    waited = 0
+    for seed in range(3):
+        instance = drawn_pool(seed)
+        matcher = new_matcher(instance, PREDICTION, threshold=threshold, free_every_ms=FREE_EVERY_MS)
+        pool = plain_pool(instance, PREDICTION, FREE_EVERY_MS)
+        waited += assert_plays_as(
+            lambda s, m=matcher: pass_heartbeat(s, m), Simulator(instance), lambda p=pool: heartbeat(p, threshold), pool
+        )
+    assert waited > 100

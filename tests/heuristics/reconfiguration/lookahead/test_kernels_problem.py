@@ -1,0 +1,31 @@
+"""Random numbers, and what machines of a draft hold and lose, against plain Python."""
+
+import numpy as np
+import pytest
+
+from schedgap.heuristics.reconfiguration.lookahead.kernels_problem import draw, loss_on, put
+
+
+def test_random_numbers_are_those_of_xorshift():
+    x, random = 12345, np.array([12345], np.uint64)
+    for below in (2, 7, 1000, 3):
+        x ^= (x << 13) % 2**64
+        x ^= x >> 7
+        x ^= (x << 17) % 2**64
+        assert draw.py_func(random, below) == (x >> 11) % below
+        assert int(random[0]) == x
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tasks_take_room_and_slow_each_other_down(random_problem, seed):
+    p, d = random_problem(seed)
+    on = [t for t in range(5) if p.origin[t] == 0]
+    for t in on:
+        put.py_func(p, d, 0, t)
+    assert d.content[0, : d.size[0]].tolist() == on
+    assert (d.used[0] == p.demand[p.type2family[d.kind[0]], p.task_class[on]].sum(axis=0)).all()
+    lost = 0.0
+    for t in on:
+        rates = [p.rate[p.workload[t], p.workload[u]] for u in on if u != t]
+        lost += p.weight[t] * (1 - np.prod(rates))
+    assert loss_on.py_func(p, d, 0) == pytest.approx(lost)

@@ -1,0 +1,335 @@
+"""Playing policies: nothing of the future in an observation, broken plans refused, the same answer every time."""
+
+import gc
+import inspect
+import textwrap
+import types
+
+import numpy as np
+import pytest
+
+import schedgap.heuristics.reconfiguration.player as player
+from schedgap.heuristics.player import play
+from schedgap.heuristics.reconfiguration import eva, no_packing, owl, stratus, synergy  # noqa: F401
+from schedgap.heuristics.reconfiguration.actions import Plan
+from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING
+from schedgap.heuristics.reconfiguration.player import Player, policy
+from schedgap.instances.errors import MethodError, VerifyError
+from schedgap.instances.method import REGISTRY, Status, find_method
+from schedgap.instances.reconfiguration import FAMILY, verify
+
+FIELDS = ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine")
+POLICIES = [
+    ("no-packing", {}),
+    ("stratus", {}),
+    ("stratus", {"semantics": "paper"}),
+    ("synergy", {}),
+    ("synergy", {"semantics": "paper", "tau": "0.6"}),
+    ("owl", {}),
+    ("eva", {}),
+    ("eva", {"semantics": "paper", "tie_break": "paper"}),
+    ("eva", {"mode": "full", "throughput_aware": "false"}),
+    ("eva", {"mode": "partial", "multi_task": "false"}),
+]
+
+
+def alone(observation):
+    draft = observation.draft()
+    for task in np.flatnonzero(observation.task_machine < 0):
+        draft.put(int(task), draft.rent(int(observation.reservation_type[observation.task_class[task]])))
+    return draft.plan()
+
+
+@pytest.mark.parametrize(("name", "parameters"), POLICIES)
+def test_every_policy_keeps_the_rules_and_gives_the_same_schedule_again(make_instance, name, parameters):
+    # Plans from scratch move some tasks every time, and would leave them no time to work in short rounds.
+    period_s = 200 if parameters.get("mode") == "full" else 20
+    for seed in range(6):
+        instance = make_instance(seed, period_s=period_s)
+        first, again = (find_method(FAMILY, name).run(instance, seed=seed, parameters=parameters) for _ in range(2))
+        verify(instance, first.solution)
+        for key in FIELDS:
+            assert getattr(first.solution, key).tobytes() == getattr(again.solution, key).tobytes()
+        assert first.details == again.details
+
+
+class TestTheFuture:
+    SECRET_ARRIVAL, SECRET_WORK, SECRET_DEMAND = 39_916, 27_644, 4_937
+
+    def instance(self, make_instance):
+        """Two jobs early, one of a class of its own much later."""
+        base = make_instance(1)
+        demand = base.catalogue.demand.copy()
+        demand[:, 3, 0] = self.SECRET_DEMAND
+        catalogue = base.catalogue.replace(demand=demand, class_names=("a", "b", "c", "secret"))
+        return base.replace(
+            catalogue=catalogue,
+            arrival_s=[0, 0, 5, self.SECRET_ARRIVAL],
+            work_s=[3000, 3000, 3000, self.SECRET_WORK],
+            job2class=[0, 1, 2, 3],
+            num_tasks=[1, 2, 1, 1],
+        )
+
+    @pytest.mark.parametrize("knows", [(), ("durations",), ("throughput",), ("durations", "throughput")])
+    def test_nothing_that_an_observation_leads_to_has_it(self, make_instance, knows):
+        instance = self.instance(make_instance)
+        found = []
+
+        def decide(observation):
+            secret = self.leads_to(observation)
+            found.append((observation.now_s >= self.SECRET_ARRIVAL, secret))
+            return alone(observation)
+
+        verify(instance, play(Player(instance, frozenset(knows)), decide).solution)
+        before = [secret for arrived, secret in found if not arrived]
+        assert len(before) > 10
+        assert not any(before)
+        # Once the job is there, the same search finds it.
+        assert all(secret for arrived, secret in found if arrived)
+
+    def leads_to(self, observation):
+        """Return what of the secret job can be reached from an observation."""
+        queue, known, secret = [observation], set(), []
+        skipped = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
+        while queue:
+            thing = queue.pop()
+            if id(thing) in known or isinstance(thing, skipped):
+                continue
+            known.add(id(thing))
+            queue.extend(gc.get_referents(thing))
+            # What slots hold is among the referents; what an array is a part of is not.
+            if isinstance(thing, np.ndarray):
+                queue.append(thing.base)
+                values = {self.SECRET_ARRIVAL, self.SECRET_WORK, self.SECRET_DEMAND}
+                secret.extend(values & set(thing.reshape(-1).tolist()))
+            elif isinstance(thing, str) and "secret" in thing:
+                secret.append(thing)
+        return secret
+
+    def test_knowledge_is_given_only_to_who_declares_it(self, make_instance):
+        instance = make_instance(1)
+        for knows in ((), ("durations",), ("throughput",)):
+            seen = []
+
+            def decide(observation, seen=seen):
+                seen.append((observation.job_duration_s is not None, observation.throughput is not None))
+                return alone(observation)
+
+            play(Player(instance, frozenset(knows)), decide)
+            assert set(seen) == {("durations" in knows, "throughput" in knows)}
+
+    def test_an_observation_cannot_be_written(self, make_instance):
+        def decide(observation):
+            for name in ("task_machine", "demand", "job_phase", "machine_type", "task_rate"):
+                with pytest.raises(ValueError, match="read-only"):
+                    getattr(observation, name)[...] = 0
+            return alone(observation)
+
+        instance = make_instance(1, jobs=4)
+        verify(instance, play(Player(instance), decide).solution)
+
+    def test_who_unlocks_an_observation_changes_nothing_else(self, make_instance):
+        def decide(observation):
+            plan = alone(observation)
+            for values in (
+                observation.market.price,
+                observation.market.capacity,
+                observation.task,
+                observation.machine,
+                observation.job,
+                observation.demand,
+            ):
+                values.setflags(write=True)
+                values[...] = 1 << 20
+            return plan
+
+        instance = make_instance(1, jobs=4)
+        digest, cost = instance.replace().digest, verify(instance, play(Player(instance), alone).solution)
+        own = [verify(instance, play(Player(instance), decide).solution) for decide in (decide, alone)]
+        assert own[1] == cost
+        assert instance.replace().digest == digest
+
+
+class TestBrokenPlans:
+    def refused(self, make_instance, change, sentence, at=0):
+        """Change the plan of one round; the play ends there, and `verify` says why."""
+        rounds = []
+
+        def decide(observation):
+            rounds.append(observation.now_s)
+            plan = alone(observation)
+            return change(observation, plan) if len(rounds) > at else plan
+
+        instance = make_instance(1)
+        outcome = play(Player(instance), decide)
+        with pytest.raises(VerifyError, match=sentence):
+            verify(instance, outcome.solution)
+        return rounds
+
+    def test_a_machine_over_its_capacity(self, make_instance):
+        def all_on_one(observation, plan):
+            return Plan(np.full(observation.num_tasks, observation.num_machines), np.array([0]))
+
+        rounds = self.refused(make_instance, all_on_one, r"plan at \d+ s: task \d+ of job \d+ overfills machine", at=1)
+        assert len(rounds) == 2
+
+    def test_a_task_left_out(self, make_instance):
+        def none_for_the_last(observation, plan):
+            return Plan(np.append(plan.machine[:-1], -1), plan.new_types)
+
+        self.refused(make_instance, none_for_the_last, "is on no machine; a plan holds every task")
+
+    def test_a_job_moved_while_it_migrates(self, make_instance):
+        def all_anew(observation, plan):
+            assert observation.job_phase[0] == MIGRATING
+            types = observation.reservation_type[observation.task_class]
+            return Plan(observation.num_machines + np.arange(observation.num_tasks), types)
+
+        instance = make_instance(1, setup_s=[90] * 4)
+        self.refused(lambda seed: instance, all_anew, "still migrates; wait until all of its tasks run", at=1)
+
+    @pytest.mark.parametrize(
+        ("plan", "sentence"),
+        [
+            (lambda observation: None, "the policy returned NoneType; return a Plan"),
+            (
+                lambda observation: Plan(np.zeros(observation.num_tasks + 1, np.int64)),
+                r"machine has shape \(\d+,\) for \d+ tasks",
+            ),
+            (
+                lambda observation: Plan(np.full(observation.num_tasks, 0.7), np.array([0])),
+                "machine is of type float64; give int64",
+            ),
+            (
+                lambda observation: Plan(np.full(observation.num_tasks, None), np.array([0])),
+                "machine is of type object; give int64",
+            ),
+            (
+                lambda observation: Plan(observation.task_machine, np.array(["0"])),
+                "new_types is of type <U1; give int64",
+            ),
+            (
+                lambda observation: Plan(observation.task_machine, np.array([0]), [1]),
+                "keep is of type int64; give bool",
+            ),
+            (
+                lambda observation: Plan(np.zeros(observation.num_tasks, np.int64), np.array([9])),
+                r"new_types holds \[9\]; machine types",
+            ),
+            (
+                lambda observation: Plan(
+                    np.zeros(observation.num_tasks, np.int64), np.array([0]), np.ones(5, np.bool_)
+                ),
+                r"keep has shape \(5,\) for 0 machines",
+            ),
+        ],
+    )
+    def test_what_is_no_plan_for_the_observation_is_an_error(self, make_instance, plan, sentence):
+        with pytest.raises(MethodError, match=sentence):
+            play(Player(make_instance(1)), plan)
+
+
+def test_machines_are_kept_without_tasks_only_if_the_plan_says_so(make_instance):
+    instance = make_instance(1, jobs=4, arrival_s=[0, 0, 0, 0], work_s=[40, 40, 40, 4000])
+    costs = []
+    for keeps in (False, True):
+
+        def decide(observation, keeps=keeps):
+            plan = alone(observation)
+            return Plan(plan.machine, plan.new_types, np.full(observation.num_machines, keeps))
+
+        costs.append(verify(instance, play(Player(instance), decide).solution))
+    assert costs[0] < costs[1]
+
+
+def test_a_job_that_never_goes_on_has_no_schedule(make_instance):
+    instance = make_instance(1, jobs=4, arrival_s=[0] * 4, num_tasks=[1] * 4, work_s=[10**6] * 4, period_s=2**29)
+    instance = instance.replace(catalogue=instance.catalogue.replace(throughput=np.zeros_like(instance.throughput)))
+    demand = np.ones_like(instance.catalogue.demand)
+    instance = instance.replace(catalogue=instance.catalogue.replace(demand=demand))
+
+    def together(observation):
+        new = np.zeros(1 - min(observation.num_machines, 1), np.int64)
+        return Plan(np.zeros(observation.num_tasks, np.int64), new)
+
+    outcome = play(Player(instance), together)
+    assert (outcome.status, outcome.solution) == (Status.NO_SOLUTION, None)
+    assert "job 0 has not ended by 4294967296 s" in outcome.details["reason"]
+
+
+class TestOwnPolicies:
+    def test_the_ten_lines_of_the_documentation_work(self, make_instance):
+        lines = inspect.getdoc(player).split("\n")
+        start = next(i for i, line in enumerate(lines) if "@policy" in line)
+        space = {"policy": policy, "np": np}
+        try:
+            exec(textwrap.dedent("\n".join(lines[start:])), space)
+            instance = make_instance(2)
+            own, ours = (find_method(FAMILY, name).run(instance) for name in ("one-machine-each", "no-packing"))
+            assert verify(instance, own.solution) == verify(instance, ours.solution)
+        finally:
+            REGISTRY.pop((FAMILY, "one-machine-each"), None)
+
+    def test_parameters_and_random_numbers_reach_it(self, make_instance):
+        drawn = []
+        try:
+
+            @policy("test-own", stochastic=True)
+            def own(observation, rng, number: int = 3):
+                """Draw numbers."""
+                drawn.append((number, int(rng.integers(1 << 40))))
+                return alone(observation)
+
+            found = find_method(FAMILY, "test-own")
+            assert (dict(found.parameters), found.stochastic, found.summary) == ({"number": 3}, True, "Draw numbers.")
+            for seed in (1, 1, 2):
+                found.run(make_instance(1, jobs=4), seed=seed, parameters={"number": "5"})
+            third = len(drawn) // 3
+            assert drawn[:third] == drawn[third : 2 * third] != drawn[2 * third :]
+            assert {number for number, _ in drawn} == {5}
+        finally:
+            REGISTRY.pop((FAMILY, "test-own"), None)
+
+    def test_what_cannot_be_registered(self):
+        with pytest.raises(MethodError, match="policy a knows 'future'; a policy may know durations, throughput"):
+            policy("a", knows=("future",))
+        with pytest.raises(MethodError, match="policy a: 'time_limit_s' is not offered to policies"):
+            policy("a")(lambda observation, time_limit_s: None)
+
+
+def test_an_arrival_after_a_pause_starts_a_new_cluster(make_instance):
+    seen = []
+
+    def decide(observation):
+        seen.append(
+            (observation.now_s, observation.num_machines, observation.ended.tolist(), observation.job_phase.tolist())
+        )
+        return alone(observation)
+
+    instance = make_instance(1, jobs=4, arrival_s=[0, 0, 0, 5000], work_s=[30] * 4, num_tasks=[1] * 4)
+    verify(instance, play(Player(instance), decide).solution)
+    assert seen[0][0] == 0
+    late = [row for row in seen if row[0] >= 5000]
+    # The jobs that ended during the pause are told of at the next plan.
+    assert late[0][:2] == (5000, 0)
+    assert {job for row in seen for job in row[2]} == {0, 1, 2}
+    assert EXECUTING in late[-1][3]
+
+
+def test_a_registered_policy_that_gets_stuck_finds_no_solution(make_instance, monkeypatch):
+    """Four jobs that stop each other on one machine: nothing happens any more, plan after plan."""
+    monkeypatch.setattr(player, "STUCK_PLANS", 200)
+    instance = make_instance(1, jobs=4, arrival_s=[0] * 4, num_tasks=[1] * 4, work_s=[10**6] * 4, period_s=1)
+    instance = instance.replace(catalogue=instance.catalogue.replace(throughput=np.zeros_like(instance.throughput)))
+    demand = np.ones_like(instance.catalogue.demand)
+    instance = instance.replace(catalogue=instance.catalogue.replace(demand=demand))
+
+    @policy("t-stuck")
+    def together(observation):
+        """Put everybody on one machine."""
+        return Plan(np.zeros(observation.num_tasks, np.int64), np.zeros(1 - min(observation.num_machines, 1), np.int64))
+
+    method = REGISTRY.pop((FAMILY, "t-stuck"))
+    found = method.run(instance)
+    assert (found.status, found.solution) == (Status.NO_SOLUTION, None)
+    assert "no task has progressed for 200 plans" in found.details["reason"]

@@ -1,0 +1,30 @@
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from schedgap.instances.documents.json_files import naming_file, refuse_other_instance
+from schedgap.instances.errors import InstanceError, SolutionError
+
+PATH = Path("folder/s.json")
+
+
+def test_the_solution_of_another_instance():
+    small = SimpleNamespace(name="small", digest="b" * 64)
+    refuse_other_instance(PATH, None, small)
+    refuse_other_instance(PATH, "b" * 64, small)
+    message = (
+        r"^s\.json: solves instance a{12}\.\.\., not small \(b{12}\.\.\.\); give the instance that it was made for\.$"
+    )
+    with pytest.raises(SolutionError, match=message):
+        refuse_other_instance(PATH, "a" * 64, small)
+
+
+def test_errors_name_their_file_and_keep_their_class():
+    with naming_file(PATH):
+        pass
+    for error in (InstanceError, SolutionError):
+        with pytest.raises(error, match=r"^s\.json: no jobs\.$"), naming_file(PATH):
+            raise error("no jobs.")
+    with pytest.raises(ValueError, match=r"^else$"), naming_file(PATH):
+        raise ValueError("else")
