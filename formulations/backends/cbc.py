@@ -67,11 +67,13 @@ def solve(model: LinearModel, limits: SolveLimits) -> ModelResult:
                 _write_start(point, limits.warm_start)
                 command += ["-mipstart", str(point)]
         command += ["-solve" if is_mip else "-initialSolve", "-printingOptions", "all", "-solution", str(answer)]
+        called = time.perf_counter()
         ended = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        in_time = limits.time_limit_s is None or time.perf_counter() - called < limits.time_limit_s
         if ended.returncode != 0 or not answer.exists():
             raise BackendError(f"{model.name}: CBC ended with code {ended.returncode}: {ended.stdout[-200:].strip()}")
         lines = answer.read_text(encoding="utf-8").splitlines()
-    status = _status(lines[0], ended.stdout, is_mip, model)
+    status = _status(lines[0], ended.stdout, is_mip, model, in_time=in_time)
     x, duals = _values(model, lines[1:]) if status in (Status.OPTIMAL, Status.FEASIBLE) else (None, None)
     objective = None if x is None else objective_of(model, x)
     bound = None
@@ -98,14 +100,16 @@ def _write_start(path: Path, values: FloatArray) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
-def _status(line: str, log: str, is_mip: bool, model: LinearModel) -> Status:
+def _status(line: str, log: str, is_mip: bool, model: LinearModel, *, in_time: bool) -> Status:
+    """Return what CBC's solution file means. in_time : it ended before its limit, so that nothing in it was cut short."""
     words = line.lower()
     if words.startswith("optimal"):
         # Beside a time limit CBC has been seen to call its best solution optimal in the file alone.
         agreed = not is_mip or "Result - Optimal solution found" in log
         return Status.OPTIMAL if agreed else Status.FEASIBLE
     if words.startswith(("infeasible", "integer infeasible")):
-        stopped = "Stopped on" in log or "stopped on" in log
+        # Preprocessing that the limit cuts short says "infeasible or unbounded", and the log nothing of the limit.
+        stopped = not in_time or "Stopped on" in log or "stopped on" in log
         return Status.NO_SOLUTION if stopped else Status.INFEASIBLE
     if words.startswith("stopped"):
         if "no integer solution" in words or not is_mip:
