@@ -13,7 +13,9 @@ from __future__ import annotations
 import functools
 import inspect
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
+
+import msgspec
 
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import OFFERED, method
@@ -24,22 +26,32 @@ if TYPE_CHECKING:
     from schedgap.instances.method import Outcome
 
 
+# A number of a document; what it may be is the player's to check.
+Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
 class Player(Protocol):
     """One policy on one instance, made anew for each run. The simulator behind it owns the future.
 
     family : name of the family. knowledge : what a policy may be told beside the present. options : what else a policy
-    may ask of its player, each with the values that it may have; the first is the default.
+    may ask of its player, each with the values that it may have; the first is the default. document : the type, for
+    `msgspec`, of the actions of a policy that is no Python function.
     """
 
     family: ClassVar[str]
     knowledge: ClassVar[tuple[str, ...]]
     options: ClassVar[Mapping[str, tuple[str | None, ...]]]
+    document: ClassVar[Any]
 
     def __init__(self, instance: Any, knows: frozenset[str], **options: Any) -> None:
         """Begin before the first decision."""
 
     def observe(self) -> Any | None:
         """Return what the policy sees at its next decision, in copies that nobody can write; None after the last."""
+
+    @staticmethod
+    def read(document: Any) -> Any:
+        """Return the actions that a document of the player's type means; `act` checks them."""
 
     def act(self, actions: Any) -> None:
         """Check what the policy answered, and carry it out.
@@ -94,7 +106,7 @@ def policy_decorator(player: type[Player]) -> Callable[..., Callable[[Callable[.
             as `schedgap.instances.method.method` does, for knowledge or an option that there is none of, and for a keyword
             that methods are offered, but policies are not.
         """
-        _check(name, player, knows, options)
+        check_policy(name, player, knows, options)
 
         def register(decide: Callable[..., Any]) -> Callable[..., Any]:
             @functools.wraps(decide)
@@ -116,7 +128,14 @@ def policy_decorator(player: type[Player]) -> Callable[..., Callable[[Callable[.
     return policy
 
 
-def _check(name: str, player: type[Player], knows: Sequence[str], options: Mapping[str, str | None]) -> None:
+def check_policy(name: str, player: type[Player], knows: Sequence[str], options: Mapping[str, str | None]) -> None:
+    """Refuse what a policy cannot have.
+
+    Raises
+    ------
+    MethodError
+        naming the knowledge, the option or its value, and those that there are.
+    """
     for what in knows:
         if what not in player.knowledge:
             raise MethodError(f"policy {name} knows '{what}'; a policy may know {', '.join(player.knowledge)}.")

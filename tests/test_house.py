@@ -9,13 +9,13 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 # What is asked for, and today's figure where that is not reached yet.
 MOST = {
-    "lines": 64_000,
+    "lines": 66_000,
     "imports_in_functions": 3,
     "module_cycles": 0,
     "package_cycles": 0,
     "long_functions": 10,
     "wide_kernels": 0,
-    "numbered_fields": 39,
+    "numbered_fields": 0,
     "crowded_folders": 0,
     "long_files": 0,
     "untested_kernels": 0,

@@ -6,8 +6,10 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
+from schedgap.heuristics.player import Whole
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import MAX_TOTAL_MS, NO_CHECKPOINTS
 from schedgap.instances.harvest.simulator.leases import decommission, request
@@ -35,6 +37,19 @@ class Decision:
     decommission: Sequence[int] = ()
     request: int = 0
     ask_again_ms: int = 0
+
+
+class DecisionDocument(msgspec.Struct, forbid_unknown_fields=True):
+    """A decision as a program answers it: `Decision` in lists."""
+
+    place: list[list[Whole]] = []
+    decommission: list[Whole] = []
+    request: Whole = 0
+    ask_again_ms: Whole = 0
+
+    def decision(self) -> Decision:
+        """Return the decision."""
+        return Decision(self.place, self.decommission, self.request, self.ask_again_ms)
 
 
 class Actions:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from schedgap.heuristics.harvest.acquisition.acquisition import ACQUIRERS, SCALINGS, acquisition
-from schedgap.heuristics.harvest.actions import Actions
+from schedgap.heuristics.harvest.actions import Actions, DecisionDocument
 from schedgap.heuristics.harvest.kernels_rules import next_moment
 from schedgap.heuristics.harvest.observation import Observer
 from schedgap.heuristics.harvest.rules import fixed_pool_reason
@@ -49,6 +49,7 @@ class Player:
         "acquirer": (*ACQUIRERS, None),
         "scaling": tuple(SCALINGS),
     }
+    document: ClassVar[Any] = DecisionDocument | None
 
     def __init__(
         self,
@@ -74,6 +75,11 @@ class Player:
         while goes_on and not self.observer.has_question():
             goes_on = self._advance()
         return self.observer.observe() if goes_on else None
+
+    @staticmethod
+    def read(document: Any) -> Any:
+        """Return the actions that a document means."""
+        return None if document is None else document.decision()
 
     def act(self, actions: Any) -> None:
         """Check what the policy answered, and carry it out.

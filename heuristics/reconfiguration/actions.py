@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
+from schedgap.heuristics.player import Whole
 from schedgap.instances.errors import MethodError
 
 if TYPE_CHECKING:
@@ -28,6 +30,19 @@ class Plan:
     machine: IntArray
     new_types: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     keep: BoolArray | None = None
+
+
+class PlanDocument(msgspec.Struct, forbid_unknown_fields=True):
+    """A plan as a program answers it: `Plan` in lists."""
+
+    machine: list[Whole]
+    new_types: list[Whole] = []
+    keep: list[bool] | None = None
+
+    def plan(self) -> Plan:
+        """Return the plan."""
+        keep = None if self.keep is None else np.array(self.keep, np.bool_)
+        return Plan(np.array(self.machine, np.int64), np.array(self.new_types, np.int64), keep)
 
 
 class Draft:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present, normalised
-from schedgap.heuristics.reconfiguration.kernels_monitor import BESIDE, ITSELF, Table, find
+from schedgap.heuristics.reconfiguration.kernels_monitor import Table, find
 from schedgap.instances.jit import inner_kernel, kernel
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def worth_of(
         else:
             extra = -1
         content.list[number], content.job_size[number] = present.task_class[one], present.job_size[one]
-        key += table.number[present.task_class[one], BESIDE]
+        key += table.number_beside[present.task_class[one]]
         number += 1
     worth = 0.0
     for i in range(number):
@@ -78,7 +78,7 @@ def worth_of(
         elif number == 2:
             throughput = table.pair[c, content.list[1 - i]]
         else:
-            slot = find(table, table.number[c, ITSELF] + key - table.number[c, BESIDE])
+            slot = find(table, table.number_itself[c] + key - table.number_beside[c])
             if table.times[slot] > 0:
                 throughput = table.value[slot]
             else:

@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.reconfiguration.kernels_monitor import (
-    CHANGES,
-    ENTRIES,
-    Table,
-    observe,
-    rehash,
-    throughput_beside,
-)
+from schedgap.heuristics.reconfiguration.kernels_monitor import COUNTS, Table, observe, rehash, throughput_beside
 from schedgap.instances.errors import MethodError
 
 if TYPE_CHECKING:
@@ -49,20 +42,21 @@ class ThroughputMonitor:
         # The table's answers do not depend on the numbers drawn.
         self._numbers = np.random.default_rng(20250330)
         self.table = Table(
-            number=np.empty((0, 2), np.int64),
+            number_beside=np.empty(0, np.int64),
+            number_itself=np.empty(0, np.int64),
             key=np.zeros(FIRST_SLOTS, np.int64),
             times=np.zeros(FIRST_SLOTS, np.int64),
             value=np.zeros(FIRST_SLOTS),
             alone=np.empty(0),
             pair=np.empty((0, 0)),
-            size=np.zeros(2, np.int64),
+            count=np.zeros(1, COUNTS),
         )
         self.know_classes(FIRST_CLASSES)
 
     @property
     def changes(self) -> int:
         """How often a value of the table has changed: as long as it has not, neither has any look-up."""
-        return int(self.table.size[CHANGES])
+        return int(self.table.count["changes"][0])
 
     def observe(self, observation: Observation) -> None:
         """Record what the tasks of an observation show, once a plan."""
@@ -100,20 +94,21 @@ class ThroughputMonitor:
             return
         wanted = max(number, 2 * known)
         bits = np.iinfo(np.int64)
-        fresh = self._numbers.integers(bits.min, bits.max, (wanted - known, 2), endpoint=True)
+        beside, itself = self._numbers.integers(bits.min, bits.max, (wanted - known, 2), endpoint=True).T
         alone = np.ones(wanted)
         alone[:known] = self.table.alone
         pair = np.full((wanted, wanted), self.default)
         pair[:known, :known] = self.table.pair
         self.table = self.table._replace(
-            number=np.concatenate((self.table.number, fresh)),
+            number_beside=np.concatenate((self.table.number_beside, beside)),
+            number_itself=np.concatenate((self.table.number_itself, itself)),
             alone=alone,
             pair=pair,
         )
 
     def _make_room(self, more: int) -> None:
         """Keep at least half of the slots free, and move the entries to where they belong among more slots."""
-        table, entries = self.table, int(self.table.size[ENTRIES])
+        table, entries = self.table, int(self.table.count["entries"][0])
         slots = table.key.shape[0]
         if 2 * (entries + more) < slots:
             return

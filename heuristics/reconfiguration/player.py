@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from schedgap.heuristics.player import policy_decorator
-from schedgap.heuristics.reconfiguration.actions import checked
+from schedgap.heuristics.reconfiguration.actions import PlanDocument, checked
 from schedgap.heuristics.reconfiguration.kernels_player import (
     carry_out,
     release_all,
@@ -54,6 +54,7 @@ class Player:
     family: ClassVar[str] = FAMILY
     knowledge: ClassVar[tuple[str, ...]] = ("durations", "throughput")
     options: ClassVar[Mapping[str, tuple[str | None, ...]]] = {}
+    document: ClassVar[Any] = PlanDocument
 
     def __init__(self, instance: ReconfigurationInstance, knows: frozenset[str] = frozenset()) -> None:
         """Begin before the first plan. knows : see `Observation`; jobs' `durations`, pairwise `throughput`."""
@@ -92,6 +93,11 @@ class Player:
                 return None
             self.now = -(-arrival // period) * period
         return None
+
+    @staticmethod
+    def read(document: Any) -> Any:
+        """Return the actions that a document means."""
+        return document.plan()
 
     def act(self, actions: object) -> None:
         """Carry out a plan.

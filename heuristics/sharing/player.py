@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from schedgap.heuristics.player import policy_decorator
+from schedgap.heuristics.player import Whole, policy_decorator
 from schedgap.heuristics.sharing.actions import checked_job
 from schedgap.heuristics.sharing.observation import Machines, Observation
 from schedgap.instances.errors import MethodError
@@ -44,6 +44,7 @@ class Player:
     family: ClassVar[str] = FAMILY
     knowledge: ClassVar[tuple[str, ...]] = ("durations",)
     options: ClassVar[Mapping[str, tuple[str | None, ...]]] = {"shares": NOTIONS}
+    document: ClassVar[Any] = Whole | None
 
     def __init__(
         self, instance: SharingInstance, knows: frozenset[str] = frozenset(), shares: str = NOTIONS[0]
@@ -105,6 +106,11 @@ class Player:
             next_work_ms=next_work,
             memory=self.memory,
         )
+
+    @staticmethod
+    def read(document: Any) -> Any:
+        """Return the actions that a document means."""
+        return document
 
     def act(self, actions: object) -> None:
         """Serve the job that the policy answered with, or leave the machine idle.

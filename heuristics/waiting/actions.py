@@ -7,6 +7,9 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+import msgspec
+
+from schedgap.heuristics.player import Whole
 from schedgap.instances.errors import MethodError
 from schedgap.instances.units import SECOND_US
 from schedgap.instances.waiting.verify import MAX_MACHINES
@@ -39,6 +42,34 @@ class Rent:
 
 
 Action: TypeAlias = Start | Rent
+
+
+class ActionsDocument(msgspec.Struct, forbid_unknown_fields=True):
+    """Actions as a program answers them: at the first decision `buy`, and `wait_limit_s` if there is one; later the others.
+
+    start : (job, machine) each. rent : jobs, after those that start.
+    """
+
+    buy: Whole | None = None
+    wait_limit_s: float | None = None
+    start: list[tuple[Whole, Whole]] = []
+    rent: list[Whole] = []
+
+    def actions(self) -> Buy | list[Action]:
+        """Return the actions.
+
+        Raises
+        ------
+        MethodError
+            if machines are bought together with anything else.
+        """
+        if self.buy is None:
+            if self.wait_limit_s is not None:
+                raise MethodError("the policy answers wait_limit_s without buy; give it at the first decision.")
+            return [*(Start(job, machine) for job, machine in self.start), *(Rent(job) for job in self.rent)]
+        if self.start or self.rent:
+            raise MethodError("the policy buys, and starts or rents at once; no job has come when it buys.")
+        return Buy(self.buy, math.inf if self.wait_limit_s is None else self.wait_limit_s)
 
 
 def checked_purchase(answer: object) -> Buy:

@@ -25,7 +25,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from schedgap.heuristics.player import policy_decorator
-from schedgap.heuristics.waiting.actions import Start, checked_action, checked_actions, checked_purchase
+from schedgap.heuristics.waiting.actions import (
+    ActionsDocument,
+    Start,
+    checked_action,
+    checked_actions,
+    checked_purchase,
+)
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.heuristics.waiting.observation import Observation, Terms
 from schedgap.heuristics.waiting.parameters import limit_of
@@ -46,6 +52,7 @@ class Player:
     family: ClassVar[str] = FAMILY
     knowledge: ClassVar[tuple[str, ...]] = ("runtimes",)
     options: ClassVar[Mapping[str, tuple[str | None, ...]]] = {}
+    document: ClassVar[Any] = ActionsDocument | None
 
     def __init__(self, instance: WaitingInstance, knows: frozenset[str] = frozenset()) -> None:
         """Begin before any machine is bought."""
@@ -78,6 +85,11 @@ class Player:
             self.settled = not simulator.waiting.size
         free, limit_us = simulator.free.copy(), simulator.limit_us
         return self._seen(simulator.waiting, simulator.now_us, free.shape[0], limit_us, free)
+
+    @staticmethod
+    def read(document: Any) -> Any:
+        """Return the actions that a document means."""
+        return None if document is None else document.actions()
 
     def act(self, actions: object) -> None:
         """Buy machines, or carry out what the policy answered, one action after the other.

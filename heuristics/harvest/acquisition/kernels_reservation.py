@@ -50,9 +50,10 @@ class VmSearch(NamedTuple):
     """Constants and memory of the rule. V VMs, F features, S samples, O offers; float64 unless it says otherwise.
 
     horizon, cost : HORIZON and COST. lease : (V,) int64, the lease that the record is of, NOBODY for none. is_bad, bad_hours,
-    hours : (V,), that record: whether this hour is bad, bad hours, hours. feature : (V, F), at the last epoch. sample :
-    (S, F + 1), features and then whether the hour was bad. offer : (O, F + 1), features an hour after it came, all 0 if it did
-    not last that long, and whether that hour was bad. weight : (F,). system : (F, F + 1), quality : (O,), work.
+    hours : (V,), that record: whether this hour is bad, bad hours, hours. feature : (V, F), at the last epoch. sample : (S, F),
+    features, and sample_bad : (S,), whether the hour was bad. offer : (O, F), features an hour after it came, all 0 if it did
+    not last that long, and offer_bad : (O,), whether that hour was bad. weight : (F,). system : (F, F), step : (F,),
+    quality : (O,), work.
     """
 
     horizon: float
@@ -64,9 +65,12 @@ class VmSearch(NamedTuple):
     hours: FloatArray
     feature: FloatArray
     sample: FloatArray
+    sample_bad: FloatArray
     offer: FloatArray
+    offer_bad: FloatArray
     weight: FloatArray
     system: FloatArray
+    step: FloatArray
     quality: FloatArray
 
 
@@ -89,7 +93,7 @@ def learn(s: State, r: VmSearch) -> None:
         r.hours[vm] += 1.0
         # Nobody has looked at the VMs that are leased from the start.
         if r.feature[vm, 0] > 0.0 and (vm + phase) % stride == 0:
-            _remember(r.sample, r.counter[0].sample, r.feature[vm], bad)
+            _remember(r.sample, r.sample_bad, r.counter[0].sample, r.feature[vm], bad)
             r.counter[0].sample += 1
         came = r.hours[vm] == 1.0
         r.counter[0].largest = max(r.counter[0].largest, s.vms.size[vm])
@@ -97,7 +101,7 @@ def learn(s: State, r: VmSearch) -> None:
         if came:
             if s.vms.current_lease[vm] != r.lease[vm]:
                 r.feature[vm, :] = 0.0
-            _remember(r.offer, r.counter[0].offer, r.feature[vm], bad)
+            _remember(r.offer, r.offer_bad, r.counter[0].offer, r.feature[vm], bad)
             r.counter[0].offer += 1
     _fit(r)
 
@@ -141,8 +145,8 @@ def reservation(r: VmSearch) -> float:
         return np.inf
     bad_first = 0.0
     for o in range(number):
-        bad_first += r.offer[o, FEATURES] / number
-        r.quality[o] = chance(r, r.offer[o, :FEATURES]) if r.offer[o, 0] > 0.0 else 1.0
+        bad_first += r.offer_bad[o] / number
+        r.quality[o] = chance(r, r.offer[o]) if r.offer[o, 0] > 0.0 else 1.0
     # The left side falls and the right side grows with the answer.
     low, high = 0.0, 1.0 + r.cost
     for _ in range(40):
@@ -158,39 +162,41 @@ def reservation(r: VmSearch) -> float:
 
 
 @inner_kernel
-def _remember(rows: FloatArray, at: int, f: FloatArray, bad: float) -> None:
+def _remember(rows: FloatArray, rows_bad: FloatArray, at: int, f: FloatArray, bad: float) -> None:
     """Write a row over the oldest one."""
-    row = rows[at % rows.shape[0]]
+    oldest = at % rows.shape[0]
+    row = rows[oldest]
     for i in range(f.shape[0]):
         row[i] = f[i]
-    row[f.shape[0]] = bad
+    rows_bad[oldest] = bad
 
 
 @inner_kernel
 def _fit(r: VmSearch) -> None:
     """Renew the weights: a few Newton steps of ridge logistic regression."""
-    a = r.system
+    a, b = r.system, r.step
     for _ in range(STEPS):
         a[:, :] = 0.0
         for i in range(FEATURES):
             a[i, i] = PRECISION
-            a[i, FEATURES] = PRECISION * (FIRST_WEIGHTS[i] - r.weight[i])
+            b[i] = PRECISION * (FIRST_WEIGHTS[i] - r.weight[i])
         for k in range(min(r.counter[0].sample, r.sample.shape[0])):
             f = r.sample[k]
-            q = chance(r, f[:FEATURES])
+            q = chance(r, f)
             for i in range(FEATURES):
-                a[i, FEATURES] += (f[FEATURES] - q) * f[i]
+                b[i] += (r.sample_bad[k] - q) * f[i]
                 for j in range(FEATURES):
                     a[i, j] += q * (1.0 - q) * f[i] * f[j]
         # The matrix is positive definite: elimination needs no pivots.
         for i in range(FEATURES):
             for k in range(i + 1, FEATURES):
                 factor = a[k, i] / a[i, i]
-                for j in range(i, FEATURES + 1):
+                for j in range(i, FEATURES):
                     a[k, j] -= factor * a[i, j]
+                b[k] -= factor * b[i]
         for i in range(FEATURES - 1, -1, -1):
             for j in range(i + 1, FEATURES):
-                a[i, FEATURES] -= a[i, j] * a[j, FEATURES]
-            a[i, FEATURES] /= a[i, i]
+                b[i] -= a[i, j] * b[j]
+            b[i] /= a[i, i]
         for i in range(FEATURES):
-            r.weight[i] += a[i, FEATURES]
+            r.weight[i] += b[i]

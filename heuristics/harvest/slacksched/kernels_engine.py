@@ -61,11 +61,17 @@ def look(g: Engine, ms: float) -> tuple[float, float]:
     return left + share * slope, g.curve[cell, 1] + share * step * (left + 0.5 * share * slope)
 
 
+@inlined_kernel
+def p_shrink(g: Engine, x: int) -> float:
+    """Return P(x)."""
+    return g.fitted[0].p_if_shrank if x == SHRANK else g.fitted[0].p_if_grew
+
+
 @inner_kernel
 def restart_loss(g: Engine, d: float) -> float:
     """Return R(d) - d: what a task of length d loses to shrinks on VMs that have just come to be, until it completes."""
     survival, integral = look(g, d)
-    p = g.p_shrink[GREW]
+    p = g.fitted[0].p_if_grew
     # Written so that it is not 0 where S is next to nothing and p is 1.
     return float(p * max(integral - d * survival, 0.0) / ((1.0 - p) + p * survival))
 
@@ -80,7 +86,7 @@ def loss_from(g: Engine, x: int, age: float, d: float, again: float) -> float:
     last, last_integral = look(g, age + d)
     # Rounding may leave differences of 1e-10 below zero.
     started = max(last_integral - integral - d * last, 0.0)
-    return float(g.p_shrink[x] / survival * (max(survival - last, 0.0) * again + started))
+    return float(p_shrink(g, x) / survival * (max(survival - last, 0.0) * again + started))
 
 
 @inner_kernel
@@ -88,7 +94,7 @@ def completes_by(g: Engine, x: int, e: float, d: float) -> float:
     """Return the completion probability (Equation 1)."""
     survival, _ = look(g, e)
     last, _ = look(g, e + d)
-    return float(1.0 - g.p_shrink[x] * (1.0 - last / survival))
+    return float(1.0 - p_shrink(g, x) * (1.0 - last / survival))
 
 
 @lean_kernel
@@ -110,10 +116,11 @@ def observe(g: Engine, now: int, last: int, log: Log, changed: IntArray, cores: 
         first += 1
     g.mark[0].first = first
     if g.options.span == CHANGE_TO_SHRINK:
-        g.p_shrink[GREW] = 1.0
-        g.p_shrink[SHRANK] = 1.0
+        g.fitted[0].p_if_grew = 1.0
+        g.fitted[0].p_if_shrank = 1.0
     else:
-        _count_shrinks(g, first, last, log)
+        g.fitted[0].p_if_grew = _shrinks_after(GREW, first, last, log)
+        g.fitted[0].p_if_shrank = _shrinks_after(SHRANK, first, last, log)
     size = 0
     if g.options.survival == KAPLAN_MEIER:
         # The spans that go on, of VMs that are there.
@@ -137,16 +144,15 @@ def observe(g: Engine, now: int, last: int, log: Log, changed: IntArray, cores: 
 
 
 @inner_kernel
-def _count_shrinks(g: Engine, first: int, last: int, log: Log) -> None:
+def _shrinks_after(x: int, first: int, last: int, log: Log) -> float:
     """Estimate P(x) from pairs of successive changes, each pair counted once more than it was seen."""
-    for x in (GREW, SHRANK):
-        shrinks, all_changes = 1.0, 2.0
-        for i in range(first, last):
-            if log.before[i] == x:
-                all_changes += 1.0
-                if log.after[i] == SHRANK:
-                    shrinks += 1.0
-        g.p_shrink[x] = shrinks / all_changes
+    shrinks, all_changes = 1.0, 2.0
+    for i in range(first, last):
+        if log.before[i] == x:
+            all_changes += 1.0
+            if log.after[i] == SHRANK:
+                shrinks += 1.0
+    return shrinks / all_changes
 
 
 @inlined_kernel

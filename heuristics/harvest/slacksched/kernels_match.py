@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedgap.heuristics.harvest.slacksched.kernels_engine import keep_fresh, look, loss_from, restart_loss
+from schedgap.heuristics.harvest.slacksched.kernels_engine import keep_fresh, look, loss_from, p_shrink, restart_loss
 from schedgap.heuristics.harvest.slacksched.kernels_slots import column_of, left_ms, risk_ms, task_ms, waits_for
 from schedgap.heuristics.harvest.slacksched.state import BLOCK, Matcher
 from schedgap.instances.harvest.simulator.state import NEVER, NOBODY, State
@@ -92,7 +92,7 @@ def _bound(m: Matcher, row: int, x: int, column: int) -> float:
     last, last_integral = look(m.engine, youngest + d)
     started = max(last_integral - integral - (youngest + d - oldest) * last, 0.0)
     lost = max(survival - last, 0.0) * restart_loss(m.engine, d) + started
-    return float(ROUNDING * m.engine.p_shrink[x] * lost / first)
+    return float(ROUNDING * p_shrink(m.engine, x) * lost / first)
 
 
 @inner_kernel

@@ -141,7 +141,6 @@ def new_engine(
         ),
         mark=record(EngineMarks, next_refresh=-1),
         fitted=record(Fitted),
-        p_shrink=np.zeros(2),
         curve=np.zeros((MOST_CELLS + 1, 2)),
         entry=entry,
         exit=exit_,

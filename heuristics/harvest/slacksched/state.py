@@ -40,8 +40,10 @@ class EngineMarks:
 
 
 class Fitted:
-    """Fields of `Engine.fitted`: the step of the grid, and the tail from `tail_ms` on."""
+    """Fields of `Engine.fitted`: P(grown) and P(shrunk), the step of the grid, and the tail from `tail_ms` on."""
 
+    p_if_grew: float
+    p_if_shrank: float
     step: float
     tail_ms: float
     tail_survival: float
@@ -54,7 +56,7 @@ class Engine(NamedTuple):
 
     Letters: V VMs, E events, G most cells of the grid, N intervals that there is room for: at least E + V.
 
-    p_shrink : (2,) float64, P(x). curve : (G + 1, 2) float64, S and I at the points of the grid.
+    curve : (G + 1, 2) float64, S and I at the points of the grid.
     entry, exit, is_end : (N,) int64: ages of VMs when they came under observation and left it, and whether it was a change
     that ended it. order, joins, scratch : (N,) int64, to sort them. step_ms : (N,) int64, step_survival : (N,) float64: S as
     a step function; from step_ms[i] on it is step_survival[i]. next_shrink : (V,) int64.
@@ -63,7 +65,6 @@ class Engine(NamedTuple):
     options: EngineOptions
     mark: Sequence[EngineMarks]
     fitted: Sequence[Fitted]
-    p_shrink: FloatArray
     curve: FloatArray
     entry: IntArray
     exit: IntArray

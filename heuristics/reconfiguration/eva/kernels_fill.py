@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present, aligned, normalised
-from schedgap.heuristics.reconfiguration.kernels_monitor import BESIDE, ITSELF, Table, find
+from schedgap.heuristics.reconfiguration.kernels_monitor import Table, find
 from schedgap.instances.jit import inner_kernel
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def fill(
         i = head(kinds, present, listed, best, on)
         content.entry[number], content.member[number] = place, i
         number += 1
-        key += table.number[c, BESIDE]
+        key += table.number_beside[c]
         kinds.open[i] = False
         kinds.left[best] -= 1
         kinds.here[best] -= kinds.here[best] > 0
@@ -137,7 +137,7 @@ def _worth_with(
         if number == 1:
             throughput = table.pair[d, c]
         else:
-            slot = find(table, table.number[d, ITSELF] + key + table.number[c, BESIDE] - table.number[d, BESIDE])
+            slot = find(table, table.number_itself[d] + key + table.number_beside[c] - table.number_beside[d])
             throughput = table.value[slot] if table.times[slot] > 0 else content.factor[e] * table.pair[d, c]
         content.worth[e] = normalised(catalogue.worth[d], throughput, kinds.job_size[content.kind[e]])
         if content.kind[e] == kind:
@@ -146,7 +146,7 @@ def _worth_with(
         if number == 1:
             throughput = table.pair[c, kinds.task_class[content.kind[0]]]
         else:
-            slot = find(table, table.number[c, ITSELF] + key)
+            slot = find(table, table.number_itself[c] + key)
             if table.times[slot] > 0:
                 throughput = table.value[slot]
             else:

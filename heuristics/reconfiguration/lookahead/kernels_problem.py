@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.instances.jit import inner_kernel
+from schedgap.instances.records import record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 
@@ -65,6 +67,15 @@ class DraftRows(NamedTuple):
     random: Any
 
 
+class Pairs:
+    """Fields of `Tables.at`: a machine that changed, the row that its partners are counted from, steps taken, partners left."""
+
+    machine: int
+    first: int
+    step: int
+    left: int
+
+
 class Tables(NamedTuple):
     """Work space of `regroup`.
 
@@ -73,7 +84,7 @@ class Tables(NamedTuple):
     for none; alone : (S,) cost on a new machine; here : (S,) on the machine looked at. sets : (S,) those that fit a type.
     best, choice : (G + X + 1, S) least cost after so many machines, and the set on the last of them. task : (n,).
     beside : (n, n) rates. home : (G,) machines that may stay. fixed, num_fixed : (G, L), (G,) tasks that stay there.
-    fixed_rate : (L,). room : (R,) of the machine looked at.
+    fixed_rate : (L,). room : (R,) of the machine looked at. at : where the search for pairs is.
     """
 
     group: Any
@@ -95,6 +106,7 @@ class Tables(NamedTuple):
     num_fixed: Any
     fixed_rate: Any
     room: Any
+    at: Sequence[Pairs]
 
 
 def new_tables(most_tasks: int, most_machines: int, most_new: int, num_families: int, num_resources: int) -> Tables:
@@ -121,6 +133,7 @@ def new_tables(most_tasks: int, most_machines: int, most_new: int, num_families:
         num_fixed=np.zeros(most_machines, np.int64),
         fixed_rate=np.zeros(MOST_ON_MACHINE),
         room=np.zeros(num_resources, np.int64),
+        at=record(Pairs),
     )
 
 

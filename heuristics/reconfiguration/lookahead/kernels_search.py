@@ -61,8 +61,6 @@ def insert_queued(p: Problem, d: DraftRows) -> None:
 GROUP = 3
 # Machines drawn for each of a three, of which the most wasteful is taken: 2 gained less, 5 no more.
 DRAWN = 3
-# Where the search for pairs is: a machine that changed, the next partner counted from a random one, partners left.
-MACHINE, FIRST, STEP, LEFT = 0, 1, 2, 3
 
 
 @kernel
@@ -80,14 +78,14 @@ def search(
 
     most_pairs : tries in all of the former. most_partners : of one machine, in a row from a random one on. rounds : threes tried.
     """
-    at = np.array([-1, 0, 0, 0])
-    num_live, live, waste = 0, at, np.empty(0)
+    w.at[0].machine, w.at[0].first, w.at[0].step, w.at[0].left = -1, 0, 0, 0
+    num_live, live, waste = 0, np.empty(0, np.int64), np.empty(0)
     pairs, threes, is_old = 0, 0, True
     # One call of `regroup` for both, since it is large where it is copied in.
     while True:
         size = 0
         if pairs < most_pairs:
-            size = _next_pair(p, d, w, at, most_partners)
+            size = _next_pair(p, d, w, most_partners)
             pairs += 1
         if size == 0 and threes < rounds:
             pairs = most_pairs
@@ -105,19 +103,19 @@ def search(
 
 
 @inner_kernel
-def _next_pair(p: Problem, d: DraftRows, w: Tables, at: IntArray, most_partners: int) -> int:
+def _next_pair(p: Problem, d: DraftRows, w: Tables, most_partners: int) -> int:
     """Put the next changed machine, alone or with another, into `w.group`; returns how many these are, 0 at the end."""
-    rows = d.kind.shape[0]
+    rows, at = d.kind.shape[0], w.at[0]
     while True:
-        a = at[MACHINE]
-        while at[LEFT] > 0 and at[STEP] < rows:
-            b = (at[FIRST] + at[STEP]) % rows
-            at[STEP] += 1
+        a = at.machine
+        while at.left > 0 and at.step < rows:
+            b = (at.first + at.step) % rows
+            at.step += 1
             if a >= p.known and d.size[a] == 0:
                 break
             # Two empty machines have nothing to regroup, and empty rows are no machines yet.
             if d.size[a] + d.size[b] > 0 and (b < p.known or d.size[b] > 0):
-                at[LEFT] -= 1
+                at.left -= 1
                 w.group[0], w.group[1] = a, b
                 return 1 if b == a else 2
         for step in range(1, rows + 1):
@@ -127,7 +125,7 @@ def _next_pair(p: Problem, d: DraftRows, w: Tables, at: IntArray, most_partners:
         else:
             return 0
         d.dirty[b] = 0
-        at[MACHINE], at[FIRST], at[STEP], at[LEFT] = b, xorshift_below(d.random, rows), 0, most_partners
+        at.machine, at.first, at.step, at.left = b, xorshift_below(d.random, rows), 0, most_partners
 
 
 @kernel

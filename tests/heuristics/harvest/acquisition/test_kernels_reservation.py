@@ -17,7 +17,7 @@ def test_weights_are_those_of_ridge_logistic_regression():
     Simulator(instance).run(lambda state: play(state, CAPACITY, rule, 0, 0))
     search = rule.search
     number = min(int(search.counter[0].sample), search.sample.shape[0])
-    x, y = search.sample[:number, :-1], search.sample[:number, -1]
+    x, y = search.sample[:number], search.sample_bad[:number]
     assert number > 100
     assert 0 < y.mean() < 1
     prior = np.array([0.3, -0.5, -1.0, -0.4, 0.0, 1.0])

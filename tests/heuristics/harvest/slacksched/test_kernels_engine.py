@@ -22,7 +22,8 @@ class Prediction:
 
     def __init__(self, engine):
         self.engine = engine
-        self.shrink_probability = tuple(engine.p_shrink.tolist())
+        fitted = engine.fitted[0]
+        self.shrink_probability = (float(fitted.p_if_grew), float(fitted.p_if_shrank))
 
     def survival(self, ms):
         return self._curve(ms)[0]
