@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from schedgap.bench.api import GapResult, Progress, SuiteResult, gap, run_suite
     from schedgap.bench.comparison.comparison import Comparison, compare
+    from schedgap.bench.programs.program import Program
     from schedgap.bench.records.measurement import Measurement
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Limits, Run
+    from schedgap.bench.testing.evaluator import Evaluation, Evaluator, evaluator
 
 _MODULES = {
     "GapResult": "api",
@@ -30,20 +32,28 @@ _MODULES = {
     "compare": "comparison.comparison",
     "Measurement": "records.measurement",
     "Record": "records.record",
+    "Evaluation": "testing.evaluator",
+    "Evaluator": "testing.evaluator",
+    "evaluator": "testing.evaluator",
     "Limits": "records.runs",
+    "Program": "programs.program",
     "Run": "records.runs",
 }
 
 __all__ = [
     "Comparison",
+    "Evaluation",
+    "Evaluator",
     "GapResult",
     "Limits",
     "Measurement",
+    "Program",
     "Progress",
     "Record",
     "Run",
     "SuiteResult",
     "compare",
+    "evaluator",
     "gap",
     "run_suite",
 ]

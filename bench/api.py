@@ -15,6 +15,7 @@ from schedgap.bench.isolation.runexec import require_runexec
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.plugins.files import earlier_rows, plugin_hash
+from schedgap.bench.programs.program import Program, programs_among, resolved
 from schedgap.bench.records.contradictions import contradictions, judged, judged_together
 from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import Journal
@@ -126,7 +127,7 @@ def run_suite(
     *,
     out: str | Path | None = None,
     jobs: int | None = None,
-    plugins: Sequence[str | Path] = (),
+    plugins: Sequence[str | Path | Program] = (),
     trace: str | Path | None = None,
     retry: Retry = "errors",
     fresh: bool = False,
@@ -139,20 +140,20 @@ def run_suite(
     """Do the runs of a suite that its journal does not hold yet, and return all of them.
 
     suite : name of a shipped suite or path of a TOML file. out : directory of the journal, `runs/SUITE` by default.
-    jobs : runs at a time, None for one a processor. plugins : Python files with methods. trace : file for the
-    instances that can come from one. retry : recorded runs to do again: `errors` (crashed, error), `failed` (also
-    timeout, memory, invalid) or `none`. fresh : do all runs again; rows that are there stay in the journal, and are
-    replaced by later ones of the same key. executor : `process` for this machine, `dask` or `ray` for the cluster at
-    `address`. audit : solve each model that has several back ends by another one too, and compare. isolation :
-    `process-group`, or `runexec` for BenchExec's, where it is installed.
+    jobs : runs at a time, None for one a processor. plugins : Python files with methods, and programs, which are run
+    beside the suite's own methods. trace : file for the instances that can come from one. retry : recorded runs to do
+    again: `errors` (crashed, error), `failed` (also timeout, memory, invalid) or `none`. fresh : do all runs again; rows
+    that are there stay in the journal, and are replaced by later ones of the same key. executor : `process` for this
+    machine, `dask` or `ray` for the cluster at `address`. audit : solve each model that has several back ends by another
+    one too, and compare. isolation : `process-group`, or `runexec` for BenchExec's, where it is installed.
 
     Raises
     ------
     SchedgapError
         for anything wrong with the suite, its methods or the journal; never for a run that fails.
     """
-    chosen, folder = read_suite(suite)
-    files = tuple(str(Path(plugin).resolve()) for plugin in plugins)
+    given, folder = read_suite(suite)
+    chosen, files = given.with_programs(folder, plugins)
     load_families()
     find_family(chosen.family)
     directory = Path(out) if out is not None else Path("runs") / chosen.name
@@ -205,7 +206,7 @@ def gap(
     time_limit_s: float = 60.0,
     seed: int = 0,
     jobs: int | None = None,
-    plugins: Sequence[str | Path] = (),
+    plugins: Sequence[str | Path | Program] = (),
     memory_mib: int | None = None,
     solutions: Path | None = None,
     audit: bool = False,
@@ -214,19 +215,20 @@ def gap(
     """Run methods on one instance and return their objectives against the best proven bound.
 
     methods : `NAME` or `NAME[parameter=value,...]`. bound : a method to prove the bound with; by default one is chosen
-    when none of the methods proves bounds. solutions : directory for the verified solutions, one file a
-    method; made if need be. audit : as in `run_suite`.
+    when none of the methods proves bounds. plugins : Python files with methods, and programs, which are run too.
+    solutions : directory for the verified solutions, one file a method; made if need be. audit : as in `run_suite`.
 
     Raises
     ------
     MethodError
         for an unknown method or parameter.
     """
-    files = tuple(str(Path(plugin).resolve()) for plugin in plugins)
+    files = resolved(plugins)
     load_catalogue([family], files)
     limits = Limits.from_time_limit(time_limit_s, memory_mib=memory_mib)
     plan = Plan(setting(family, files, limits.threads))
-    chosen = [chosen_method(family, text) for text in methods]
+    own = [program.name for program in programs_among(files)]
+    chosen = [chosen_method(family, text) for text in dict.fromkeys([*methods, *own])]
     if bound is not None:
         chosen.append(chosen_method(family, bound))
     elif not any(method.bounds for method, _ in chosen):
@@ -275,12 +277,15 @@ def _make_folder(folder: Path) -> None:
 
 
 def _command(
-    suite: str | Path, plugins: Sequence[str | Path], trace: str | Path | None, audit: bool, isolation: str
+    suite: str | Path, plugins: Sequence[str | Path | Program], trace: str | Path | None, audit: bool, isolation: str
 ) -> list[str]:
     """Return the words of the command that does the same."""
     words = ["schedgap", "run", str(suite)]
     for plugin in plugins:
-        words += ["--plugin", str(plugin)]
+        if isinstance(plugin, Program):
+            words += [f"--{plugin.option}", plugin.text]
+        else:
+            words += ["--plugin", str(plugin)]
     if trace is not None:
         words += ["--trace", str(trace)]
     if audit:

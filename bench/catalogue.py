@@ -9,27 +9,45 @@ from typing import TYPE_CHECKING
 
 from schedgap.bench.executors.execute import Setting, start_pool
 from schedgap.bench.plugins.discover import has_plugins, load_methods
+from schedgap.bench.programs.policies import find_player
+from schedgap.bench.programs.program import Kind, files_among, programs_among
+from schedgap.instances.errors import MethodError
 from schedgap.instances.method import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from schedgap.bench.programs.program import Program
 
-def load_catalogue(families: Sequence[str], plugins: Sequence[str] = ()) -> None:
+
+def load_catalogue(families: Sequence[str], plugins: Sequence[str | Program] = ()) -> None:
     """Have `REGISTRY` hold the methods of the families: this package's and the plug-ins'.
 
-    plugins : paths of Python files.
+    plugins : paths of Python files, and programs.
 
     Raises
     ------
     MethodError
-        if a plug-in cannot be imported, or registers a method of this package's name.
+        if a plug-in cannot be imported, or a method is registered by the name of one of this package.
     """
-    if has_plugins(plugins):
+    files, described = files_among(plugins), set()
+    if has_plugins(files):
         # Its process starts while the methods of this package are imported here.
-        pool = start_pool(Setting(tuple(families), tuple(plugins), threads=1))
+        pool = start_pool(Setting(tuple(families), files, threads=1))
         load_methods(families)
-        for method in pool.describe(tuple(plugins)):
+        for method in pool.describe(files):
             REGISTRY[method.family, method.name] = method
+            described.add(method.name)
     else:
         load_methods(families)
+    for family in families:
+        for program in programs_among(plugins):
+            known = REGISTRY.get((family, program.name))
+            if (known is not None and known.is_shipped) or program.name in described:
+                raise MethodError(
+                    f"family {family} has a method '{program.name}' already; give the {program.kind} another name, by "
+                    f"NAME={program.command[0]}."
+                )
+            if program.kind is Kind.POLICY:
+                find_player(family)
+            REGISTRY[family, program.name] = program.as_method(family)

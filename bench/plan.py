@@ -23,6 +23,7 @@ from schedgap.instances.method_text import method_label, parse_method
 from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
+    from schedgap.bench.programs.program import Program
     from schedgap.bench.records.runs import Limits, Scalar
     from schedgap.bench.suites.suite import Suite
     from schedgap.instances.method import Method
@@ -72,7 +73,7 @@ def plan_suite(
     suite: Suite,
     folder: Path,
     *,
-    plugins: tuple[str, ...] = (),
+    plugins: tuple[str | Program, ...] = (),
     trace: str | Path | None = None,
     audit: bool = False,
     isolation: str = PROCESS_GROUP,
@@ -130,7 +131,7 @@ def plan_suite(
     return plan
 
 
-def setting(family: str, plugins: tuple[str, ...], threads: int, isolation: str = PROCESS_GROUP) -> Setting:
+def setting(family: str, plugins: tuple[str | Program, ...], threads: int, isolation: str = PROCESS_GROUP) -> Setting:
     """Return what a pool for these runs must know."""
     return Setting((family,), plugins, threads, isolation)
 

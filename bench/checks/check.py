@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.catalogue import load_catalogue
@@ -11,15 +10,18 @@ from schedgap.bench.checks.instances import default_instances, large_instances, 
 from schedgap.bench.checks.trials import try_methods
 from schedgap.bench.plan import chosen_method
 from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.programs.program import resolved
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.family import DEFAULT_FAMILY, find_family
 from schedgap.instances.method import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from schedgap.bench.checks.contract import Checked
     from schedgap.bench.checks.trials import Chosen
+    from schedgap.bench.programs.program import Program
     from schedgap.instances.method import Method
 
 TIME_LIMIT_S = 10.0
@@ -30,7 +32,7 @@ def check_methods(
     texts: Sequence[str],
     *,
     family: str = DEFAULT_FAMILY,
-    plugins: Sequence[str | Path] = (),
+    plugins: Sequence[str | Path | Program] = (),
     instances: Sequence[Any] | None = None,
     time_limit_s: float = TIME_LIMIT_S,
     jobs: int | None = None,
@@ -46,7 +48,7 @@ def check_methods(
     SchedgapError
         for an unknown family, method or parameter; never for what a method does.
     """
-    files = tuple(str(Path(plugin).resolve()) for plugin in plugins)
+    files = resolved(plugins)
     load_families()
     find_family(family)
     load_catalogue([family], files)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.checks.trials import Kind
 from schedgap.bench.isolation.judge import MUTATED
+from schedgap.bench.programs.program import MODULE
 from schedgap.bench.records.contradictions import contradictions
 from schedgap.bench.records.measurement import FAILED
 from schedgap.instances.method import Status
@@ -94,7 +95,7 @@ def _supports(trial: Trial) -> Check:
         return Check(name, Result.FAILED, f"it takes none of {refused} instances: {min(map(str, reasons))}")
     mute = [s for s in _all(trial) if s.record.status is Status.UNSUPPORTED and not s.record.measurement.reason]
     if mute:
-        return _check(name, mute, lambda _: "`supports` returns no reason", trial)
+        return _check(name, mute, lambda _: "it gives no reason", trial)
     return Check(name, Result.PASSED, f"takes {len(taken)} of {len(trial.instances)} instances")
 
 
@@ -115,7 +116,8 @@ def _bounds(trial: Trial, beside: Sequence[Trial]) -> Check:
     """No bound above a solution, no solution below a bound: its own and those of the methods beside it."""
     name = "bounds and solutions agree"
     own = [s for s in _all(trial) if s.record.status not in FAILED]
-    if not trial.method.bounds:
+    # A program declares nothing: that it may give bounds is what its answer is there for.
+    if not trial.method.bounds and trial.method.module != MODULE:
         undeclared = [s for s in own if s.record.measurement.bound is not None]
         if undeclared:
             return _check(name, undeclared, lambda _: "it returns a bound; declare bounds=True", trial)
@@ -161,7 +163,8 @@ def _seed(trial: Trial) -> Check:
     if wrong and any(_different(trial, kind)[0] for kind in (Kind.AGAIN, Kind.AFTER_OTHERS)):
         return Check(name, Result.SKIPPED, "its answers differ without another seed too")
     told = _answered(trial)
-    return _check(name, wrong, lambda s: f"{told(s)}; declare stochastic=True", trial, "deterministic")
+    way_out = "give --stochastic" if trial.method.module == MODULE else "declare stochastic=True"
+    return _check(name, wrong, lambda s: f"{told(s)}; {way_out}", trial, "deterministic")
 
 
 def _no_time(trial: Trial) -> Check:

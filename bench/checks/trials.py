@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from schedgap.bench.executors.execute import Task
+    from schedgap.bench.programs.program import Program
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Limits, Scalar
     from schedgap.instances.method import Method
@@ -80,7 +81,7 @@ def try_methods(
     *,
     ordinary: Sequence[Any] = (),
     beside: Sequence[Chosen] = (),
-    plugins: tuple[str, ...] = (),
+    plugins: tuple[str | Program, ...] = (),
     jobs: int | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Trial]:

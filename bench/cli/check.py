@@ -1,7 +1,5 @@
 """`schedgap check`: whether a method keeps what every method promises."""
 
-# ruff: noqa: TC001 - typer reads the annotations when the program runs.
-
 from __future__ import annotations
 
 import json
@@ -11,27 +9,41 @@ import typer
 
 from schedgap.bench.api import Progress
 from schedgap.bench.checks.check import check_methods
-from schedgap.bench.cli.options import AsJson, Jobs, Plugins
+from schedgap.bench.cli.options import AsJson, Jobs, Plugins, Policies, Programs, given_plugins
 from schedgap.bench.cli.progress import ProgressBar
+from schedgap.bench.programs.program import programs_among
 from schedgap.bench.statistics.tables import console, plain_table
+from schedgap.instances.errors import MethodError
 from schedgap.instances.family import DEFAULT_FAMILY
 
 NOT_KEPT = 1
 
 
 def check(
-    method: Annotated[str, typer.Argument(help="NAME or NAME[parameter=value,...].")],
+    method: Annotated[
+        str | None, typer.Argument(help="NAME or NAME[parameter=value,...]; that of the program, if there is one.")
+    ] = None,
     plugin: Plugins = None,
+    program: Programs = None,
+    policy: Policies = None,
+    stochastic: Annotated[
+        bool, typer.Option("--stochastic", help="The program's answers depend on SCHEDGAP_SEED.")
+    ] = False,
     family: Annotated[str, typer.Option("--family", help="The method's family of problems.")] = DEFAULT_FAMILY,
     jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> None:
     """Try a method on small instances and say which of a method's promises it keeps; exit code 1 if it breaks one."""
+    plugins = given_plugins(plugin, program, policy, stochastic=stochastic)
+    named = [each.name for each in programs_among(plugins)]
+    method = method or next(iter(named), None)
+    if method is None:
+        raise MethodError("nothing is to be checked; give the name of a method, --program or --policy.")
     with ProgressBar(f"check {method}") as bar:
         (checked,) = check_methods(
             [method],
             family=family,
-            plugins=plugin or (),
+            plugins=plugins,
             jobs=jobs,
             on_progress=lambda done, total: bar.show(Progress(done, total, None)),
         )

@@ -1,6 +1,6 @@
 """`schedgap gap`."""
 
-# ruff: noqa: TC001, TC003 - typer reads the annotations when the program runs.
+# ruff: noqa: TC003 - typer reads the annotations when the program runs.
 
 from __future__ import annotations
 
@@ -12,18 +12,31 @@ import typer
 
 from schedgap.bench import api
 from schedgap.bench.cli.ending import finish
-from schedgap.bench.cli.options import AsJson, Audit, InstanceFile, Jobs, Plugins
+from schedgap.bench.cli.options import (
+    AsJson,
+    Audit,
+    InstanceFile,
+    Jobs,
+    Plugins,
+    Policies,
+    Programs,
+    Solutions,
+    given_plugins,
+)
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.cli.show import show_gap
+from schedgap.bench.programs.program import programs_among
 from schedgap.bench.records.runs import MAX_MEMORY_MIB, MAX_TIME_LIMIT_S
 from schedgap.bench.suites.source import family_of_file
-from schedgap.instances.errors import SolutionError
+from schedgap.instances.errors import MethodError, SolutionError
 from schedgap.instances.family import find_family
 
 
 def gap(
     instance: InstanceFile,
-    method: Annotated[list[str], typer.Option("--method", "-m", help="NAME or NAME[parameter=value,...]; repeatable.")],
+    method: Annotated[
+        list[str] | None, typer.Option("--method", "-m", help="NAME or NAME[parameter=value,...]; repeatable.")
+    ] = None,
     bound: Annotated[
         str | None, typer.Option("--bound", help="Method to prove the bound with, if none of the methods does.")
     ] = None,
@@ -37,6 +50,9 @@ def gap(
     seed: Annotated[int, typer.Option("--seed", help="Base seed of stochastic methods.")] = 0,
     jobs: Jobs = None,
     plugin: Plugins = None,
+    program: Programs = None,
+    policy: Policies = None,
+    solution: Solutions = None,
     solutions: Annotated[
         Path | None,
         typer.Option("--solutions", help="New directory for the verified solutions, one JSON file a method."),
@@ -47,18 +63,21 @@ def gap(
     """Run methods on one instance; print cost, proven bound and gap of each."""
     family = find_family(family_of_file(instance))
     loaded = family.read_instance(instance)
+    plugins = given_plugins(plugin, program, policy, solution)
+    if not method and not programs_among(plugins):
+        raise MethodError("nothing is to be measured; give --method, --program, --policy or --solution.")
     if solutions is not None and solutions.exists():
         raise SolutionError(f"{solutions} exists and is not written over; give a new directory.")
     with ProgressBar(str(instance)) as bar:
         result = api.gap(
             loaded,
-            method,
+            method or (),
             family=family.name,
             bound=bound,
             time_limit_s=time_limit,
             seed=seed,
             jobs=jobs,
-            plugins=plugin or (),
+            plugins=plugins,
             memory_mib=memory,
             solutions=solutions,
             audit=audit,

@@ -7,10 +7,23 @@ from typing import Annotated
 
 import typer
 
+from schedgap.bench.programs.program import Kind, Program, parse_program
 from schedgap.instances.errors import InstanceError
 
 Plugins = Annotated[
     list[Path] | None, typer.Option("--plugin", help="Python file with methods of your own; repeatable.")
+]
+Programs = Annotated[
+    list[str] | None,
+    typer.Option("--program", help="NAME=COMMAND: a program that reads an instance and prints a solution; repeatable."),
+]
+Policies = Annotated[
+    list[str] | None,
+    typer.Option("--policy", help="NAME=COMMAND: a program that is asked at each decision, over a pipe; repeatable."),
+]
+Solutions = Annotated[
+    list[str] | None,
+    typer.Option("--solution", help="PATH or NAME=PATH: a solution that was made elsewhere; repeatable."),
 ]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time; one a processor by default.")]
 Audit = Annotated[
@@ -22,6 +35,22 @@ InstanceFile = Annotated[Path, typer.Argument(help="An instance file.")]
 OutFile = Annotated[Path, typer.Option("--out", "-o", help="File to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over an existing file.")]
 Parameters = Annotated[list[str] | None, typer.Argument(help="parameter=value ...")]
+
+
+def given_plugins(
+    plugins: list[Path] | None,
+    programs: list[str] | None = None,
+    policies: list[str] | None = None,
+    solutions: list[str] | None = None,
+    *,
+    stochastic: bool = False,
+) -> list[Path | Program]:
+    """Return what the options `--plugin`, `--program`, `--policy` and `--solution` name. stochastic : all programs are."""
+    kinds = ((Kind.METHOD, programs), (Kind.POLICY, policies), (Kind.SOLUTION, solutions))
+    return [
+        *(plugins or ()),
+        *(parse_program(text, kind, stochastic=stochastic) for kind, texts in kinds for text in texts or ()),
+    ]
 
 
 def refuse_existing(path: Path, *, force: bool) -> None:

@@ -1,6 +1,6 @@
 """`schedgap run`."""
 
-# ruff: noqa: TC001, TC003 - typer reads the annotations when the program runs.
+# ruff: noqa: TC003 - typer reads the annotations when the program runs.
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 
 from schedgap.bench.api import run_suite
 from schedgap.bench.cli.ending import finish
-from schedgap.bench.cli.options import AsJson, Audit, Jobs, Plugins
+from schedgap.bench.cli.options import AsJson, Audit, Jobs, Plugins, Policies, Programs, given_plugins
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.cli.show import show_suite
 
@@ -48,6 +48,8 @@ def run(
     out: Annotated[Path | None, typer.Option("--out", help="Directory of the journal; runs/SUITE by default.")] = None,
     jobs: Jobs = None,
     plugin: Plugins = None,
+    program: Programs = None,
+    policy: Policies = None,
     trace: Annotated[Path | None, typer.Option("--trace", help="Trace file for suites that can use one.")] = None,
     retry: Annotated[
         Retry,
@@ -79,7 +81,7 @@ def run(
             suite,
             out=out,
             jobs=jobs,
-            plugins=plugin or (),
+            plugins=given_plugins(plugin, program, policy),
             trace=trace,
             retry=retry.value,
             fresh=fresh,

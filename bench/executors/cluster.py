@@ -20,6 +20,7 @@ from schedgap.bench.executors.execute import Performed, close_pools, perform
 from schedgap.bench.isolation.messages import Answer
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.isolation.scratch import Scratch
+from schedgap.bench.programs.program import files_among, programs_among
 from schedgap.bench.records.host import PACKAGES, host_facts, package_version
 from schedgap.bench.records.measurement import Measurement
 from schedgap.instances.errors import ExecutorError, MethodError
@@ -57,10 +58,12 @@ def make_session(setting: Setting) -> Session:
     Raises
     ------
     MethodError
-        if a plug-in file cannot be read.
+        if a plug-in file cannot be read, or is a program.
     """
     contents = []
-    for plugin in setting.plugins:
+    for program in programs_among(setting.plugins):
+        raise MethodError(f"program {program.name} runs on this machine only; leave --executor out, or the program.")
+    for plugin in files_among(setting.plugins):
         try:
             contents.append((Path(plugin).name, Path(plugin).read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:

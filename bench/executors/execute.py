@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
 
     from schedgap.bench.isolation.messages import Answer
+    from schedgap.bench.programs.program import Program
     from schedgap.bench.records.runs import Run
 
 
@@ -30,7 +31,7 @@ class Setting:
     """
 
     families: tuple[str, ...]
-    plugins: tuple[str, ...]
+    plugins: tuple[str | Program, ...]
     threads: int
     isolation: str = PROCESS_GROUP
     session: str = ""

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 import zlib
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,6 +18,9 @@ import numpy as np
 from schedgap.bench.isolation.answer import MAX_POINTS, Report, pack, plain_number, plain_text
 from schedgap.bench.isolation.messages import Message, send
 from schedgap.bench.plugins.discover import import_plugins
+from schedgap.bench.programs.process import Terms
+from schedgap.bench.programs.program import files_among
+from schedgap.bench.programs.run import ask
 from schedgap.instances.family import find_family
 from schedgap.instances.method import find_method
 
@@ -109,10 +113,10 @@ COMPILE_SHARE = 0.01
 REPEAT_BELOW_S = 10.0
 
 
-def warm_up(method: Method, instance: Any, request: Request) -> float:
-    """Call the method on a small instance, so that its kernels are compiled; returns the seconds."""
+def warm_up(call: Callable[[Any], Outcome], instance: Any) -> float:
+    """Call a method on a small instance, so that its kernels are compiled; returns the seconds."""
     start = perf_counter()
-    _call(method, instance, request)
+    call(instance)
     stop_timers()
     return perf_counter() - start
 
@@ -136,10 +140,11 @@ def fingerprint(instance: Any) -> bytes:
 
 def measured(request: Request, instance: Any, answers: int) -> bytes:
     """Call the method as asked and return what there is to say of it, packed for the judge."""
-    if request.is_plugin:
-        import_plugins(request.plugins)
+    if request.is_plugin and request.program is None:
+        import_plugins(files_among(request.plugins))
         send(answers, Message.READY)
-    method, family = find_method(request.family, request.method), find_family(request.family)
+    family = find_family(request.family)
+    call = _caller(request, family)
     if request.shrunk:
         instance = shrunk(family, instance)
     warm, warm_s = None, None
@@ -149,22 +154,22 @@ def measured(request: Request, instance: Any, answers: int) -> bytes:
 
     if request.warm:
         with CompileClock(tell):
-            warm, warm_s = "child", warm_up(method, shrunk(family, instance), request)
+            warm, warm_s = "child", warm_up(call, shrunk(family, instance))
         send(answers, Message.READY)
     if request.before:
         with CompileClock(tell):
             for other in request.before:
-                _call(method, pickle.loads(other), request)
+                call(pickle.loads(other))
                 stop_timers()
         send(answers, Message.READY)
     before = fingerprint(instance)
     reference = reference_s()
-    outcome, times = _timed(method, instance, request, answers, tell)
+    outcome, times = _timed(call, instance, answers, tell)
     computing_s = times["wall_s"] - times["compile_s"]
     if times["compile_s"] > COMPILE_SHARE * times["wall_s"] and computing_s < REPEAT_BELOW_S:
         warm, warm_s = "repeat", times["wall_s"]
         send(answers, Message.READY)
-        outcome, times = _timed(method, instance, request, answers, tell)
+        outcome, times = _timed(call, instance, answers, tell)
     mutated = fingerprint(instance) != before
     return _packed(family, outcome, mutated=mutated, reference_s=reference, warm=warm, warm_s=warm_s, **times)
 
@@ -176,24 +181,35 @@ def shrunk(family: Family, instance: Any) -> Any:
 
 
 def _timed(
-    method: Method, instance: Any, request: Request, answers: int, tell: Callable[[bool], None]
+    call: Callable[[Any], Outcome], instance: Any, answers: int, tell: Callable[[bool], None]
 ) -> tuple[Outcome, dict[str, float]]:
     before_s = _processor_s()
     with CompileClock(tell) as clock:
         send(answers, Message.CALLED)
         start = perf_counter()
-        outcome = _call(method, instance, request)
+        outcome = call(instance)
         wall_s = perf_counter() - start
         send(answers, Message.RETURNED)
     return outcome, {"wall_s": wall_s, "cpu_s": _processor_s() - before_s, "compile_s": clock.seconds}
 
 
-def _call(method: Method, instance: Any, request: Request) -> Outcome:
-    return method.run(
-        instance,
+def _caller(request: Request, family: Family) -> Callable[[Any], Outcome]:
+    """Return the method as it is called here, on an instance."""
+    limits = request.limits
+    if request.program is not None:
+        terms = Terms(request.seed, limits.time_limit_s, limits.threads, limits.memory_mib)
+        return partial(ask, request.program, family, terms=terms)
+    return caller(find_method(request.family, request.method), request)
+
+
+def caller(method: Method, request: Request) -> Callable[[Any], Outcome]:
+    """Return a method with the seed, limits and parameters of a request."""
+    limits = request.limits
+    return partial(
+        method.run,
         seed=request.seed,
-        time_limit_s=request.limits.time_limit_s,
-        threads=request.limits.threads,
+        time_limit_s=limits.time_limit_s,
+        threads=limits.threads,
         parameters=request.given,
     )
 

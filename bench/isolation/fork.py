@@ -17,6 +17,7 @@ from schedgap.bench.isolation.answer import Failure, plain_text
 from schedgap.bench.isolation.messages import Message, send
 from schedgap.bench.isolation.processes import die_with_parent
 from schedgap.bench.isolation.supervise import MIB, supervise
+from schedgap.bench.programs.failure import ProgramFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
 ADDRESS_SLACK_MIB = 2048
 
 
-def confine(limits: Limits, answers: int, output: int, scratch: Path) -> None:
+def confine(limits: Limits, answers: int, output: int, scratch: Path, *, limits_addresses: bool = True) -> None:
     """Give this process its own session, only the pipes `answers` and `output`, and limits that its children inherit.
 
-    scratch : where temporary files go.
+    scratch : where temporary files go. limits_addresses : whether the address space is limited, too. Java, Go, Node and
+    others map many times what they use, and do not start without: programs are held to their resident memory alone.
     """
     with suppress(PermissionError):
         # It leads a session already, if it has an interpreter of its own.
@@ -51,11 +53,12 @@ def confine(limits: Limits, answers: int, output: int, scratch: Path) -> None:
     faulthandler.enable(file=2)
     os.environ["TMPDIR"] = str(scratch)
     tempfile.tempdir = None
-    # By plain system calls: a text file object would copy pages that the process shares with its parent.
-    statm = os.open("/proc/self/statm", os.O_RDONLY)
-    mapped = int(os.read(statm, 64).split()[0]) * resource.getpagesize()
-    os.close(statm)
-    _limit(resource.RLIMIT_AS, mapped + (limits.memory_mib + ADDRESS_SLACK_MIB) * MIB)
+    if limits_addresses:
+        # By plain system calls: a text file object would copy pages that the process shares with its parent.
+        statm = os.open("/proc/self/statm", os.O_RDONLY)
+        mapped = int(os.read(statm, 64).split()[0]) * resource.getpagesize()
+        os.close(statm)
+        _limit(resource.RLIMIT_AS, mapped + (limits.memory_mib + ADDRESS_SLACK_MIB) * MIB)
     _limit(resource.RLIMIT_CORE, 0)
     if limits.cpu_s is not None:
         _limit(resource.RLIMIT_CPU, math.ceil(limits.cpu_s) + 1)
@@ -74,18 +77,20 @@ def supervised(
     harness: int,
     scratch: Path,
     allowance: Allowance,
+    *,
+    limits_addresses: bool = True,
 ) -> Ending:
     """Fork a process that does the work, and return how it ended.
 
     work : takes the pipe for messages and returns the answer. failed : makes the answer where `work` raised.
-    harness : see `supervise`. scratch : for temporary files.
+    harness : see `supervise`. scratch, limits_addresses : see `confine`.
     """
     answers, answers_in = os.pipe()
     output, output_in = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            answer(work, failed, limits, answers_in, output_in, scratch)
+            answer(work, failed, limits, answers_in, output_in, scratch, limits_addresses=limits_addresses)
         finally:
             os._exit(1)
     os.close(answers_in)
@@ -100,13 +105,17 @@ def answer(
     answers: int,
     output: int,
     scratch: Path,
+    *,
+    limits_addresses: bool = True,
 ) -> NoReturn:
     """Confine this process, do the work, send the answer on the pipe `answers`, and exit."""
     try:
-        confine(limits, answers, output, scratch)
+        confine(limits, answers, output, scratch, limits_addresses=limits_addresses)
         body = work(answers)
     except MemoryError:
         body = failed(Failure(status="memory", reason="MemoryError"))
+    except ProgramFailure as failure:
+        body = failed(Failure(status=failure.status, reason=plain_text(failure)))
     except BaseException as error:
         traceback.print_exc()
         body = failed(Failure(status="error", reason=_one_line(error)))

@@ -39,7 +39,7 @@ CLOCK_SLACK = 0.1
 # What a run's process tells, and a measurement has as it is.
 _TIMES = ("wall_s", "compile_s", "reference_s", "warm_s", "build_s", "solve_s", "extract_s")
 _TOLD = (*_TIMES, "cpu_s", "solver", "details")
-_FAILURES = (Status.MEMORY, Status.ERROR)
+_FAILURES = (Status.MEMORY, Status.ERROR, Status.CRASHED, Status.INVALID, Status.TIMEOUT)
 _CLAIMS = (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION, Status.INFEASIBLE, Status.UNSUPPORTED)
 
 

@@ -14,11 +14,13 @@ from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S, Allowance
+from schedgap.bench.programs.program import Kind, programs_among
 from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from schedgap.bench.programs.program import Program
     from schedgap.bench.records.measurement import Measurement
     from schedgap.bench.records.runs import Limits, Scalar
     from schedgap.instances.picture import Picture
@@ -112,7 +114,8 @@ class Request:
 
     given : the parameters that were given. instance : a pickle of it; None for the one that the server has.
     keep : answer with the verified solution as a file's content, too. is_plugin : the method is not one of this package,
-    and the run's process imports `plugins`, files with methods, and those that are installed.
+    and the run's process imports `plugins`, files with methods, and those that are installed; or it is one of the programs
+    among them.
     warm : the child warms up by itself before the timed call.
     shrunk : run on the family's small version of the instance instead, for its effects on compiled code only.
     before : pickles of instances on which the method is called first, in the same process, untimed.
@@ -132,15 +135,26 @@ class Request:
     before: tuple[bytes, ...] = ()
     isolation: str = PROCESS_GROUP
     is_plugin: bool = False
-    plugins: tuple[str, ...] = ()
+    plugins: tuple[str | Program, ...] = ()
     compile_s: float = MAX_COMPILE_S
+
+    @property
+    def program(self) -> Program | None:
+        """Return the program that the method is, None if it is Python."""
+        named = [each for each in programs_among(self.plugins) if each.name == self.method]
+        return named[0] if self.is_plugin and named else None
+
+    @property
+    def compiles(self) -> bool:
+        """Return whether code of this package is compiled for the run: a policy is played by a simulator, other programs not."""
+        return self.program is None or self.program.kind is Kind.POLICY
 
     @property
     def allowance(self) -> Allowance:
         """Return what the run's process may take beside its wall limit."""
         has_own_interpreter = self.isolation == RUNEXEC
         restarts = 1 + self.is_plugin + self.warm + bool(self.before) + has_own_interpreter
-        starting = self.is_plugin or has_own_interpreter
+        starting = (self.is_plugin and self.program is None) or has_own_interpreter
         return Allowance(START_S if starting else 0.0, restarts, self.compile_s)
 
 

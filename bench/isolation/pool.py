@@ -201,6 +201,8 @@ class Pool:
         One of this package is warmed up in the server, where its kernels are then ready for all runs. Anybody else's runs
         in confined processes only: first on the family's small instance, to see that it survives that.
         """
+        if not request.compiles:
+            return Warmth.NONE
         if request.isolation == RUNEXEC:
             return Warmth.CHILD
         try:
@@ -215,11 +217,8 @@ class Pool:
         except ServerLostError:
             return Warmth.NONE
         self._give(_idle_label(request, label), server)
-        survived = self._judge(shrunk, ending).measurement.status in (
-            Status.OPTIMAL,
-            Status.FEASIBLE,
-            Status.NO_SOLUTION,
-        )
+        status = self._judge(shrunk, ending).measurement.status
+        survived = status in (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION)
         return Warmth.CHILD if survived else Warmth.NONE
 
     def _warm(self, server: ServerHandle, request: Request, patience_s: float) -> bool:

@@ -21,7 +21,15 @@ def main(asked: Path, answers: Path, output: Path) -> None:
     instance = pickle.loads(request.instance)
     to_answers, to_output = (os.open(pipe, os.O_WRONLY) for pipe in (answers, output))
     send(to_answers, Message.READY)
-    answer(lambda pipe: measured(request, instance, pipe), pack, request.limits, to_answers, to_output, asked.parent)
+    answer(
+        lambda pipe: measured(request, instance, pipe),
+        pack,
+        request.limits,
+        to_answers,
+        to_output,
+        asked.parent,
+        limits_addresses=request.program is None,
+    )
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from schedgap.bench.isolation.answer import pack
-from schedgap.bench.isolation.child import measured, shrunk, warm_up
+from schedgap.bench.isolation.child import caller, measured, shrunk, warm_up
 from schedgap.bench.isolation.clocks import Allowance
 from schedgap.bench.isolation.fork import supervised
 from schedgap.bench.isolation.judge import judged
@@ -35,6 +35,7 @@ from schedgap.bench.isolation.processes import adopt_orphans
 from schedgap.bench.isolation.runexec import run_in_container
 from schedgap.bench.isolation.supervise import HarnessGoneError
 from schedgap.bench.plugins.description import described
+from schedgap.bench.programs.exchange import prepare
 from schedgap.bench.records.record import RUNEXEC
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.errors import ExecutorError
@@ -69,6 +70,8 @@ class Server:
         self._connection = connection
         self._scratch = scratch
         self._instance: Any = None
+        # Families whose files this process is ready to write and read.
+        self._prepared: set[str] = set()
 
     def answer(self, question: Request | WarmUp | Judge | Describe) -> Ending | WarmedUp | Answer | Described | Refusal:
         """Do what is asked."""
@@ -91,7 +94,7 @@ class Server:
     def _warm(self, request: Request) -> WarmedUp:
         """Warm up a method of this package."""
         method, small = find_method(request.family, request.method), shrunk(find_family(request.family), self._instance)
-        seconds, again_s = (warm_up(method, small, request) for _ in range(2))
+        seconds, again_s = (warm_up(caller(method, request), small) for _ in range(2))
         # Nothing of what is alive now will be collected in the children, so their pages stay shared.
         gc.collect()
         gc.freeze()
@@ -107,11 +110,22 @@ class Server:
     def _ended(self, request: Request, scratch: Path) -> Ending:
         if request.isolation == RUNEXEC:
             return run_in_container(request, pickle.dumps(self._instance, 5), scratch, self._connection.fileno())
+        if request.program is not None and request.family not in self._prepared:
+            prepare(find_family(request.family), self._instance)
+            self._prepared.add(request.family)
 
         def work(answers: int) -> bytes:
             return measured(request, self._instance, answers)
 
-        return supervised(work, pack, request.limits, self._connection.fileno(), scratch, request.allowance)
+        return supervised(
+            work,
+            pack,
+            request.limits,
+            self._connection.fileno(),
+            scratch,
+            request.allowance,
+            limits_addresses=request.program is None,
+        )
 
     def _describe(self, question: Describe) -> Described:
         limits = Limits(wall_s=START_S)

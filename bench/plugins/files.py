@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schedgap.bench.plugins.discover import GROUP
+from schedgap.bench.programs.program import MODULE, Program, files_among, programs_among
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Run
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _IMPORTERS = ("import_module", "__import__")
 
 
-def plugin_hash(method: Method, plugins: Iterable[str | Path]) -> str | None:
+def plugin_hash(method: Method, plugins: Collection[str | Program]) -> str | None:
     """Return the hash of the code that a method of a plug-in is made of, None of our own methods.
 
     plugins : the files of `--plugin`; a method that a module beside one of them registers is of that plug-in. A method of
@@ -35,10 +36,13 @@ def plugin_hash(method: Method, plugins: Iterable[str | Path]) -> str | None:
     """
     if method.is_shipped:
         return None
+    for program in programs_among(plugins):
+        if method.module == MODULE and program.name == method.name:
+            return program.hash
     module = method.module
     file = _file_of(module) if method.file is None else Path(method.file).resolve()
     parts: list[str] = []
-    for plugin in plugins:
+    for plugin in files_among(plugins):
         path = Path(plugin).resolve()
         files = _files(path, path.parent, None)
         if file in {each.resolve() for each in files}:
@@ -52,7 +56,7 @@ def plugin_hash(method: Method, plugins: Iterable[str | Path]) -> str | None:
 
 
 def earlier_rows(
-    runs: Mapping[str, Run], records: Mapping[str, Record], plugins: Iterable[str | Path]
+    runs: Mapping[str, Run], records: Mapping[str, Record], plugins: Iterable[str | Program]
 ) -> tuple[str, ...]:
     """Return a sentence for the recorded rows that would answer runs of plug-ins if their files were what they are now.
 
@@ -63,7 +67,8 @@ def earlier_rows(
     same = {replace(run, plugin=None).key for run in unanswered.values()}
     old = [record for record in records.values() if record.run.method in methods and record.key not in runs]
     old = [record for record in old if replace(record.run, plugin=None).key in same]
-    names = " or ".join(Path(plugin).name for plugin in plugins) or "the package with their methods"
+    files = [each.name if isinstance(each, Program) else Path(each).name for each in plugins]
+    names = " or ".join(files) or "the package with their methods"
     changed = sum(record.run.plugin is not None for record in old)
     notes = []
     if changed:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from schedgap.bench.programs.program import Program, programs_among, resolved
 from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
 from schedgap.bench.suites.source import Source
 from schedgap.instances.documents.json_files import first_problem
 from schedgap.instances.errors import SuiteError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from importlib.resources.abc import Traversable
 
 SCHEMA = "schedgap/suite/1"
@@ -142,6 +143,16 @@ class Map(_Strict):
     methods: list[str] = []
 
 
+class ProgramBlock(_Strict):
+    """A program as one of the suite's methods (see `programs.program.Program`); paths are relative to the suite's file."""
+
+    name: str
+    command: Annotated[str | list[str], Field(min_length=1)]
+    kind: Literal["method", "policy"] = "method"
+    depends: list[str] = []
+    stochastic: bool = False
+
+
 class Suite(_Strict):
     """A whole suite.
 
@@ -164,6 +175,55 @@ class Suite(_Strict):
     measures: list[str] = []
     sweep: list[Sweep] = []
     map: list[Map] = []
+    programs: list[ProgramBlock] = []
+
+    @model_validator(mode="after")
+    def _programs_are_methods(self) -> Suite:
+        named = {*self.methods, *(text for block in self.instances for text in block.methods or ())}
+        for program in self.programs:
+            if program.name not in named:
+                raise ValueError(f"program '{program.name:.60}' is in no list of methods; add it to 'methods'")
+        return self
+
+    def own_programs(self, folder: Path) -> list[Program]:
+        """Return the programs that the suite names. folder : of its file.
+
+        Raises
+        ------
+        MethodError
+            for one that is not there.
+        """
+        return [
+            Program.make(
+                each.name,
+                each.command,
+                kind=each.kind,
+                folder=folder,
+                depends=each.depends,
+                stochastic=each.stochastic,
+            )
+            for each in self.programs
+        ]
+
+    def with_programs(
+        self, folder: Path, plugins: Sequence[str | Path | Program]
+    ) -> tuple[Suite, tuple[str | Program, ...]]:
+        """Return the suite with the programs among the plug-ins as further methods, and all plug-ins, its own among them."""
+        given = resolved(plugins)
+        suite = self.with_methods([program.name for program in programs_among(given)])
+        return suite, resolved([*given, *self.own_programs(folder)])
+
+    def with_methods(self, names: Sequence[str]) -> Suite:
+        """Return the suite with more methods, on all its instances."""
+
+        def more(methods: list[str]) -> list[str]:
+            return list(dict.fromkeys([*methods, *names]))
+
+        blocks = [
+            block if block.methods is None else block.model_copy(update={"methods": more(block.methods)})
+            for block in self.instances
+        ]
+        return self.model_copy(update={"methods": more(self.methods), "instances": blocks}) if names else self
 
     def limits_of(self, block: InstanceBlock) -> Limits:
         """Return the limits of a block's runs."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schedgap.bench.programs.program import Kind, Program, parse_program
 from schedgap.bench.suites.suite import shipped_suites
 from schedgap.bench.testing import PROPERTY
 from schedgap.bench.testing.gap_figures import Gaps, gaps_of, printed
@@ -41,12 +42,13 @@ class GapFixture:
 
     def __call__(
         self,
-        method: str | Callable[..., Any],
+        method: str | Callable[..., Any] | Program | None = None,
         *,
+        solution: str | Path | None = None,
         suite: str | Path | None = None,
         instances: Sequence[Any] | None = None,
         bound: str | None = None,
-        plugins: Sequence[str | Path] = (),
+        plugins: Sequence[str | Path | Program] = (),
         trace: str | Path | None = None,
         time_limit_s: float | None = None,
         jobs: int | None = None,
@@ -57,7 +59,8 @@ class GapFixture:
         The test fails here if a run gives no gap: it failed, found no solution, or nobody proved a bound.
 
         method : a function from instance to solution, which may take `rng`, `time_limit_s`, `threads` and parameters
-        that have defaults; or the name of a method, `NAME[parameter=value,...]`. suite : name of a shipped suite or a
+        that have defaults; the name of a method, `NAME[parameter=value,...]`; or a `Program`. solution : file of a solution
+        that was made elsewhere, instead of a method. suite : name of a shipped suite or a
         TOML file, relative to pytest's root directory as all paths are; by default that of `--schedgap-suite`, of the
         ini option `schedgap_suite`, or `smoke`. instances : objects or files of instances, instead of a suite. bound :
         method that proves the bounds, instead of those of the suite. plugins : Python files with methods. trace : file
@@ -69,15 +72,17 @@ class GapFixture:
         problem = None
         if suite is not None and instances is not None:
             pytest.fail(f"suite '{suite}' and instances are given; give one of them.")
+        if (method is None) == (solution is None):
+            pytest.fail("give a method, or a solution: a file, made for one of the instances.")
         chosen = self._suite(suite) if instances is None else None
         try:
             own, others = measure_gap(
-                method,
+                self._solution(solution) if method is None else method,
                 directory=self._directory(),
                 suite=chosen,
                 instances=None if instances is None else [self._resolved(each) for each in instances],
                 bound=bound,
-                plugins=[self._path(plugin) for plugin in plugins],
+                plugins=[each if isinstance(each, Program) else self._path(each) for each in plugins],
                 trace=None if trace is None else self._path(trace),
                 time_limit_s=time_limit_s,
                 jobs=self._jobs() if jobs is None else jobs,
@@ -94,6 +99,9 @@ class GapFixture:
         if gaps.problems and (gaps.summary.gap_mean is None or not allow_failures):
             pytest.fail(_complaint(gaps, own))
         return gaps
+
+    def _solution(self, path: str | Path | None) -> Program:
+        return parse_program(str(path), Kind.SOLUTION, self._request.config.rootpath)
 
     def _suite(self, suite: str | Path | None) -> str | Path:
         config = self._request.config

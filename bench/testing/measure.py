@@ -14,6 +14,7 @@ from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.plugins.files import plugin_hash
+from schedgap.bench.programs.program import Program, resolved
 from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.host import host_id
 from schedgap.bench.records.runs import Limits
@@ -36,13 +37,13 @@ if TYPE_CHECKING:
 
 
 def measure_gap(
-    method: str | Callable[..., Any],
+    method: str | Callable[..., Any] | Program,
     *,
     directory: Path,
-    suite: str | Path | None = None,
+    suite: str | Path | tuple[Suite, Path] | None = None,
     instances: Sequence[Any] | None = None,
     bound: str | None = None,
-    plugins: Sequence[str | Path] = (),
+    plugins: Sequence[str | Path | Program] = (),
     trace: str | Path | None = None,
     time_limit_s: float | None = None,
     jobs: int | None = None,
@@ -53,7 +54,8 @@ def measure_gap(
     All are judged against each other. Of the suite's own methods those run that are declared to prove bounds, where it
     has none, the usual one of the family; their records are kept in `directory`.
 
-    method : a name with parameters, or a callable (see `transported`). suite : name of a shipped one or path of a TOML file.
+    method : a name with parameters, a callable (see `transported`), or a program. suite : name of a shipped one, path of a
+    TOML file, or a suite and the folder of its file.
     instances : objects, or paths of files; give them or a suite. bound : method to prove bounds with, instead of the
     suite's. time_limit_s : what the method is told instead of the suite's limit, the hard wall follows. plugins, trace,
     jobs : as for `run_suite`. by_value : see `transported`.
@@ -63,10 +65,13 @@ def measure_gap(
     SchedgapError
         for anything wrong with what was given; never for a run that fails.
     """
-    files = tuple(str(Path(plugin).resolve()) for plugin in plugins)
+    if isinstance(method, Program):
+        plugins, method = [*plugins, method], method.name
+    files = resolved(plugins)
     load_families()
     if suite is not None:
-        chosen, folder = read_suite(suite)
+        chosen, folder = suite if isinstance(suite, tuple) else read_suite(suite)
+        files = resolved([*plugins, *chosen.own_programs(folder)])
         family = find_family(chosen.family).name
     else:
         built = [_instance(each) for each in instances or ()]
@@ -117,7 +122,7 @@ def _proves(family: str, text: str, label: str) -> bool:
     return method.bounds and method_label(method.name, given) != label
 
 
-def _plan_of(instances: Iterable[Any], family: str, texts: Iterable[str], files: tuple[str, ...]) -> Plan:
+def _plan_of(instances: Iterable[Any], family: str, texts: Iterable[str], files: tuple[str | Program, ...]) -> Plan:
     plan = Plan(setting(family, files, 1))
     for instance in instances:
         for text in texts:

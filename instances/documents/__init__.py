@@ -14,7 +14,7 @@ from schedgap.instances.documents.fields import (
     record,
 )
 from schedgap.instances.documents.kinds import Amount, Count, Index, Positive
-from schedgap.instances.documents.tables import Array, Columns, Rows, Stored
+from schedgap.instances.documents.tables import Array, Columns, Rows, Stored, inline_up_to
 
 __all__ = [
     "Amount",
@@ -37,6 +37,7 @@ __all__ = [
     "Stored",
     "Table",
     "Value",
+    "inline_up_to",
     "list_of",
     "optional_names",
     "record",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
@@ -12,7 +14,7 @@ from schedgap.instances.documents.array_files import arrays_beside, named_beside
 from schedgap.instances.documents.fields import REQUIRED, Field, Given, Part, Place, RowPart, Table, list_of, record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 class Rows:
@@ -118,10 +120,24 @@ class Array:
         return self.attribute or self.name
 
 
+_inline: ContextVar[float | None] = ContextVar("inline", default=None)
+
+
+@contextmanager
+def inline_up_to(size: float) -> Iterator[None]:
+    """Have documents hold their parts up to this size meanwhile: `inf` for readers that know JSON alone, -1 for arrays."""
+    token = _inline.set(size)
+    try:
+        yield
+    finally:
+        _inline.reset(token)
+
+
 class Stored:
     """Parts of a document, or instead `<key>_file`, the name of an `.npz` file beside it with what they hold.
 
-    arrays : what the file has. size : returns how large the parts of an object are; above `inline` they are stored.
+    arrays : what the file has. size : returns how large the parts of an object are; above `inline` they are stored, unless
+    `inline_up_to` says otherwise.
     """
 
     def __init__(
@@ -158,7 +174,8 @@ class Stored:
 
     def write(self, source: Any, place: Place) -> dict[str, Any]:
         """Return the parts, or the name of the file beside, whose arrays are added to those of the place."""
-        if self.size(source) <= self.inline:
+        chosen = _inline.get()
+        if self.size(source) <= (self.inline if chosen is None else chosen):
             return {key: value for part in self.parts for key, value in part.write(source, place).items()}
         for each in self.arrays:
             values = getattr(source, each.key)

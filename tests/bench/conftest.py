@@ -1,4 +1,4 @@
-"""What the bench's tests share: the hostile plug-in, suites made of text, records made of nothing."""
+"""What the bench's tests share: the hostile plug-in, honest programs, suites made of text, records made of nothing."""
 
 from __future__ import annotations
 
@@ -34,6 +34,56 @@ generator = "table7"
 parameters = {{ tasks = {tasks} }}
 seeds = {seeds}
 """
+
+# A method for provisioning: each task on a machine of its own, as `no-packing` has it.
+ALONE = """
+import json, sys
+instance = json.load(sys.stdin)
+machines = []
+for task in instance["tasks"]:
+    needs = [(t["price"], t["name"], task["demand"].get(t["family"], task["demand"].get("any")), t["capacity"])
+             for t in instance["machine_types"]]
+    _, name, *_ = min(each for each in needs if each[2] and all(d <= c for d, c in zip(each[2], each[3])))
+    machines.append({"type": name, "counts": {task["name"]: 1}, "repeat": task.get("count", 1)})
+print(json.dumps({"schema": "schedgap/provisioning-solution/1", "machines": machines}))
+"""
+# A policy for sharing: the first job that fits is served.
+SERVE = """
+import json, sys
+def say(said): print(json.dumps(said), flush=True)
+input()
+say({"schema": "schedgap/policy/1", "fields": ["job", "fitting"]})
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "end" in asked: break
+    say({"decision": asked["decision"], "actions": asked["observation"]["job"][asked["observation"]["fitting"][0]]})
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    """Write an executable file: `script("name.sh", "echo")`; with another first line, for another interpreter."""
+
+    def write(name, text, *, interpreter="/bin/sh"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!{interpreter}\n{text}\n")
+        path.chmod(0o755)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def alone(script):
+    """An honest program: a method for provisioning that costs what `no-packing` costs."""
+    return script("alone.py", ALONE, interpreter=f"{sys.executable} -IS")
+
+
+@pytest.fixture
+def serve(script):
+    """An honest program: a policy for sharing."""
+    return script("serve.py", SERVE, interpreter=f"{sys.executable} -IS")
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,16 @@
 """`run_suite` and `gap` as library functions."""
 
+import json
+import sys
+
 import pytest
 
 from schedgap.bench import gap, run_suite
+from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.programs.program import Program
 from schedgap.bench.records.journal import read_journal
 from schedgap.instances.errors import JournalError, MethodError, SuiteError
+from schedgap.instances.family import find_family
 from schedgap.instances.provisioning import read_solution, table7, verify
 
 
@@ -95,3 +101,83 @@ def test_progress_is_told(tmp_path, write_suite, hostile):
     assert [(progress.done, progress.total) for progress in seen] == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert seen[0].record is None
     assert seen[1].record.run.label == "x-honest"
+
+
+def test_a_program_beside_methods(tmp_path, alone):
+    """It costs what `no-packing` costs, and its gap is to the bound that is proven; its solution is kept."""
+    instance = table7(6)
+    programs = [Program.make("mine", alone), Program.make("again", [sys.executable, alone])]
+    result = gap(instance, ["no-packing"], plugins=programs, solutions=tmp_path / "kept")
+    ours, *theirs, exact = result.records
+    assert [record.run.label for record in theirs] == ["mine", "again"]
+    assert {record.measurement.objective for record in (ours, *theirs)} == {ours.measurement.objective}
+    assert result.best.bound == exact.measurement.bound
+    assert {record.measurement.warm for record in theirs} == {"none"}
+    assert all(record.measurement.details["program_s"] > 0 for record in theirs)
+    kept = read_solution(instance, tmp_path / "kept" / "mine.json")
+    assert verify(instance, kept) == ours.measurement.objective
+    # A solution that was made elsewhere is verified as any other.
+    made = Program.make("made", [tmp_path / "kept" / "mine.json"], kind="solution")
+    (record, _) = gap(instance, [], plugins=[made]).records
+    assert (record.run.label, record.measurement.objective) == ("made", ours.measurement.objective)
+
+
+def test_a_bound_of_a_program_counts_unless_it_is_refuted(script):
+    """It is above no verified solution of its own, since it has none; above one of another method."""
+    envelope = '{{"schema": "schedgap/answer/1", "bound": {}}}'
+    programs = [
+        Program.make(name, script(name, f"echo '{envelope.format(bound)}'"))
+        for name, bound in (("low", 0.5), ("high", 1e6))
+    ]
+    result = gap(table7(6), ["no-packing"], plugins=programs, bound="bound-resource")
+    found = {record.run.label: record for record in result.records}
+    assert (found["low"].status, found["low"].measurement.bound) == ("no_solution", 500_000)
+    assert found["high"].status == "invalid"
+    assert "bound 1000000000000 of high is above a verified solution" in found["high"].measurement.reason
+
+
+def test_the_environment_of_a_program(script):
+    """Seed, threads and limit are those of the run; two runs of a seed have the same."""
+    names = ("SEED", "TIME_LIMIT_S", "THREADS")
+    told = " ".join(f"$SCHEDGAP_{name}" for name in names)
+    answer = f'{{\\"schema\\": \\"schedgap/answer/1\\", \\"reason\\": \\"{told}\\"}}'
+    program = Program.make("mine", script("mine", f'echo "{answer}"'))
+    reasons = []
+    for seed in (1, 1, 2):
+        result = gap(table7(6), [], plugins=[program], seed=seed, time_limit_s=0.5, bound="bound-resource")
+        (record, _) = result.records
+        assert record.measurement.details["reason"] == f"{record.run.seed} 0.5 1"
+        reasons.append(record.measurement.details["reason"])
+    assert reasons[0] == reasons[1] != reasons[2]
+
+
+def test_a_policy_plays_beside_the_familys_own(serve):
+    load_families()
+    instance = find_family("sharing").generators["micro"](tasks=5)
+    result = gap(instance, ["fifo"], family="sharing", plugins=[Program.make("mine", serve, kind="policy")])
+    _, record, *_ = result.records
+    assert record.status == "feasible"
+    assert record.measurement.details["knows"] == ""
+    assert record.measurement.details["decisions"] == 20
+    assert record.measurement.warm == "child"
+
+
+def test_programs_run_beside_a_suite_and_its_own(tmp_path, write_suite, alone):
+    """On all instances; the suite's own by the paths of its folder, in lists that name them."""
+    path = write_suite(["no-packing", "own"], seeds=2)
+    path.write_text(path.read_text() + '[[programs]]\nname = "own"\ncommand = ["./alone.py"]\n')
+    result = run_suite(path, out=tmp_path / "out", plugins=[Program.make("mine", alone)])
+    labels = [record.run.label for record in result.records]
+    assert sorted(labels) == ["mine", "mine", "no-packing", "no-packing", "own", "own"]
+    assert result.failed == 0
+    # What follows the arguments means the same wherever it is called.
+    command = json.loads((tmp_path / "out" / "plan.json").read_text())["command"]
+    assert command[3:] == ["--program", f"mine={alone}"]
+
+
+def test_programs_of_one_name(tmp_path, write_suite, alone):
+    path = write_suite(["own"])
+    path.write_text(path.read_text() + '[[programs]]\nname = "own"\ncommand = ["./alone.py"]\n')
+    with pytest.raises(MethodError, match="two programs are called own; give them different names"):
+        run_suite(path, out=tmp_path / "out", plugins=[Program.make("own", alone)])
+    assert not (tmp_path / "out").exists()

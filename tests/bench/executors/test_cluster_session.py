@@ -10,6 +10,7 @@ from schedgap.bench.executors.cluster import end_session, make_session, perform_
 from schedgap.bench.executors.execute import close_pools
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.plan import plan_suite
+from schedgap.bench.programs.program import Program
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import ExecutorError, MethodError
 
@@ -50,3 +51,12 @@ def test_a_worker_with_other_versions_does_nothing(task):
 def test_plugin_that_is_gone(task):
     with pytest.raises(MethodError, match=r"plug-in /none\.py cannot be read"):
         make_session(replace(task.setting, plugins=("/none.py",)))
+
+
+@pytest.mark.parametrize("kind", ["method", "policy"])
+def test_programs_stay_on_this_machine(task, alone, kind):
+    """Nobody knows which of their files a worker's machine has."""
+    program = Program.make("mine", alone, kind=kind)
+    message = "program mine runs on this machine only; leave --executor out, or the program"
+    with pytest.raises(MethodError, match=message):
+        make_session(replace(task.setting, plugins=(str(PLUGIN), program)))

@@ -62,8 +62,10 @@ def test_at_random_moments(tmp_path, monkeypatch, write_suite, hostile, start_ha
     # More seeds would give some tiny instance twice, which is refused.
     methods = [*(f"x-random[pause_s={pause_s}]" for pause_s in (0.02, 0.03, 0.04, 0.05)), "x-offspring"]
     suite = write_suite(methods, seeds=500)
-    for _ in range(INTERRUPTS):
-        harness = start_harness(suite, "--out", tmp_path / "out", "--plugin", hostile, "-j", "2")
+    for done in range(INTERRUPTS):
+        # Some twenty calls finish the suite, and then there is nothing to interrupt.
+        out = tmp_path / f"out-{done // 10}"
+        harness = start_harness(suite, "--out", out, "--plugin", hostile, "-j", "2")
         # Before the handlers are set, Python itself ends with a traceback.
         time.sleep(1.5 + rng.random() * 8)
         number = rng.choice([signal.SIGINT, signal.SIGTERM])

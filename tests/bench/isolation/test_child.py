@@ -5,7 +5,7 @@ import signal
 import numba
 import pytest
 
-from schedgap.bench.isolation.child import CompileClock, reference_s, warm_up
+from schedgap.bench.isolation.child import CompileClock, caller, reference_s, warm_up
 from schedgap.bench.isolation.messages import Request
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import Limits
@@ -31,7 +31,7 @@ def timed():
 
 def test_a_warm_up_leaves_no_timer_that_would_end_a_later_run(timed):
     request = Request("provisioning", "x-timed", {}, 0, Limits(), "", None)
-    warm_up(timed, table7(6), request)
+    warm_up(caller(timed, request), table7(6))
     assert [signal.getitimer(timer)[0] for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF)] == [0, 0]
 
 

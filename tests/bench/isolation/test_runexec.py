@@ -10,6 +10,7 @@ import pytest
 
 from schedgap.bench import run_suite
 from schedgap.bench.isolation.runexec import parse_results, require_runexec
+from schedgap.bench.programs.program import Program
 from schedgap.instances.errors import ExecutorError
 
 RUNEXEC = "runexec"
@@ -63,6 +64,19 @@ def test_same_rows_as_otherwise(fake, write_suite, hostile, tmp_path):
     assert (found["x-hang"].status, found["x-hang"].reason) == ("timeout", "killed after 2 s of wall-clock time")
     rows = [json.loads(line) for line in (tmp_path / "out" / "journal.jsonl").read_text().splitlines()]
     assert [row["isolation"] for row in rows] == [RUNEXEC] * 4
+
+
+def test_programs(fake, write_suite, tmp_path):
+    """As otherwise: an answer of theirs is verified, and they may map more than they use."""
+    script = tmp_path / "mapping"
+    unlimited = "[ $(ulimit -v) = unlimited ] || exit 5"
+    script.write_text(f'#!/bin/sh\n{unlimited}\necho \'{{"schema":"schedgap/answer/1","bound":0.5}}\'\n')
+    script.chmod(0o755)
+    fake("honest")
+    suite = write_suite(["no-packing"])
+    result = run_suite(suite, out=tmp_path / "out", plugins=[Program.make("mapping", script)], isolation=RUNEXEC)
+    _, record = result.records
+    assert (record.status, record.measurement.bound, record.measurement.reason) == ("no_solution", 500_000, None)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from schedgap.bench import run_suite
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.plugins.files import plugin_hash
+from schedgap.bench.programs.program import Program
 from schedgap.bench.records.journal import read_journal
 from schedgap.instances.method import REGISTRY, Method
 
@@ -196,3 +197,46 @@ def test_fresh(tmp_path, edited, schedgap):
     assert (tmp_path / "out" / "journal.jsonl").read_bytes().startswith(lines)
     assert after.keys() == before.keys()
     assert all(after[key].ended_at > before[key].ended_at for key in after)
+
+
+def test_a_program_goes_by_its_own_files(alone):
+    """And not by those of plug-ins beside it; a plug-in's method of another module is none of a program."""
+    program = Program.make("mine", alone)
+    method = program.as_method("provisioning")
+    assert plugin_hash(method, ["anything.py", program]) == program.hash
+    assert plugin_hash(named("schedgap_plugin_mine"), [program]) != program.hash
+
+
+@pytest.mark.parametrize("edited_file", ["alone.py", "weights.json"])
+def test_an_edited_program_is_measured_anew(tmp_path, alone, write_suite, edited_file):
+    """The executable, or a file that it depends on; the old rows stay, are told of, and count again when all is as it was."""
+    (tmp_path / "weights.json").write_text("[]")
+    suite = write_suite(["no-packing"], seeds=2)
+    told, path = [], tmp_path / edited_file
+    before = path.read_text()
+    for text in (before, before, f"{before} ", f"{before} ", before):
+        path.write_text(text)
+        program = Program.make("mine", alone, depends=["weights.json"], folder=tmp_path)
+        result = run_suite(suite, out=tmp_path / "out", plugins=[program], jobs=1)
+        told.append((result.measured_now, result.failed, result.notes))
+    note = "2 rows are from before mine was changed; they are not used."
+    assert told == [(4, 0, ()), (0, 0, ()), (2, 0, (note,)), (0, 0, ()), (0, 0, ())]
+    rows = read_journal(tmp_path / "out").values()
+    assert len({row.run.plugin for row in rows if row.run.method == "mine"}) == 2
+
+
+def test_another_command_is_another_program(tmp_path, alone, write_suite):
+    suite = write_suite(["no-packing"])
+    for words in ([alone], [alone, "--fast"]):
+        result = run_suite(suite, out=tmp_path / "out", plugins=[Program.make("mine", words)], jobs=1)
+    assert result.measured_now == 1
+    assert result.notes == ("1 rows are from before mine was changed; they are not used.",)
+
+
+def test_a_program_that_is_compiled_into_another_folder(tmp_path, alone, write_suite):
+    """Its name and its content are the same: nothing is done again."""
+    suite = write_suite(["no-packing"])
+    run_suite(suite, out=tmp_path / "out", plugins=[Program.make("mine", alone)], jobs=1)
+    (tmp_path / "elsewhere").mkdir()
+    moved = alone.rename(tmp_path / "elsewhere" / alone.name)
+    assert run_suite(suite, out=tmp_path / "out", plugins=[Program.make("mine", moved)], jobs=1).measured_now == 0

@@ -8,7 +8,7 @@ from schedgap.bench.plan import plan_suite
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.suites.suite import read_suite, shipped_suites
-from schedgap.instances.errors import SuiteError
+from schedgap.instances.errors import MethodError, SuiteError
 
 
 def read_text(tmp_path, text):
@@ -168,3 +168,75 @@ def test_a_suite_is_utf8(tmp_path, write_suite):
     path.write_bytes(path.read_bytes().replace(b"A little", b"\xe9"))
     with pytest.raises(SuiteError, match=r"not UTF-8 \(.*; save it as UTF-8"):
         read_suite(path)
+
+
+PROGRAMS = """
+[[programs]]
+name = "mine"
+command = "./alone.py --fast 'a b'"
+
+[[programs]]
+name = "other"
+command = ["sh", "alone.py", "{instance}"]
+kind = "policy"
+depends = ["little.toml"]
+stochastic = true
+"""
+
+
+def test_programs_are_relative_to_the_suite(tmp_path, write_suite, alone, monkeypatch):
+    """Wherever it is read; a command is text as a shell has it, or words."""
+    path = write_suite(["mine", "other"])
+    path.write_text(path.read_text() + PROGRAMS)
+    monkeypatch.chdir("/")
+    suite, folder = read_suite(path)
+    mine, other = suite.own_programs(folder)
+    assert (mine.name, mine.kind, mine.depends, mine.stochastic) == ("mine", "method", (), False)
+    assert mine.command == (str(alone), "--fast", "a b")
+    assert mine.folder == other.folder == str(tmp_path)
+    assert (other.kind, other.depends, other.stochastic) == ("policy", (str(path),), True)
+    assert other.command[1:] == ("alone.py", "{instance}")
+    assert other.hash != mine.hash
+
+
+def test_more_methods_are_on_all_instances(tmp_path, write_suite):
+    suite, _ = edited(tmp_path, write_suite, "seeds = 1", 'seeds = 1\nmethods = ["patterns"]')
+    more = suite.with_methods(["mine", "no-packing"])
+    assert more.methods == ["no-packing", "mine"]
+    assert more.instances[0].methods == ["patterns", "mine", "no-packing"]
+    assert suite.with_methods([]) == suite
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('name = "mine"', "programs.0.command: field required"),
+        ('name = "mine"\ncommand = ""', "programs.0.command"),
+        ('name = "nime"\ncommand = "cat"', "program 'nime' is in no list of methods; add it to 'methods'"),
+        ('name = "mine"\ncommand = []', "programs.0.command"),
+        ('name = "mine"\ncommand = "cat"\nkind = "solution"', "programs.0.kind: input should be 'method' or 'policy'"),
+        ('name = "mine"\ncommand = "cat"\ndepend = []', "programs.0.depend: unknown field; remove it or correct"),
+        ('name = "mine"\ncommand = "cat"\nstochastic = 1', "programs.0.stochastic: input should be a valid boolean"),
+    ],
+)
+def test_malformed_programs(tmp_path, write_suite, text, message):
+    path = write_suite(["mine"])
+    path.write_text(f"{path.read_text()}\n[[programs]]\n{text}\n")
+    with pytest.raises(SuiteError, match=message):
+        read_suite(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('name = "mine"\ncommand = "./none"', "program mine: there is no file .*/none; give its path from /"),
+        ('name = "mine"\ncommand = "cat"\ndepends = ["none"]', "program mine: there is no file .*/none"),
+        ('name = "mine"\ncommand = "little.toml"', "there is no command 'little.toml' on the PATH; .* ./little.toml"),
+    ],
+)
+def test_programs_that_are_not_there(tmp_path, write_suite, text, message):
+    path = write_suite(["mine"])
+    path.write_text(f"{path.read_text()}\n[[programs]]\n{text}\n")
+    suite, folder = read_suite(path)
+    with pytest.raises(MethodError, match=message):
+        suite.own_programs(folder)

@@ -1,6 +1,8 @@
 """A document of everything that tables can be, there and back."""
 
 import json
+import math
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,6 +20,7 @@ from schedgap.instances.documents import (
     Rows,
     Stored,
     Value,
+    inline_up_to,
     optional_names,
 )
 from schedgap.instances.errors import InstanceError
@@ -103,3 +106,20 @@ def test_large_parts_are_beside(tmp_path):
 def test_messages(tmp_path, changes, message):
     with pytest.raises(InstanceError, match=f"^x.json: {message}"):
         read(tmp_path, **changes)
+
+
+def test_inline_up_to(tmp_path):
+    """Four jobs go to a file beside, unless the document is to be whole, and one if it is not; what is read is the same."""
+    many = read(tmp_path, jobs={"kind": ["b", "a", "a", "b"], "after": [None, 0, 1, None]})
+    for folder, how, is_whole in (
+        (tmp_path / "usual", nullcontext(), False),
+        (tmp_path / "whole", inline_up_to(math.inf), True),
+        (tmp_path / "apart", inline_up_to(-1), False),
+    ):
+        folder.mkdir()
+        with how:
+            DOCUMENT.write(many, folder / "y.json")
+        assert (folder / "y.arrays.npz").exists() is not is_whole
+        back = DOCUMENT.read(folder / "y.json")
+        assert back.job2kind.tolist() == many.job2kind.tolist()
+        assert back.after.tolist() == [-1, 0, 1, -1]
