@@ -155,7 +155,7 @@ POLICIES = {
         "decision 1: its line is longer than 18.75 MiB",
     ),
     "p-prose": (
-        "echo Hello!; sleep 60",
+        "read -r hello; echo Hello!; sleep 60",
         "invalid",
         "its greeting is not as docs/protocol.md has it: JSON is malformed",
     ),
@@ -235,7 +235,7 @@ POLICIES = {
         "crashed",
         "decision 1: the program exited with code 7",
     ),
-    "p-memory": (f"{GREET}; head -c 600000000 /dev/zero | tail", "memory", "over 300 MiB"),
+    "p-memory": ("read -r hello; head -c 600000000 /dev/zero | tail", "memory", "over 300 MiB"),
 }
 # Serves the first job that fits, and stays when all is over: no failure.
 HONEST_POLICY = """
