@@ -163,9 +163,9 @@ def programs_among(plugins: Iterable[str | Path | Program]) -> list[Program]:
     return [plugin for plugin in plugins if isinstance(plugin, Program)]
 
 
-def files_among(plugins: Iterable[str | Program]) -> tuple[str, ...]:
+def files_among(plugins: Iterable[str | Path | Program]) -> tuple[str, ...]:
     """Return those plug-ins that are Python files."""
-    return tuple(plugin for plugin in plugins if isinstance(plugin, str))
+    return tuple(str(plugin) for plugin in plugins if not isinstance(plugin, Program))
 
 
 def resolved(plugins: Iterable[str | Path | Program]) -> tuple[str | Program, ...]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import runpy
 from pathlib import Path
 
@@ -163,9 +164,10 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     search = runpy.run_path(str(EXAMPLE / "search.py"))
     search["main"](2)
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "as written: 0.9162"
-    assert printed[-1] == "held out: 0.9102 as written, 0.9102 found"
+    first, *_, last = capsys.readouterr().out.splitlines()
+    scores = [float(number) for number in re.findall(r"0\.\d{4}", f"{first} {last}")]
+    # Bounds are proven within ten seconds each, on a busy machine not quite as high.
+    assert scores == pytest.approx([0.9162, 0.9102, 0.9102], abs=1e-3)
     found = tmp_path / "candidate.py"
     written = (EXAMPLE / "candidate.py").read_text()
     found.write_text(
@@ -174,5 +176,6 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
         )
     )
     judge = evaluator(EXAMPLE / "search.toml", seeds=range(4), held_out=range(100, 108))
-    assert round(judge.final(found).score, 4) == 0.9126
+    assert judge.final(found).score == pytest.approx(0.9126, abs=1e-3)
+    assert judge.final(found).score > judge.final(EXAMPLE / "candidate.py").score
     assert os.path.isdir("runs/evaluator-search")
