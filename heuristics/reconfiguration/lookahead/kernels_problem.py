@@ -138,17 +138,6 @@ def new_tables(most_tasks: int, most_machines: int, most_new: int, num_families:
 
 
 @inner_kernel
-def draw(random: Any, below: int) -> int:
-    """Return a number from 0 to `below` - 1 and advance `random`: xorshift64, the same everywhere."""
-    x = random[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    random[0] = x
-    return int((x >> np.uint64(11)) % np.uint64(below))
-
-
-@inner_kernel
 def put(p: Problem, d: DraftRows, b: int, t: int) -> None:
     """Put a task that is nowhere on a machine."""
     d.content[b, d.size[b]] = t
