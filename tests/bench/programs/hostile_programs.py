@@ -98,7 +98,7 @@ METHODS = {
     ),
     "m-closes-output": ("exec >&-; sleep 0.1", "invalid", "its answer is no solution: it is empty"),
     "m-closes-input": ("exec <&-; cat $OK", "feasible", None),
-    "m-stderr": ("head -c 60000000 /dev/zero >&2; exit 1", "crashed", "the program exited with code 1"),
+    "m-stderr": ("head -c 3000000 /dev/zero >&2; exit 1", "crashed", "the program exited with code 1"),
     "m-memory": ("head -c 600000000 /dev/zero | tail", "memory", "over 300 MiB"),
     # Java, Go and Node map many times what they use.
     "m-addresses": (
