@@ -11,7 +11,7 @@ from schedgap.instances.provisioning.moves import keeping, moves
 from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step
 from schedgap.instances.provisioning.offer import ANY_NUMBER, features
 from schedgap.instances.provisioning.picture import picture
-from schedgap.instances.provisioning.readers.alibaba import alibaba
+from schedgap.instances.provisioning.readers import alibaba, csv_tables, kubernetes
 from schedgap.instances.provisioning.running import Running
 from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
@@ -36,7 +36,7 @@ PROVISIONING = register_family(
             "alibaba-like": alibaba_like,
             "alibaba-like-running": alibaba_like_running,
         },
-        importers={"alibaba-gpu-v2023": alibaba},
+        importers={"alibaba-gpu-v2023": alibaba, "csv": csv_tables, "kubernetes": kubernetes},
         shrink=shrink,
         measures=measures,
         picture=picture,
@@ -63,8 +63,10 @@ __all__ = [
     "alibaba_like",
     "alibaba_like_running",
     "cost",
+    "csv_tables",
     "distinct",
     "keeping",
+    "kubernetes",
     "lost_value",
     "merge_equal_classes",
     "moves",
