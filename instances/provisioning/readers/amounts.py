@@ -65,12 +65,16 @@ def in_units(
     demands: Sequence[Mapping[str, int]],
     capacities: Sequence[Mapping[str, int]],
     shown: Mapping[str, str] | None = None,
+    *,
+    alike: bool = False,
 ) -> tuple[tuple[str, ...], list[list[int]], list[list[int]]]:
     """Return names, demands and capacities of resources in the units of an instance, from fine units.
 
-    Memory gets the coarsest of MiB, KiB and bytes of which every demand is a whole number. A capacity is rounded down to
-    a multiple of the greatest common divisor of all demands for the resource: no sum of demands tells the difference, and
-    machines that differ by less become equal. O((C + K) R).
+    Memory gets the coarsest of MiB, KiB and bytes of which every demand is a whole number; capacities are rounded down
+    to it, which no sum of demands can tell. O((C + K) R).
+
+    alike : rounds capacities down to a multiple of the greatest common divisor of all demands for the resource, which none
+        can tell either: machines that differ by less become equal.
 
     shown : names to give to resources that count in MiB, such as `ram_gib`.
 
@@ -86,7 +90,7 @@ def in_units(
             raise InstanceError(
                 f"a demand for {resource} is {max(demand)} of its finest units; it must be at most 2^50."
             )
-        step = math.gcd(*demand) or 1
+        step = math.gcd(*demand) or (2**20 if resource.endswith(BYTES) else 1)
         name, unit = resource, 1
         if resource.endswith(BYTES):
             ending = next(end for end in ("_mib", "_kib", BYTES) if step % MEMORY_UNITS[end] == 0)
@@ -95,7 +99,8 @@ def in_units(
                 name = (shown or {}).get(resource, name)
         names.append(name)
         demand_columns.append([value // unit for value in demand])
-        capacity_columns.append([min(row.get(resource, 0), UNLIMITED) // step * (step // unit) for row in capacities])
+        least = step if alike else unit
+        capacity_columns.append([min(row.get(resource, 0), UNLIMITED) // least * (least // unit) for row in capacities])
     return (
         tuple(names),
         [list(row) for row in zip(*demand_columns, strict=True)],

@@ -147,7 +147,12 @@ class Assembly:
         """Return the instance, with the nodes as running machines."""
         used = {key for row in self.demand for key in row}
         resources = [name for name in self.resources if name in used]
-        names, demands, capacities = in_units(resources, self.demand, [offer.capacity for offer in self.offers])
+        names, demands, capacities = in_units(
+            resources, self.demand, [offer.capacity for offer in self.offers], alike=True
+        )
+        # A node that its DaemonSets fill: room for a thousandth of a pod, since an instance wants some.
+        for row in (row for row in capacities if not any(row)):
+            row[resources.index(PODS)] = 1
         types, node2type = self._types(capacities)
         chosen = [self.offers[k] for k in types]
         # Families in the order of their first type.
@@ -195,7 +200,7 @@ class Assembly:
             key = (*size[:2], offer.type_name, offer.capacity_type, offer.zone, micro_dollars(offer.price))
             if offer.node:
                 nodes.setdefault(key, []).append(k)
-            elif any(capacities[k]):
+            else:
                 rented.setdefault(key, k)
                 best = cheapest.setdefault(size, k)
                 if offer.price < self.offers[best].price:

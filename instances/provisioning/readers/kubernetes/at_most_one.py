@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import THOUSAND
 from schedgap.instances.provisioning.readers.kubernetes.constraints import OPERATORS, Machine, holds
-from schedgap.instances.provisioning.readers.kubernetes.documents import decode_part
+from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def _anti_affinity(state: State, groups: Sequence[PodGroup], found: Exclusions) 
     cache: dict[bytes, tuple[tuple[str, str], ...]] = {}
     for g, group in enumerate(groups):
         if group.key.labels not in cache:
-            labels: dict[str, str] = decode_part(group.key.labels, dict[str, str] | None) or {}
+            labels = _labels(group)
             cache[group.key.labels] = tuple(sorted(item for item in labels.items() if item[0] in keys))
         members[_Profile(group.key.namespace, cache[group.key.labels], group.key.parts.apart)].append(g)
     profiles = list(members)
@@ -146,6 +146,13 @@ def _host_ports(state: State, groups: Sequence[PodGroup], found: Exclusions) -> 
 
 def _unused(name: str, known: dict[str, int]) -> str:
     return next(chosen for n in range(1, len(known) + 3) if (chosen := f"{name}-{n}" if n > 1 else name) not in known)
+
+
+def _labels(group: PodGroup) -> dict[str, str]:
+    try:
+        return decode(group.key.labels, dict[str, str] | None) or {}
+    except InstanceError as error:
+        raise InstanceError(f"a pod of {group.name}: labels: {error}; correct the object or take it out.") from None
 
 
 def _selects(term: Apart, namespace: str, pod: _Profile) -> bool:

@@ -12,7 +12,7 @@ from schedgap.instances.errors import InstanceError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from schedgap.instances.provisioning.readers.kubernetes.documents import Expression, NodeTerms, SelectorTerm, Taint
+    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodeTerms, SelectorTerm, Taint
 
 HOSTNAME = "kubernetes.io/hostname"
 TYPE, OLD_TYPE = "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"

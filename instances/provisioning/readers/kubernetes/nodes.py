@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, RESERVED, SPOT
 from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, OLD_TYPE, TYPE, ZONE, lasting
-from schedgap.instances.provisioning.readers.kubernetes.documents import decode_part
+from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import SAME_LABELS
 from schedgap.instances.provisioning.readers.quantities import fine_amounts
 
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
     from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue
     from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
-    from schedgap.instances.provisioning.readers.kubernetes.documents import Node, Taint
+    from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Taint
     from schedgap.instances.provisioning.readers.kubernetes.state import State
 
 # What says that a node is one of spare capacity, which may be taken away.
@@ -92,10 +90,9 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
 
 def _labels(name: str, node: Node) -> dict[str, str]:
     try:
-        given: dict[str, str] = decode_part(node.metadata.labels, dict[str, str] | None) or {}
-    except msgspec.MsgspecError as error:
-        said = " ".join(str(error).split())[:200]
-        raise InstanceError(f"Node {name}: labels: {said}; correct the object or take it out.") from None
+        given: dict[str, str] = decode(node.metadata.labels, dict[str, str] | None) or {}
+    except InstanceError as error:
+        raise InstanceError(f"Node {name}: labels: {error}; correct the object or take it out.") from None
     labels = {SAME_LABELS[key]: value for key, value in given.items() if key in SAME_LABELS}
     return labels | {key: value for key, value in given.items() if key not in SAME_LABELS or key == OLD_TYPE}
 

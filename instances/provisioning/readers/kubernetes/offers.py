@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
     from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
-    from schedgap.instances.provisioning.readers.kubernetes.documents import Expression, NodePool, Taint
     from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
+    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodePool, Taint
     from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, State
 
 POOL = "karpenter.sh/nodepool"

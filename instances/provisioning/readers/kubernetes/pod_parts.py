@@ -17,15 +17,11 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     Constraint,
     Toleration,
 )
-from schedgap.instances.provisioning.readers.kubernetes.documents import (
-    Expression,
-    NodeTerms,
-    SelectorTerm,
-    decode_part,
-)
+from schedgap.instances.provisioning.readers.kubernetes.documents import decode
+from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodeTerms, SelectorTerm
 
 if TYPE_CHECKING:
-    from schedgap.instances.provisioning.readers.kubernetes.documents import PodSpec
+    from schedgap.instances.provisioning.readers.kubernetes.objects import PodSpec
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 DO_NOT_SCHEDULE = "DoNotSchedule"
@@ -109,7 +105,7 @@ class PartsCache:
 
         Raises
         ------
-        msgspec.ValidationError
+        InstanceError
             naming the field that is wrong.
         """
         raws = (spec.node_selector, spec.affinity, spec.tolerations, spec.topology_spread_constraints)
@@ -121,10 +117,10 @@ class PartsCache:
 
 
 def _parts(selector: Raw, affinity: Raw, tolerations: Raw, spread: Raw) -> Parts:
-    labels: dict[str, str] = decode_part(selector, dict[str, str] | None) or {}
-    wanted: _Affinity = decode_part(affinity, _Affinity | None) or _Affinity()
-    tolerated = decode_part(tolerations, tuple[Toleration, ...] | None) or ()
-    spreads = decode_part(spread, tuple[_Spread, ...] | None) or ()
+    labels: dict[str, str] = decode(selector, dict[str, str] | None) or {}
+    wanted: _Affinity = decode(affinity, _Affinity | None) or _Affinity()
+    tolerated = decode(tolerations, tuple[Toleration, ...] | None) or ()
+    spreads = decode(spread, tuple[_Spread, ...] | None) or ()
     expressions = tuple(Expression(SAME_LABELS.get(key, key), "In", (value,)) for key, value in labels.items())
     required = wanted.node_affinity.required if wanted.node_affinity is not None else None
     relaxed = [SPREAD.format(_short(s.topology_key)) for s in spreads if s.when_unsatisfiable == DO_NOT_SCHEDULE]

@@ -10,7 +10,7 @@ from schedgap.instances.provisioning.readers.quantities import PODS, fine_units,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from schedgap.instances.provisioning.readers.kubernetes.documents import Container, ContainerStatus, Pod, Quantities
+    from schedgap.instances.provisioning.readers.kubernetes.objects import Container, ContainerStatus, Pod, Quantities
 
 ALWAYS = "Always"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.kubernetes import documents
-from schedgap.instances.provisioning.readers.kubernetes.documents import Node, NodePool, Pod
+from schedgap.instances.provisioning.readers.kubernetes import objects
+from schedgap.instances.provisioning.readers.kubernetes.documents import read_objects
+from schedgap.instances.provisioning.readers.kubernetes.objects import Node, NodePool, Pod
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Parts, PartsCache, named_alike
 from schedgap.instances.provisioning.readers.kubernetes.report import Report
 from schedgap.instances.provisioning.readers.kubernetes.requests import ALWAYS, pod_request
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from schedgap.instances.provisioning.readers.kubernetes.documents import NodeTerms
+    from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms
 
 ENDED = ("Succeeded", "Failed")
 PER_NODE, MIRROR, TERMINATING, GATED = "of a DaemonSet", "static (mirror)", "terminating", "with scheduling gates"
@@ -102,8 +101,8 @@ def read_state(paths: Sequence[Path | str]) -> State:
     """
     state, cache = State(), PartsCache()
     seen: set[tuple[str, str]] = set()
-    for place, item in documents.read_objects(paths):
-        meta: documents.Metadata = item.metadata  # type: ignore[attr-defined]
+    for place, item in read_objects(paths):
+        meta: objects.Metadata = item.metadata  # type: ignore[attr-defined]
         name = f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
         kind = type(item).__name__
         if (kind, name) in seen:
@@ -116,15 +115,14 @@ def read_state(paths: Sequence[Path | str]) -> State:
                 state.nodes[meta.name] = item
             elif isinstance(item, NodePool):
                 state.pools[meta.name] = item
-            elif isinstance(item, documents.PersistentVolumeClaim):
+            elif isinstance(item, objects.PersistentVolumeClaim):
                 state.claims[name] = item.spec.volume_name
-            elif isinstance(item, documents.PersistentVolume):
+            elif isinstance(item, objects.PersistentVolume):
                 reach = item.spec.node_affinity
                 required = None if reach is None else reach.required
                 state.volumes[name] = None if required is None else named_alike(required)
-        except (InstanceError, msgspec.MsgspecError, RecursionError) as error:
-            said = " ".join(str(error).split())[:300]
-            raise InstanceError(f"{place}, {kind} {name}: {said}; correct the object or take it out.") from None
+        except InstanceError as error:
+            raise InstanceError(f"{place}, {kind} {name}: {error}; correct the object or take it out.") from None
     _check(state, [name for kind, name in seen if kind == "PodDisruptionBudget"])
     return state
 
@@ -194,7 +192,7 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
         group.pending += 1
 
 
-def _title(pod: Pod, owner: documents.Owner | None) -> str:
+def _title(pod: Pod, owner: objects.Owner | None) -> str:
     """Return what a pod belongs to: of a ReplicaSet the Deployment, whose name it has with a hash."""
     if owner is None:
         return pod.metadata.name
@@ -217,7 +215,7 @@ def _host_ports(pod: Pod) -> tuple[HostPort, ...]:
     return tuple(sorted(set(_ports(pod.spec))))
 
 
-def _ports(spec: documents.PodSpec) -> Iterator[HostPort]:
+def _ports(spec: objects.PodSpec) -> Iterator[HostPort]:
     for container in (*spec.containers, *(c for c in spec.init_containers if c.restart_policy == ALWAYS)):
         for port in container.ports:
             number = port.host_port or (port.container_port if spec.host_network else 0)
