@@ -30,6 +30,7 @@ class Family:
     shrink : returns a tiny instance of the same kind, on which the harness warms up compiled methods; None for none.
     measures : returns figures of a verified solution beside its objective, such as machines used; None for none.
     picture : returns what a verified solution looks like, for the report; None for none.
+    features : returns what of an instance a method must say that it `handles`; None for nothing ever.
     bound_methods : names of methods that prove a bound where none was asked for; the first that takes the instance is run.
     large : generators and their parameters, for instances that hardly any method solves in a second; some seconds to make.
     size : the parameter of its generators that says how large an instance is.
@@ -51,6 +52,7 @@ class Family:
     shrink: Callable[[Any], Any] | None = None
     measures: Callable[[Any, Any], dict[str, float]] | None = None
     picture: Callable[[Any, Any], Picture] | None = None
+    features: Callable[[Any], frozenset[str]] | None = None
     bound_methods: tuple[str, ...] = ()
     large: tuple[tuple[str, Mapping[str, bool | int | float | str]], ...] = ()
     size: str = SIZE

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.instances.errors import MethodError
+from schedgap.instances.family import FAMILIES
 from schedgap.instances.method_text import Parameters, Scalar, read_value
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ class Method:
     """A registered method.
 
     supports : returns None, or the reason why the method cannot take this instance (recorded, never silent).
+    handles : features of instances (`Family.features`) that it takes into account; without them it is not asked. What only
+    bounds may leave them out: without a limit the best can but be cheaper.
     stochastic : the answer depends on `rng`.
     bounds : it returns proven bounds.
     exact : given time enough it proves optimality.
@@ -107,6 +110,7 @@ class Method:
     exact: bool
     summary: str
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    handles: frozenset[str] = frozenset()
     wants: tuple[str, ...] = ()
     module: str = ""
     file: str | None = None
@@ -196,6 +200,7 @@ def method(
     bounds: bool = False,
     exact: bool = False,
     choices: Mapping[str, Sequence[str]] | None = None,
+    handles: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as a method of a family; the function itself is returned unchanged.
 
@@ -230,18 +235,37 @@ def method(
             version=version,
             func=func,
             parameters=parameters,
-            supports=supports,
+            supports=_handling(family, name, frozenset(handles), supports),
             stochastic=stochastic,
             bounds=bounds,
             exact=exact,
             summary=summary,
             choices=offered,
+            handles=frozenset(handles),
             wants=wants,
             module=str(getattr(func, "__module__", "")),
         )
         return func
 
     return register
+
+
+def _handling(
+    family: str, name: str, handles: frozenset[str], supports: Callable[[Any], str | None]
+) -> Callable[[Any], str | None]:
+    """Return `supports`, which also refuses an instance with features that the method does not handle."""
+
+    def supported(instance: Any) -> str | None:
+        features = FAMILIES[family].features if family in FAMILIES else None
+        missing = sorted((features(instance) if features is not None else frozenset()) - handles)
+        if missing:
+            return (
+                f"{instance.name} has {' and '.join(missing)}, which {name} does not take into account; "
+                f"a method that does says so with handles={tuple(missing)}"
+            )
+        return supports(instance)
+
+    return supported
 
 
 def _check_choices(name: str, parameters: Parameters, offered: Mapping[str, tuple[str, ...]]) -> None:

@@ -29,10 +29,13 @@ def shown_amount(value: int, resource: str) -> str:
 
 
 def resource_scale(resource: str) -> int:
-    """Return how many integer units one written unit has: 1024 for `*_gib`, 1 for `*_mib`, 1000 otherwise."""
+    """Return how many integer units one written unit has: 1024 for `*_gib` (in MiB), 1000 for what is no memory.
+
+    One for `*_mib`, `*_kib` and `*_bytes`, which are whole in their own unit.
+    """
     if resource.endswith("_gib"):
         return 1024
-    return 1 if resource.endswith("_mib") else 1000
+    return 1 if resource.endswith(("_mib", "_kib", "_bytes")) else 1000
 
 
 def resource_scales(resources: Sequence[str]) -> IntArray:

@@ -32,6 +32,7 @@ from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.offer import MOVES, STOCK
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -39,9 +40,11 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 MAX_ENTRIES = 20_000_000
+# Limits on machines and on moves only make the best solution dearer.
+FEATURES = (STOCK, MOVES)
 
 
-@method("bound-resource", family=FAMILY, bounds=True)
+@method("bound-resource", family=FAMILY, bounds=True, handles=FEATURES)
 def bound_resource(instance: ProvisioningInstance) -> Outcome:
     """Bound the price by one resource at a time, each task at the cheapest price of what it takes; no solver."""
     fits = instance.fits()
@@ -80,21 +83,21 @@ def _bounded(
         )
 
 
-@method("bound-assignment-lp", family=FAMILY, bounds=True)
+@method("bound-assignment-lp", family=FAMILY, bounds=True, handles=FEATURES)
 def bound_assignment_lp(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the LP relaxation of Eva's ILP, over classes and types instead of tasks and machines."""
     blocks = family_blocks(instance, demand_groups(instance))
     return _bounded(instance, blocks, time_limit_s, machines=instance.num_tasks)
 
 
-@method("bound-resource-prices", family=FAMILY, bounds=True)
+@method("bound-resource-prices", family=FAMILY, bounds=True, handles=FEATURES)
 def bound_resource_prices(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the best prices of the resources, for each machine family."""
     blocks = family_blocks(instance, np.arange(len(instance.families)))
     return _bounded(instance, blocks, time_limit_s)
 
 
-@method("bound-type-prices", family=FAMILY, bounds=True)
+@method("bound-type-prices", family=FAMILY, bounds=True, handles=FEATURES)
 def bound_type_prices(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the best prices of the resources, for each machine type."""
     merged = merge_equal_classes(instance).instance
@@ -108,7 +111,7 @@ def _small_enough(instance: ProvisioningInstance) -> str | None:
     return None
 
 
-@method("bound-dual-feasible", family=FAMILY, supports=_small_enough, bounds=True)
+@method("bound-dual-feasible", family=FAMILY, supports=_small_enough, bounds=True, handles=FEATURES)
 def bound_dual_feasible(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the best prices on what a task blocks: dual-feasible functions, and copies a machine."""
     merged = merge_equal_classes(instance).instance

@@ -7,9 +7,12 @@ from schedgap.instances.provisioning.generators import distinct, table3, table7
 from schedgap.instances.provisioning.generators.alibaba_like import alibaba_like, alibaba_like_running
 from schedgap.instances.provisioning.measures import measures
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
+from schedgap.instances.provisioning.moves import keeping, moves
 from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step
+from schedgap.instances.provisioning.offer import ANY_NUMBER, features
 from schedgap.instances.provisioning.picture import picture
 from schedgap.instances.provisioning.readers.alibaba import alibaba
+from schedgap.instances.provisioning.running import Running
 from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.solution_files import read_solution, write_solution
@@ -37,6 +40,7 @@ PROVISIONING = register_family(
         shrink=shrink,
         measures=measures,
         picture=picture,
+        features=features,
         bound_methods=("patterns", "column-generation", "interference"),
         large=(
             ("alibaba-like", {"tasks": 60_000}),
@@ -47,19 +51,23 @@ PROVISIONING = register_family(
 )
 
 __all__ = [
+    "ANY_NUMBER",
     "FAMILY",
     "NOT_ALLOWED",
     "PROVISIONING",
     "Merged",
     "Provisioning",
     "ProvisioningInstance",
+    "Running",
     "alibaba",
     "alibaba_like",
     "alibaba_like_running",
     "cost",
     "distinct",
+    "keeping",
     "lost_value",
     "merge_equal_classes",
+    "moves",
     "objective",
     "price_step",
     "read_instance",

@@ -72,8 +72,11 @@ def merge_equal_classes(instance: ProvisioningInstance) -> Merged:
     """Merge classes of equal demand (and, with interference, of equal workload and job value).
 
     The merged instance keeps neither task order nor names: its classes are the distinct demands, in order of first
-    appearance. O(C log C).
+    appearance, and no running machines. Where moves are limited nothing is merged: tasks of equal demand then differ by
+    the machine that they are on. O(C log C).
     """
+    if instance.max_moves is not None:
+        return Merged(instance, instance, np.arange(instance.num_classes))
     num_classes = instance.num_classes
     assert instance.class2workload is not None
     assert instance.job_value is not None
@@ -101,5 +104,6 @@ def merge_equal_classes(instance: ProvisioningInstance) -> Merged:
         job_value=instance.job_value[kept],
         task2class=None,
         task_names=None,
+        running=None,
     )
     return Merged(instance, merged, class2merged)

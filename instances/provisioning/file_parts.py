@@ -1,16 +1,30 @@
-"""What files of every family of rented machines share: machine types, demands per family, pairwise throughputs."""
+"""What files of every family of rented machines share: machine types, demands, pairwise throughputs, running machines."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 import numpy as np
 from pydantic import Field as Constraint
 
-from schedgap.instances.documents import Amount, Amounts, Field, Positive, RowPart, Rows
+from schedgap.instances.documents import (
+    Amount,
+    Amounts,
+    Count,
+    Custom,
+    Field,
+    Index,
+    Positive,
+    RowPart,
+    Rows,
+    list_of,
+    record,
+)
 from schedgap.instances.documents.amounts import from_units, to_units
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED
+from schedgap.instances.provisioning.offer import ANY_NUMBER
+from schedgap.instances.provisioning.running import Running
 from schedgap.instances.units import DOLLAR, resource_scales
 
 if TYPE_CHECKING:
@@ -22,13 +36,18 @@ RESOURCES = Annotated[list[str], Constraint(min_length=1)]
 
 
 def machine_types(*more: Field) -> Rows:
-    """Return the field `machine_types` of a document, each with `more` fields; prices are dollars per hour."""
+    """Return the field `machine_types` of a document, each with `more` fields.
+
+    Prices and fees are dollars per hour, the price without the fee. `count` is how many can be had; absent for any number.
+    """
     return Rows(
         "machine_types",
         Field("name", str, "type_names"),
         RowPart({"family": str}, _read_families, _write_families),
         Amounts("capacity", plural="capacities"),
-        Field("price", Positive, scale=DOLLAR),
+        RowPart(
+            {"price": Positive, "fee": NotRequired[Amount], "count": NotRequired[Index]}, _read_offer, _write_offer
+        ),
         *more,
         label="machine type",
         least=1,
@@ -42,6 +61,29 @@ def _read_families(types: Sequence[Given], *_: object) -> dict[str, Any]:
 
 def _write_families(catalogue: Any, _: Place) -> list[Given]:
     return [{"family": catalogue.families[f]} for f in catalogue.type2family.tolist()]
+
+
+def _read_offer(types: Sequence[Given], table: Table, place: Place) -> dict[str, Any]:
+    names = (table.names,)
+    price = to_units([kind["price"] for kind in types], DOLLAR, table.at("price"), place.error, names)
+    fields: dict[str, Any] = {"price": price}
+    if any("fee" in kind for kind in types):
+        fields["fee"] = to_units([kind.get("fee", 0) for kind in types], DOLLAR, table.at("fee"), place.error, names)
+        fields["price"] = price + fields["fee"]
+    if any("count" in kind for kind in types):
+        fields["stock"] = np.array([kind.get("count", ANY_NUMBER) for kind in types], np.int64)
+    return fields
+
+
+def _write_offer(catalogue: Any, _: Place) -> list[Given]:
+    size = len(catalogue.type_names)
+    fees = np.zeros(size, np.int64) if catalogue.fee is None else catalogue.fee
+    stocks = [ANY_NUMBER] * size if catalogue.stock is None else catalogue.stock.tolist()
+    rows: list[Given] = []
+    for price, fee, stock in zip((catalogue.price - fees).tolist(), fees.tolist(), stocks, strict=True):
+        more: dict[str, Any] = {} if catalogue.fee is None else {"fee": from_units(fee, DOLLAR)}
+        rows.append({"price": from_units(price, DOLLAR)} | more | ({} if stock == ANY_NUMBER else {"count": stock}))
+    return rows
 
 
 def _read_demand(tasks: Sequence[Given], table: Table, place: Place) -> dict[str, Any]:
@@ -101,3 +143,48 @@ def check_square(workloads: Sequence[str], throughput: Sequence[Sequence[object]
     width = len(workloads)
     if [len(row) for row in throughput] != [width] * width:
         raise InstanceError(f"{what}: throughput is not {width} x {width}, one row and column for each workload.")
+
+
+def _read_running(document: Given, place: Place) -> dict[str, Any]:
+    if "running" not in document:
+        return {}
+    owner, machines = place.owner, document["running"]
+    type2index = {name: k for k, name in enumerate(owner.type_names)}
+    class2index = {
+        name: c for c, name in enumerate(owner.class_names or map("task-{}".format, range(len(owner.counts))))
+    }
+    entries = []
+    for e, machine in enumerate(machines):
+        for what, known, names in (("type", type2index, [machine["type"]]), ("task", class2index, machine["counts"])):
+            for name in names:
+                if name not in known:
+                    raise place.error(
+                        f"running machine {machine['name']:.60} names {what} '{name:.60}', which the file has not; add it."
+                    )
+        entries += [(e, class2index[name], count) for name, count in machine["counts"].items()]
+    table = np.array(entries, np.int64).reshape(-1, 3)
+    types = np.array([type2index[machine["type"]] for machine in machines], np.int64)
+    indptr = np.searchsorted(table[:, 0], np.arange(len(machines) + 1))
+    names = tuple(machine["name"] for machine in machines)
+    return {"running": Running(names, types, indptr, table[:, 1], table[:, 2])}
+
+
+def _write_running(catalogue: Any, _: Place) -> dict[str, Any]:
+    running = catalogue.running
+    if running is None:
+        return {}
+    machines = []
+    for e, name in enumerate(running.names):
+        span = slice(int(running.indptr[e]), int(running.indptr[e + 1]))
+        content = zip(running.task_class[span].tolist(), running.count[span].tolist(), strict=True)
+        counts = {catalogue.class_name(c): number for c, number in content}
+        machines.append({"name": name, "type": catalogue.type_names[running.machine_type[e]], "counts": counts})
+    return {"running": machines}
+
+
+# Machines that run already, with how many tasks of each class are on them.
+RUNNING = Custom(
+    {"running": NotRequired[list_of(record("RunningMachine", {"name": str, "type": str, "counts": dict[str, Count]}))]},
+    _read_running,
+    _write_running,
+)

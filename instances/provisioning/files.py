@@ -24,7 +24,7 @@ from schedgap.instances.documents import (
     record,
 )
 from schedgap.instances.documents.amounts import to_units
-from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, check_square, machine_types
+from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, RUNNING, check_square, machine_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
 
 if TYPE_CHECKING:
@@ -128,5 +128,7 @@ INSTANCE = InstanceDocument(
         ],
         size=lambda instance: instance.num_classes,
     ),
+    RUNNING,
+    Value("max_moves", Index, default=None, omitted=True),
 )
 read_instance, write_instance = INSTANCE.read, INSTANCE.write

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from schedgap.instances.arrays import content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.units import shown_amount
+from schedgap.instances.provisioning.offer import check_offer, fits_nowhere
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
+    from schedgap.instances.provisioning.running import Running
 
 FAMILY = "provisioning"
 SCHEMA = "schedgap/provisioning/1"
@@ -28,14 +29,16 @@ CONTENT = (
     *("workloads", "class2workload", "job_names", "class2job", "tasks_per_job", "task2class", "task_names"),
     *("throughput", "job_value"),
 )
+# What only some instances say: their digest has it, that of the others is as it was before there was any of it.
+OPTIONAL_CONTENT = ("stock", "fee", "running", "max_moves")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProvisioningInstance:
-    """Tasks to place on rented machines at the least price per hour; any number of machines of each type.
+    """Tasks to place on rented machines at the least price per hour; any number of machines of each type, or a stock.
 
-    All quantities are integers: resources named `*_gib` or `*_mib` in MiB, every other resource in thousandths
-    (milli-GPU, milli-CPU), prices in micro-dollars per hour, throughputs in thousandths.
+    All quantities are integers: resources in the units of `units.resource_scale` (memory in MiB, KiB or bytes, every
+    other in thousandths: milli-GPU, milli-CPU), prices in micro-dollars per hour, throughputs in thousandths.
 
     type2family : (K,) int64. capacity : (K, R) int64. price : (K,) int64, positive.
     demand : (F, C, R) int64; a row of -1 where a class may not run on a family.
@@ -50,6 +53,11 @@ class ProvisioningInstance:
     task_names : T names, or None.
     throughput : (W, W) int64 thousandths in [0, 1000], the normalised throughput of workload i beside workload j; None
         for no interference. With it, the objective also counts the value of lost throughput (see `objective.py`).
+    stock : (K,) int64, how many machines of each type can be had, -1 for any number; None for any number of all.
+    fee : (K,) int64, the part of `price` that is a fee for each machine (a licence, monitoring), or None.
+    running : machines that run already, with what is on them, or None; they count against the stock.
+    max_moves : at most so many tasks may leave the running machine that they are on; None for any number.
+    notes : what whoever made it has to say; no part of the content.
 
     Raises `InstanceError` on anything inconsistent, such as a task class that fits no machine type.
     """
@@ -73,6 +81,11 @@ class ProvisioningInstance:
     task_names: tuple[str, ...] | None = None
     throughput: IntArray | None = None
     job_value: IntArray | None = None
+    stock: IntArray | None = None
+    fee: IntArray | None = None
+    running: Running | None = None
+    max_moves: int | None = None
+    notes: tuple[str, ...] = ()
     reservation_type: IntArray | None = None
     digest: str = ""
 
@@ -86,11 +99,13 @@ class ProvisioningInstance:
         for key, default in defaults.items():
             if getattr(self, key) is None:
                 object.__setattr__(self, key, default)
-        for key in ("type2family", "capacity", "price", "demand", "counts", *defaults, "task2class", "throughput"):
+        arrays = ("type2family", "capacity", "price", "demand", "counts", *defaults, "task2class", "throughput")
+        for key in (*arrays, "stock", "fee"):
             if getattr(self, key) is not None:
                 object.__setattr__(self, key, locked_ints(getattr(self, key)))
         self._check_shapes()
         self._check_values()
+        check_offer(self)
         object.__setattr__(self, "reservation_type", locked_ints(self._cheapest_fitting_type()))
         value = self._job_value() if self.job_value is None else self.job_value
         object.__setattr__(self, "job_value", locked_ints(value))
@@ -157,6 +172,8 @@ class ProvisioningInstance:
             "class2job": (c,),
             "tasks_per_job": (c,),
             "throughput": (w, w),
+            "stock": (k,),
+            "fee": (k,),
         }
         for key, shape in expected.items():
             value = getattr(self, key)
@@ -251,7 +268,7 @@ class ProvisioningInstance:
         for k in np.argsort(self.price, kind="stable"):
             cheapest[(cheapest < 0) & fits[k]] = k
         if (cheapest < 0).any():
-            raise InstanceError(self._fits_nowhere(int(np.argmax(cheapest < 0))))
+            raise InstanceError(fits_nowhere(self, int(np.argmax(cheapest < 0))))
         return cheapest
 
     def _job_value(self) -> IntArray:
@@ -265,26 +282,11 @@ class ProvisioningInstance:
             value[named] = totals[self.class2job[named]]
         return value
 
-    def _fits_nowhere(self, c: int) -> str:
-        allowed = [f for f in range(len(self.families)) if self.demand[f, c, 0] >= 0]
-        for f in allowed:
-            types = np.flatnonzero(self.type2family == f)
-            if types.size == 0:
-                continue
-            for r, resource in enumerate(self.resources):
-                most = self.capacity[types, r].max()
-                if self.demand[f, c, r] > most:
-                    return (
-                        f"{self.name}: task {self.class_name(c)} needs {shown_amount(self.demand[f, c, r], resource)} "
-                        f"on family {self.families[f]}, the largest type there has {shown_amount(most, resource)}; "
-                        "drop the task or add a type."
-                    )
-        if not allowed:
-            return f"{self.name}: task {self.class_name(c)} may run on no family; give it a demand for one, or 'any'."
-        return (
-            f"{self.name}: task {self.class_name(c)} fits no machine type: each lacks some resource; "
-            "drop the task or add a type."
-        )
-
     def _content_hash(self) -> str:
-        return content_hash((SCHEMA, *(getattr(self, key) for key in CONTENT)))
+        given = ((key, getattr(self, key)) for key in OPTIONAL_CONTENT)
+        more = [part for key, value in given if value is not None for part in (key, *_parts(value))]
+        return content_hash((SCHEMA, *(getattr(self, key) for key in CONTENT), *more))
+
+
+def _parts(value: Any) -> tuple[object, ...]:
+    return value.hashed() if hasattr(value, "hashed") else (value,)

@@ -16,7 +16,7 @@ MAX_TASKS_PER_CLASS = 2
 def shrink(instance: ProvisioningInstance) -> ProvisioningInstance:
     """Return an instance with the first four classes, two tasks each: to warm up compiled methods, not to measure.
 
-    Optional parts (workloads, throughputs, task order, names) are kept or stay absent.
+    Optional parts (workloads, throughputs, task order, names, running machines) are kept or stay absent.
     """
     kept = min(instance.num_classes, MAX_CLASSES)
     counts = np.minimum(instance.counts[:kept], MAX_TASKS_PER_CLASS)
@@ -34,5 +34,6 @@ def shrink(instance: ProvisioningInstance) -> ProvisioningInstance:
         tasks_per_job=instance.tasks_per_job[:kept],
         job_value=instance.job_value[:kept],
         task2class=None if instance.task2class is None else np.repeat(np.arange(kept), counts),
+        running=None if instance.running is None else instance.running.without(counts),
         task_names=None if instance.task_names is None else tuple(f"task-{t}" for t in range(int(counts.sum()))),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 SCHEMA = "schedgap/provisioning-solution/1"
+# In place of a running machine: newly rented.
+NEW = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +31,8 @@ class Provisioning:
     task_class, count : (N,) int64.
     task2machine : (T,) int64 into the machines (group after group, each `repeat` times), in the instance's task order;
         None where only the numbers per class were decided (tasks of one class are interchangeable).
+    keeps : (P,) int64, the running machine that a group is, which then is one machine; -1 for newly rented ones. None
+        where nobody asked: then all are new.
     """
 
     machine_type: IntArray
@@ -37,9 +41,10 @@ class Provisioning:
     task_class: IntArray
     count: IntArray
     task2machine: IntArray | None = None
+    keeps: IntArray | None = None
 
     def __post_init__(self) -> None:
-        for key in ("machine_type", "repeat", "indptr", "task_class", "count", "task2machine"):
+        for key in ("machine_type", "repeat", "indptr", "task_class", "count", "task2machine", "keeps"):
             if getattr(self, key) is not None:
                 object.__setattr__(self, key, locked_ints(getattr(self, key)))
         groups, entries = self.machine_type.shape[0], self.task_class.shape[0]
@@ -47,6 +52,7 @@ class Provisioning:
             self.repeat.shape != (groups,)
             or self.indptr.shape != (groups + 1,)
             or self.count.shape != (entries,)
+            or (self.keeps is not None and self.keeps.shape != (groups,))
             or self.indptr[0] != 0
             or self.indptr[-1] != entries
             or (np.diff(self.indptr) < 0).any()
@@ -169,7 +175,8 @@ class Provisioning:
         task2machine = np.empty(instance.num_tasks, np.int64)
         task2machine[np.argsort(instance.task_classes(), kind="stable")] = slots
         expanded = np.repeat(self.machine_type, self.repeat)
-        return Provisioning.from_tasks(instance, expanded, task2machine)
+        keeps = None if self.keeps is None else np.repeat(self.keeps, self.repeat)
+        return replace(Provisioning.from_tasks(instance, expanded, task2machine), keeps=keeps)
 
 
 def _split(

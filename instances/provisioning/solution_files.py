@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NotRequired
 
 import numpy as np
 
 from schedgap.instances.documents import Count, Custom, SolutionDocument, list_of, record
 from schedgap.instances.errors import SolutionError
-from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.solution import NEW, Provisioning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from schedgap.instances.documents import Given, Place
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
-# One machine with its `tasks` by name, or `repeat` equal machines with `counts` of tasks per class.
+# One machine with its `tasks` by name, or `repeat` equal machines with `counts` of tasks per class; `keeps` names the
+# running machine that it is.
 MACHINE = record(
     "Machine",
     {
@@ -25,6 +27,7 @@ MACHINE = record(
         "tasks": NotRequired[list[str]],
         "counts": NotRequired[dict[str, Count]],
         "repeat": NotRequired[Count],
+        "keeps": NotRequired[str],
     },
 )
 
@@ -57,9 +60,10 @@ def _read(document: Given, place: Place) -> dict[str, Any]:
                 f"machines.{m} must have either 'tasks' (every machine then) or 'counts' with 'repeat'."
             )
     types = np.array([instance.type_names.index(machine["type"]) for machine in machines], np.int64)
+    keeps = _kept(instance, machines)
     if machines and by_task[0]:
         task2machine = _named_tasks(instance, [machine["tasks"] for machine in machines])
-        return {"solution": Provisioning.from_tasks(instance, types, task2machine)}
+        return {"solution": replace(Provisioning.from_tasks(instance, types, task2machine), keeps=keeps)}
     name2class = {instance.class_name(c): c for c in range(instance.num_classes)}
     entries = []
     for m, machine in enumerate(machines):
@@ -70,7 +74,20 @@ def _read(document: Given, place: Place) -> dict[str, Any]:
     table = np.array(entries, np.int64).reshape(-1, 3)
     repeat = np.array([machine.get("repeat", 1) for machine in machines], np.int64)
     indptr = np.searchsorted(table[:, 0], np.arange(len(machines) + 1))
-    return {"solution": Provisioning(types, repeat, indptr, table[:, 1], table[:, 2])}
+    return {"solution": Provisioning(types, repeat, indptr, table[:, 1], table[:, 2], keeps=keeps)}
+
+
+def _kept(instance: ProvisioningInstance, machines: Sequence[Given]) -> IntArray | None:
+    """(P,) int64, the running machines that are kept; None if none is."""
+    names = () if instance.running is None else instance.running.names
+    name2index = {name: e for e, name in enumerate(names)}
+    keeps = np.full(len(machines), NEW, np.int64)
+    for m, machine in enumerate(machines):
+        if "keeps" in machine:
+            if machine["keeps"] not in name2index:
+                raise SolutionError(f"machines.{m} keeps '{machine['keeps']:.60}', which does not run in the instance.")
+            keeps[m] = name2index[machine["keeps"]]
+    return keeps if (keeps != NEW).any() else None
 
 
 def _named_tasks(instance: ProvisioningInstance, contents: Sequence[Sequence[str]]) -> IntArray:
@@ -94,9 +111,11 @@ def _write(solution: Provisioning, place: Place) -> dict[str, Any]:
     """Write task names where the solution says which task goes where, else counts per class."""
     instance: ProvisioningInstance = place.owner
     machines: list[dict[str, Any]] = []
+    kept = _names_kept(instance, solution)
     if solution.task2machine is not None:
         types = np.repeat(solution.machine_type, solution.repeat)
-        machines = [{"type": instance.type_names[k], "tasks": []} for k in types]
+        owners = np.repeat(np.arange(solution.repeat.shape[0]), solution.repeat).tolist()
+        machines = [{"type": instance.type_names[k], "tasks": []} | kept[p] for k, p in zip(types, owners, strict=True)]
         for name, machine in zip(task_names(instance), solution.task2machine.tolist(), strict=True):
             machines[machine]["tasks"].append(name)
         return {"machines": machines}
@@ -104,8 +123,15 @@ def _write(solution: Provisioning, place: Place) -> dict[str, Any]:
         span = slice(solution.indptr[p], solution.indptr[p + 1])
         content = zip(solution.task_class[span].tolist(), solution.count[span].tolist(), strict=True)
         counts = {instance.class_name(c): n for c, n in content}
-        machines.append({"type": instance.type_names[k], "counts": counts, "repeat": int(solution.repeat[p])})
+        machines.append({"type": instance.type_names[k], "counts": counts, "repeat": int(solution.repeat[p])} | kept[p])
     return {"machines": machines}
+
+
+def _names_kept(instance: ProvisioningInstance, solution: Provisioning) -> list[dict[str, Any]]:
+    """Return for each group of machines the key `keeps` with the name of the running machine that it is, or nothing."""
+    if solution.keeps is None or instance.running is None:
+        return [{}] * solution.machine_type.shape[0]
+    return [{} if e == NEW else {"keeps": instance.running.names[e]} for e in solution.keeps.tolist()]
 
 
 SOLUTION: SolutionDocument[ProvisioningInstance, Provisioning] = SolutionDocument(

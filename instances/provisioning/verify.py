@@ -8,6 +8,7 @@ import numpy as np
 
 from schedgap.instances import exact
 from schedgap.instances.errors import VerifyError
+from schedgap.instances.provisioning.moves import check_moves, check_stock
 from schedgap.instances.provisioning.objective import objective
 from schedgap.instances.units import shown_amount
 
@@ -20,7 +21,8 @@ def verify(instance: ProvisioningInstance, solution: Provisioning) -> int:
     """Return the objective of a feasible solution, in micro-dollars per hour.
 
     Every task is placed exactly once, on a machine of a family that it may use, no machine is over its capacity in any
-    resource, and none is empty: the number of machines, and with it every sum here, is at most that of the tasks.
+    resource, and none is empty: the number of machines, and with it every sum here, is at most that of the tasks. There
+    are no more machines of a type than its stock, and no more tasks leave running machines than may.
     O(N R) for N entries, plus O(T) where tasks are named. Sums are exact whatever a solution holds (`instances.exact`).
 
     Raises
@@ -33,6 +35,8 @@ def verify(instance: ProvisioningInstance, solution: Provisioning) -> int:
     _check_counts(instance, solution)
     if solution.task2machine is not None:
         _check_tasks(instance, solution)
+    check_stock(instance, solution)
+    check_moves(instance, solution)
     return objective(instance, solution)
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CATALOGUE = (
-    *("resources", "families", "type_names", "type2family", "capacity", "price"),
+    *("resources", "families", "type_names", "type2family", "capacity", "price", "fee", "stock"),
     *("workloads", "class_names", "class2workload", "demand", "throughput"),
 )
 

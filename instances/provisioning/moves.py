@@ -1,0 +1,148 @@
+"""How a solution stands to the machines that run: which it keeps, which tasks move, and whether the stock lasts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from schedgap.instances import exact
+from schedgap.instances.errors import VerifyError
+from schedgap.instances.provisioning.offer import ANY_NUMBER
+from schedgap.instances.provisioning.solution import NEW, Provisioning
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.running import Running
+
+# Above so many pairs of a running machine and one of a solution, of one type, machines are matched one by one.
+MAX_PAIRS = 4_000_000
+
+
+def moves(instance: ProvisioningInstance, solution: Provisioning) -> int:
+    """Return how many tasks leave the running machine that they are on; O(N log N).
+
+    A running machine that is kept loses what it holds less of each class than before, any other all that is on it.
+    """
+    assert instance.running is not None
+    return int(instance.running.count.sum()) - int(_stay(instance, solution).sum())
+
+
+def _stay(instance: ProvisioningInstance, solution: Provisioning) -> IntArray:
+    """(N,) int64: of each entry of the running machines' content, how many tasks stay."""
+    running = instance.running
+    assert running is not None
+    if solution.keeps is None:
+        return np.zeros_like(running.count)
+    machine = solution.keeps[solution.entry2group]
+    kept = machine != NEW
+    keys = machine[kept] * instance.num_classes + solution.task_class[kept]
+    order = np.argsort(keys)
+    keys, counts = np.append(keys[order], -1), np.append(solution.count[kept][order], 0)
+    wanted = running.machine * instance.num_classes + running.task_class
+    place = np.searchsorted(keys[:-1], wanted)
+    return np.where(keys[place] == wanted, np.minimum(counts[place], running.count), 0)
+
+
+def check_stock(instance: ProvisioningInstance, solution: Provisioning) -> None:
+    """Refuse a solution with more machines of a type than can be had.
+
+    Raises
+    ------
+    VerifyError
+        naming the type and both numbers.
+    """
+    if instance.stock is None:
+        return
+    used = exact.sums(solution.machine_type, solution.repeat, instance.num_types)
+    over = np.flatnonzero((instance.stock != ANY_NUMBER) & (used > instance.stock))
+    if over.size:
+        k = int(over[0])
+        raise VerifyError(
+            f"{used[k]} machines of type {instance.type_names[k]} are used, {instance.stock[k]} can be had."
+        )
+
+
+def check_moves(instance: ProvisioningInstance, solution: Provisioning) -> None:
+    """Refuse a solution that keeps what does not run, keeps it twice or as another type, or moves too many tasks.
+
+    Raises
+    ------
+    VerifyError
+        naming the first violation.
+    """
+    running, keeps = instance.running, solution.keeps
+    if keeps is not None:
+        size = 0 if running is None else running.size
+        if keeps.size and (keeps.min() < NEW or keeps.max() >= size):
+            raise VerifyError(f"a machine group keeps running machine {keeps.max()}; the instance has {size}.")
+        kept = np.flatnonzero(keeps != NEW)
+        if running is not None and kept.size:
+            _check_kept(instance, running, solution, kept)
+    if instance.max_moves is not None and (number := moves(instance, solution)) > instance.max_moves:
+        raise VerifyError(f"{number} tasks leave their machines, at most {instance.max_moves} may.")
+
+
+def _check_kept(instance: ProvisioningInstance, running: Running, solution: Provisioning, kept: IntArray) -> None:
+    assert solution.keeps is not None
+    machines, times = np.unique(solution.keeps[kept], return_counts=True)
+    times = exact.sums(np.searchsorted(machines, solution.keeps[kept]), solution.repeat[kept], machines.size)
+    if (times > 1).any():
+        e = int(machines[np.argmax(times > 1)])
+        raise VerifyError(f"running machine {running.names[e]} is kept {times.max()} times; keep it once.")
+    other = kept[running.machine_type[solution.keeps[kept]] != solution.machine_type[kept]]
+    if other.size:
+        p = int(other[0])
+        e = int(solution.keeps[p])
+        raise VerifyError(
+            f"machine group {p} is a {instance.type_names[solution.machine_type[p]]} and keeps {running.names[e]}, "
+            f"a {instance.type_names[running.machine_type[e]]}; a machine keeps its type."
+        )
+
+
+def keeping(instance: ProvisioningInstance, solution: Provisioning) -> Provisioning:
+    """Return the same machines, with as many tasks as possible left where they are.
+
+    Machines of a type are matched to the running ones of that type so that the most tasks stay: exactly, in O(n^3) for n
+    machines of a type, and one by one, most first, beyond `MAX_PAIRS` pairs. Tasks keep no names.
+    """
+    running = instance.running
+    if running is None or running.size == 0:
+        return solution
+    types, content = solution.machines(instance.num_classes)
+    before = running.contents(instance.num_classes)
+    keeps = np.full(types.shape[0], NEW, np.int64)
+    for k in np.intersect1d(types, running.machine_type).tolist():
+        rented, runs = np.flatnonzero(types == k), np.flatnonzero(running.machine_type == k)
+        chosen, of = _matched(content[rented], before[runs])
+        keeps[rented[chosen]] = runs[of]
+    new = Provisioning.from_machines(types[keeps == NEW], content[keeps == NEW])
+    kept = np.flatnonzero(keeps != NEW)
+    old = Provisioning.from_patterns(types[kept], np.ones(kept.size, np.int64), content[kept])
+    return Provisioning(
+        np.concatenate((old.machine_type, new.machine_type)),
+        np.concatenate((old.repeat, new.repeat)),
+        np.concatenate((old.indptr, old.indptr[-1] + new.indptr[1:])),
+        np.concatenate((old.task_class, new.task_class)),
+        np.concatenate((old.count, new.count)),
+        keeps=np.concatenate((keeps[kept], np.full(new.repeat.shape[0], NEW))),
+    )
+
+
+def _matched(rented: IntArray, runs: IntArray) -> tuple[IntArray, IntArray]:
+    """Return pairs of a row of `rented` (A, C) and one of `runs` (B, C) that share the most tasks together."""
+    if rented.shape[0] * runs.shape[0] <= MAX_PAIRS:
+        shared = np.array([np.minimum(row, runs).sum(axis=1) for row in rented]).reshape(rented.shape[0], -1)
+        first, second = linear_sum_assignment(shared, maximize=True)
+        return np.asarray(first, np.int64), np.asarray(second, np.int64)
+    free = np.ones(runs.shape[0], np.bool_)
+    pairs = []
+    for a in np.argsort(-rented.sum(axis=1), kind="stable")[: runs.shape[0]].tolist():
+        shared = np.where(free, np.minimum(rented[a], runs).sum(axis=1), -1)
+        b = int(np.argmax(shared))
+        free[b] = False
+        pairs.append((a, b))
+    table = np.array(pairs, np.int64)
+    return table[:, 0], table[:, 1]

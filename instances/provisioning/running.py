@@ -1,0 +1,109 @@
+"""Machines that run already, and what is on each: the state from which tasks move."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.arrays import locked_ints
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from schedgap.instances.arrays import IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Running:
+    """E running machines. A machine may be empty; its content may exceed its capacity, as a fact and not a plan.
+
+    names : E names, unique. machine_type : (E,) int64. indptr : (E + 1,) int64; machine e holds `count[i]` tasks of class
+    `task_class[i]` for indptr[e] <= i < indptr[e + 1]. task_class, count : (N,) int64, the counts at least 1.
+
+    Raises `InstanceError` where these do not fit together.
+    """
+
+    names: tuple[str, ...]
+    machine_type: IntArray
+    indptr: IntArray
+    task_class: IntArray
+    count: IntArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        for key in ("machine_type", "indptr", "task_class", "count"):
+            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        size, entries = len(self.names), self.task_class.shape[0]
+        if (
+            self.machine_type.shape != (size,)
+            or self.indptr.shape != (size + 1,)
+            or self.count.shape != (entries,)
+            or self.indptr[0] != 0
+            or self.indptr[-1] != entries
+            or (np.diff(self.indptr) < 0).any()
+        ):
+            raise InstanceError("the arrays of the running machines do not fit together: see the shapes of Running.")
+        name, times = Counter(self.names).most_common(1)[0] if size else ("", 0)
+        if times > 1:
+            raise InstanceError(f"running machine '{name}' is named {times} times; names must be unique.")
+        keys = self.machine * (int(self.task_class.max(initial=0)) + 1) + self.task_class
+        if np.unique(keys).shape[0] != entries:
+            raise InstanceError("a running machine names the same task class twice; give one count for each class.")
+        if (self.count < 1).any():
+            e = int(self.machine[np.argmax(self.count < 1)])
+            raise InstanceError(
+                f"running machine {self.names[e]} holds {self.count.min()} tasks of a class; leave it out."
+            )
+
+    @property
+    def size(self) -> int:
+        """Number of running machines."""
+        return len(self.names)
+
+    @property
+    def machine(self) -> IntArray:
+        """(N,) int64: the machine of each entry of `task_class` and `count`."""
+        return np.repeat(np.arange(self.size, dtype=np.int64), np.diff(self.indptr))
+
+    def contents(self, num_classes: int) -> IntArray:
+        """(E, C) int64: the tasks of each class on each machine."""
+        content = np.zeros((self.size, num_classes), np.int64)
+        content[self.machine, self.task_class] = self.count
+        return content
+
+    def placed(self, num_classes: int) -> IntArray:
+        """(C,) int64: the tasks of each class that are on some machine; the others are pending."""
+        placed = np.zeros(num_classes, np.int64)
+        np.add.at(placed, self.task_class, self.count)
+        return placed
+
+    def without(self, counts: IntArray) -> Running:
+        """Return the same machines with the classes 0..C-1 of `counts` (C,) only, and at most so many tasks of each."""
+        left = counts.tolist()
+        kept = []
+        for e, c, number in zip(self.machine.tolist(), self.task_class.tolist(), self.count.tolist(), strict=True):
+            taken = min(number, left[c]) if c < len(left) else 0
+            if taken:
+                left[c] -= taken
+                kept.append((e, c, taken))
+        table = np.array(kept, np.int64).reshape(-1, 3)
+        indptr = np.searchsorted(table[:, 0], np.arange(self.size + 1))
+        return Running(self.names, self.machine_type, indptr, table[:, 1], table[:, 2])
+
+    @classmethod
+    def from_contents(cls, names: Sequence[str], machine_type: ArrayLike, content: ArrayLike) -> Running:
+        """Build from `machine_type` (E,) and `content` (E, C), tasks of each class."""
+        matrix = np.asarray(content, np.int64)
+        rows, classes = np.nonzero(matrix)
+        indptr = np.searchsorted(rows, np.arange(len(names) + 1))
+        return cls(tuple(names), locked_ints(machine_type), indptr, classes, matrix[rows, classes])
+
+    def hashed(self) -> tuple[object, ...]:
+        """Return what an instance's digest has of it."""
+        return (self.names, self.machine_type, self.indptr, self.task_class, self.count)
