@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from schedgap.instances.reconfiguration.trace import Trace, on_types
 from schedgap.instances.slurm import core_hours, kind_note, read_log
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-    from schedgap.instances.slurm import Job
+    from schedgap.instances.slurm import Job, Log
 
 WORKLOAD = "job"
 
@@ -56,33 +57,11 @@ def slurm(
         raise InstanceError(f"interference is '{interference}', of Eva's workloads; give none, or one number for all.")
     types, counted = machine_list(machines)
     log = read_log(path)
-    demand, num_tasks = _demand(log.jobs)
-    capacity: IntArray = np.array(types["capacity"], np.int64)
-    fits: BoolArray = np.any((demand[:, None, :] <= capacity).all(axis=2), axis=1)
-    even: BoolArray = num_tasks > 0
-    kept = np.flatnonzero(even & fits)
-    come_s = np.array([job.eligible_s if eligible else job.submit_s for job in log.jobs], np.int64)
-    kept = kept[np.argsort(come_s[kept], kind="stable")]
-    if not 0 <= jobs <= kept.size or not kept.size:
-        raise InstanceError(
-            f"{log.name}: jobs is {jobs}, and {kept.size} of {len(log.jobs)} fit a machine type; give 0 for all that "
-            "fit, or add a type."
-        )
-    kept = kept[: jobs or kept.size]
-    # Within a log of one cluster this is the first submission, from which times count in other readings too.
-    begin_s = min(log.jobs[j].submit_s for j in kept)
-    trace = Trace(
-        arrival_s=come_s[kept] - begin_s,
-        work_s=np.array([log.jobs[j].elapsed_s for j in kept], np.int64),
-        demand=np.repeat(demand[kept, None], len(types["families"]), axis=1),
-        workload=np.zeros(kept.size, np.int64),
-        num_tasks=num_tasks[kept],
-    )
-    throughput = pairwise_throughput(interference)
-    delays = dict.fromkeys(PHASES, 0) | {"upload_s": move_s, "fetch_s": move_s, "init_s": start_s}
-    notes = [*log.notes, *_notes(log.name, log.jobs, even, fits, kept)]
+    trace, notes = _trace(log, types, jobs=jobs, eligible=eligible)
     if counted:
         notes.append(f"{log.name}: relaxed, any number of a machine type can be rented: {counted} types have a count.")
+    throughput = pairwise_throughput(interference)
+    delays = dict.fromkeys(PHASES, 0) | {"upload_s": move_s, "fetch_s": move_s, "init_s": start_s}
     return on_types(
         "-".join((log.name, *((f"{jobs}",) if jobs else ()), shown_interference(interference))),
         trace,
@@ -93,8 +72,43 @@ def slurm(
         setup_s=np.full(len(types["type_names"]), setup_s),
         **{phase: np.array([seconds]) for phase, seconds in delays.items()},
         period_s=period_s,
-        notes=tuple(notes),
+        notes=(*log.notes, *notes),
     )
+
+
+def _trace(log: Log, types: Mapping[str, Any], *, jobs: int, eligible: bool) -> tuple[Trace, list[str]]:
+    """Return the jobs that fit a machine type, in order of arrival, and what is to be said of the others."""
+    demand, num_tasks = _demand(log.jobs)
+    capacity: IntArray = np.array(types["capacity"], np.int64)
+    fits: BoolArray = np.any((demand[:, None, :] <= capacity).all(axis=2), axis=1)
+    come_s = np.array([job.eligible_s if eligible else job.submit_s for job in log.jobs], np.int64)
+    kept = np.flatnonzero((num_tasks > 0) & fits)
+    kept = kept[np.argsort(come_s[kept], kind="stable")]
+    if not 0 <= jobs <= kept.size or not kept.size:
+        raise InstanceError(
+            f"{log.name}: jobs is {jobs}, and {kept.size} of {len(log.jobs)} fit a machine type; give 0 for all that "
+            "fit, or add a type."
+        )
+    kept = kept[: jobs or kept.size]
+    trace = Trace(
+        arrival_s=come_s[kept] - min(log.jobs[j].submit_s for j in kept),
+        work_s=np.array([log.jobs[j].elapsed_s for j in kept], np.int64),
+        demand=np.repeat(demand[kept, None], len(types["families"]), axis=1),
+        workload=np.zeros(kept.size, np.int64),
+        num_tasks=num_tasks[kept],
+    )
+    groups = {
+        "left out, cores or GPUs do not divide evenly among their nodes": np.flatnonzero(num_tasks == 0),
+        "left out, larger than every machine type": np.flatnonzero((num_tasks > 0) & ~fits),
+        "on several nodes, each with an equal part of the job": np.sort(kept[num_tasks[kept] > 1]),
+    }
+    notes = []
+    for kind, members in groups.items():
+        if members.size:
+            held = [log.jobs[j] for j in members]
+            hours = f"{kind}, {core_hours(held):.1f} of {core_hours(log.jobs):.1f} core-hours"
+            notes.append(kind_note(log.name, hours, [job.job_id for job in held]))
+    return trace, notes
 
 
 def _demand(jobs: tuple[Job, ...]) -> tuple[IntArray, IntArray]:
@@ -110,22 +124,3 @@ def _demand(jobs: tuple[Job, ...]) -> tuple[IntArray, IntArray]:
     demand = np.column_stack((held // nodes[:, None] * 1000, -(-memory // nodes)))
     assert demand.shape[1] == len(RESOURCES)
     return demand, np.where(even, nodes, 0)
-
-
-def _notes(name: str, jobs: tuple[Job, ...], even: BoolArray, fits: BoolArray, kept: IntArray) -> list[str]:
-    """Return what is left out and assumed beyond what the log's reader says."""
-    taken = set(kept.tolist())
-    groups = {
-        "left out, cores or GPUs do not divide evenly among their nodes": [j for j in range(len(jobs)) if not even[j]],
-        "left out, larger than every machine type": [j for j in range(len(jobs)) if even[j] and not fits[j]],
-        "on several nodes, each with an equal part of the job": [
-            j for j in range(len(jobs)) if jobs[j].nodes > 1 and j in taken
-        ],
-    }
-    notes = []
-    for kind, members in groups.items():
-        if members:
-            lost = core_hours([jobs[j] for j in members])
-            hours = f"{kind}, {lost:.1f} of {core_hours(jobs):.1f} core-hours"
-            notes.append(kind_note(name, hours, [jobs[j].job_id for j in members]))
-    return notes
