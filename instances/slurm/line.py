@@ -28,7 +28,10 @@ UNKNOWN = ("", "None", "Unknown")
 MIB = {unit: Fraction(GIB_MIB) ** power for power, unit in enumerate("KMGTP", start=-1)}
 EPOCH = datetime(1970, 1, 1)
 # Beyond any cluster's memory and clock, and far from the end of 64 bits.
-MOST_DIGITS = 15
+WHOLE = re.compile(r"\d{1,15}", re.ASCII)
+MEMORY = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([KMGTP]?)([nc]?)", re.ASCII)
+SECONDS = re.compile(r"\d{1,11}", re.ASCII)
+DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +86,10 @@ class Line:
         text = self.fields.get(column, "")
         if text in UNKNOWN:
             return None
-        if re.fullmatch(r"\d{1,11}", text, re.ASCII):
+        if SECONDS.fullmatch(text):
             return int(text)
         try:
-            if re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", text, re.ASCII) is None:
+            if DATE.fullmatch(text) is None:
                 raise ValueError
             since = datetime.fromisoformat(text) - EPOCH
         except ValueError:
@@ -105,7 +108,7 @@ class Line:
         """Return the whole number in the first of the columns that the log has."""
         column = self.named(*columns)
         text = self.fields[column]
-        if re.fullmatch(rf"\d{{1,{MOST_DIGITS}}}", text, re.ASCII) is None:
+        if WHOLE.fullmatch(text) is None:
             raise self.error(column, "give a whole number, as sacct --noconvert does")
         return int(text)
 
@@ -142,7 +145,7 @@ class Line:
         """
         column = "AllocTRES" if "mem" in tres else "ReqMem"
         text = tres.get("mem", self.fields.get("ReqMem", ""))
-        match = re.fullmatch(rf"(\d{{1,{MOST_DIGITS}}}(?:\.\d{{1,9}})?)([KMGTP]?)([nc]?)", text, re.ASCII)
+        match = MEMORY.fullmatch(text)
         if (match is None and text) or (match is not None and not match[2] and Fraction(match[1])):
             raise self.error(column, "give memory as a number with K, M, G, T or P")
         if match is None or not Fraction(match[1]):
