@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
+import re
+import zlib
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.unpacked import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,10 +20,13 @@ if TYPE_CHECKING:
 LARGEST = 2**50
 
 
-def read_rows(path: Path, columns: Sequence[str], what: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield line number and fields, by column, of each row below the header; empty lines are left out.
+def read_rows(
+    path: Path, columns: Sequence[str], what: str, *, separator: str = ","
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield line number and fields, by column, of each row below the header; empty lines are left out. Plain or gzip.
 
-    columns : those that must be there. what : how messages call the file, such as `pod list`.
+    columns : those that must be there. what : how messages call the file, such as `pod list`. separator : of fields;
+    with any but a comma, quotation marks are characters like any other.
 
     Raises
     ------
@@ -26,8 +34,9 @@ def read_rows(path: Path, columns: Sequence[str], what: str) -> Iterator[tuple[i
         naming the line: a missing column, one that is there twice, a short or long line, a file that cannot be read.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = csv.reader(file)
+        with unpacked(path) as content, io.TextIOWrapper(content, newline="", encoding="utf-8-sig") as file:
+            quoting = csv.QUOTE_MINIMAL if separator == "," else csv.QUOTE_NONE
+            lines = csv.reader(file, delimiter=separator, quoting=quoting)  # type: ignore[arg-type]
             header = next(lines, [])
             missing = [column for column in columns if column not in header]
             if missing:
@@ -42,8 +51,9 @@ def read_rows(path: Path, columns: Sequence[str], what: str) -> Iterator[tuple[i
                         "the file is truncated or malformed there."
                     )
                 yield lines.line_num, dict(zip(header, row, strict=True))
-    except OSError as error:
-        raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the {what} of the trace.") from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InstanceError(f"{path}: cannot be read ({reason}); give the {what} of the trace.") from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise InstanceError(
             f"{path}: cannot be read as a UTF-8 CSV file ({error}); give the {what} of the trace."
@@ -69,3 +79,23 @@ def whole_number(path: Path, line: int, column: str, text: str) -> int:
     if value > LARGEST:
         raise InstanceError(f"{path.name} line {line}: {column} is {text:.60}; it must be at most {LARGEST}.")
     return value
+
+
+def exact_units(path: Path, line: int, column: str, text: str, scale: int) -> int:
+    """Return a decimal number as whole units, of which `scale` are one, up to `LARGEST`.
+
+    Raises
+    ------
+    InstanceError
+        naming the line and the column of what is no plain decimal number, or no whole number of units.
+    """
+    if re.fullmatch(r"\d{1,16}(\.\d{1,16})?", text, re.ASCII) is None:
+        raise InstanceError(
+            f"{path.name} line {line}: {column} is '{text:.60}', not a decimal number such as 0.25; mend or remove the line."
+        )
+    units = Fraction(text) * scale
+    if units.denominator > 1 or units > LARGEST:
+        raise InstanceError(
+            f"{path.name} line {line}: {column} is {text}; give a whole number of 1/{scale}, at most {LARGEST // scale}."
+        )
+    return int(units)

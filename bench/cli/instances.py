@@ -37,18 +37,14 @@ def import_trace(
     ] = None,
     *,
     out: OutFile,
+    family: Annotated[str, typer.Option("--family", help="Of the instance, where several read the format.")] = "",
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Turn a trace, tables of machines and tasks, or the state of a cluster into an instance."""
-    load_families()
-    readers = {name: family.name for family in FAMILIES.values() for name in family.importers}
-    if format_name not in readers:
-        raise InstanceError(f"there is no import format '{format_name}'; known are {', '.join(sorted(readers))}.")
     paths, pairs = _split(given or [])
-    source = Source(
-        readers[format_name], "importer", format_name, paths[0] if paths else None, _pairs(pairs), tuple(paths[1:])
-    )
+    path, more = (paths[0], tuple(paths[1:])) if paths else (None, ())
+    source = Source(_reading(format_name, family), "importer", format_name, path, _pairs(pairs), more)
     _write(source, out, force=force, as_json=as_json)
 
 
@@ -85,6 +81,20 @@ def verify(
         typer.echo(json.dumps(content))
     else:
         typer.echo(f"feasible, objective {objective:g} {family.objective_unit}")
+
+
+def _reading(format_name: str, family: str) -> str:
+    """Return the family that is meant by a format: the one that is asked for, or the only one that reads it."""
+    load_families()
+    if family:
+        return family
+    readers = sorted(each.name for each in FAMILIES.values() if format_name in each.importers)
+    if not readers:
+        formats = sorted({name for each in FAMILIES.values() for name in each.importers})
+        raise InstanceError(f"there is no import format '{format_name}'; known are {', '.join(formats)}.")
+    if len(readers) > 1:
+        raise InstanceError(f"format '{format_name}' is read by {', '.join(readers)}; choose one by --family.")
+    return readers[0]
 
 
 def _pairs(texts: list[str]) -> dict[str, Any]:

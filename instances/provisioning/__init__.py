@@ -3,8 +3,16 @@
 from schedgap.instances.family import Family, register_family
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.files import read_instance, write_instance
-from schedgap.instances.provisioning.generators import distinct, table3, table7
-from schedgap.instances.provisioning.generators.alibaba_like import alibaba_like, alibaba_like_running
+from schedgap.instances.provisioning.generators import (
+    alibaba_like,
+    alibaba_like_running,
+    consolidation,
+    distinct,
+    karpenter_basic,
+    kubernetes_like,
+    table3,
+    table7,
+)
 from schedgap.instances.provisioning.measures import measures
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.moves import keeping, moves
@@ -35,6 +43,9 @@ PROVISIONING = register_family(
             "distinct": distinct,
             "alibaba-like": alibaba_like,
             "alibaba-like-running": alibaba_like_running,
+            "karpenter-basic": karpenter_basic,
+            "kubernetes-like": kubernetes_like,
+            "consolidation": consolidation,
         },
         importers={"alibaba-gpu-v2023": alibaba, "csv": csv_tables, "kubernetes": kubernetes},
         shrink=shrink,
@@ -62,11 +73,14 @@ __all__ = [
     "alibaba",
     "alibaba_like",
     "alibaba_like_running",
+    "consolidation",
     "cost",
     "csv_tables",
     "distinct",
+    "karpenter_basic",
     "keeping",
     "kubernetes",
+    "kubernetes_like",
     "lost_value",
     "merge_equal_classes",
     "moves",

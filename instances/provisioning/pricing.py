@@ -72,11 +72,11 @@ class Pricer:
 
         Every type is searched; a family in which a search hits `node_limit` is priced by its table, if it has one.
 
-        values : (C,) int64, not negative, in any unit.
+        values : (C,) int64, not negative, in any unit; or (F, C), for each family its own.
         target : (K,) int64; contents worth at most this much are of no interest: `upper` then is the target and the
             pattern may be empty. node_limit : branch-and-bound nodes a type; where it is hit, `upper` is the
             Lagrangian bound at the root.
-        counts : (C,) int64, at most so many tasks of each class; None for all that there are.
+        counts : (C,) int64 or (F, C), at most so many tasks of each class; None for all that there are.
 
         Raises
         ------
@@ -88,8 +88,11 @@ class Pricer:
         priced = Priced(
             np.zeros(num_types, np.int64), np.zeros(num_types, np.int64), np.zeros((num_types, num_classes), np.int64)
         )
+        shape = len(self.instance.families), num_classes
+        values, counts = np.broadcast_to(values, shape), np.broadcast_to(counts, shape)
         for family in self.families:
-            family.price(values, counts, np.maximum(target, 0), node_limit, use_tables, priced)
+            f = family.index
+            family.price(values[f], counts[f], np.maximum(target, 0), node_limit, use_tables, priced)
         return priced
 
 
@@ -97,6 +100,7 @@ class _Family:
     """The classes that may run on one machine family, and its types."""
 
     def __init__(self, instance: ProvisioningInstance, f: int) -> None:
+        self.index = f
         self.types = np.flatnonzero(instance.type2family == f)
         capacity, demand = instance.capacity[self.types], instance.demand[f]
         fits = (demand[:, 0] >= 0) & (demand[:, None, :] <= capacity).all(axis=2).any(axis=1)

@@ -9,6 +9,7 @@ from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInst
 from schedgap.instances.reconfiguration.picture import picture
 from schedgap.instances.reconfiguration.readers.eva_csv import eva_csv
 from schedgap.instances.reconfiguration.readers.openb import openb
+from schedgap.instances.reconfiguration.readers.slurm import slurm
 from schedgap.instances.reconfiguration.shrink import shrink
 from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 from schedgap.instances.reconfiguration.solution_files import read_solution, write_solution
@@ -26,7 +27,7 @@ RECONFIGURATION = register_family(
         objective_scale=1_000_000,
         objective_unit="$",
         generators={"eva-synthetic": eva_synthetic, "alibaba-like": alibaba_like},
-        importers={"openb": openb, "eva-csv": eva_csv},
+        importers={"openb": openb, "eva-csv": eva_csv, "slurm": slurm},
         shrink=shrink,
         measures=measures,
         picture=picture,
@@ -49,6 +50,7 @@ __all__ = [
     "read_instance",
     "read_solution",
     "shrink",
+    "slurm",
     "verify",
     "write_instance",
     "write_solution",

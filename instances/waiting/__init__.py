@@ -8,7 +8,7 @@ from schedgap.instances.waiting.measures import measures
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.objective import Costs, costs, paid_us, rounded_up
 from schedgap.instances.waiting.picture import picture
-from schedgap.instances.waiting.readers import lsf_csv, swf
+from schedgap.instances.waiting.readers import lsf_csv, slurm, swf
 from schedgap.instances.waiting.shrink import shrink
 from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 from schedgap.instances.waiting.verify import verify
@@ -25,7 +25,7 @@ WAITING = register_family(
         objective_scale=DOLLAR,
         objective_unit="$",
         generators={"mms": mms, "bursty": bursty},
-        importers={"swf": swf, "lsf-csv": lsf_csv},
+        importers={"swf": swf, "lsf-csv": lsf_csv, "slurm": slurm},
         shrink=shrink,
         measures=measures,
         picture=picture,
@@ -57,6 +57,7 @@ __all__ = [
     "read_solution",
     "rounded_up",
     "shrink",
+    "slurm",
     "swf",
     "verify",
     "write_instance",

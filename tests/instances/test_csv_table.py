@@ -1,8 +1,10 @@
 """Rows of a CSV file, and what is said of malformed ones."""
 
+import gzip
+
 import pytest
 
-from schedgap.instances.csv_table import LARGEST, read_rows, whole_number
+from schedgap.instances.csv_table import LARGEST, exact_units, read_rows, whole_number
 from schedgap.instances.errors import InstanceError
 
 
@@ -58,3 +60,20 @@ def test_numbers_that_are_none(tmp_path, text, message):
     assert whole_number(tmp_path / "t.csv", 7, "a", str(LARGEST)) == LARGEST
     with pytest.raises(InstanceError, match=message):
         whole_number(tmp_path / "t.csv", 7, "a", text)
+
+
+def test_packed_tables_and_other_separators(tmp_path):
+    """With any separator but a comma, quotation marks are characters."""
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b'a|b\n"1|2"\n'))
+    assert list(read_rows(path, ("a",), "list of things", separator="|")) == [(2, {"a": '"1', "b": '2"'})]
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(InstanceError, match=r"t.csv.gz: cannot be read \(.*\); give the list of things"):
+        list(read_rows(path, ("a",), "list of things", separator="|"))
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1e3", ".5", "1,5", "0.0001", "inf", "1" * 17, str(LARGEST)])
+def test_amounts_that_are_none(tmp_path, text):
+    assert exact_units(tmp_path / "t.csv", 7, "a", "2.125", 1000) == 2125
+    with pytest.raises(InstanceError, match=r"t.csv line 7: a is "):
+        exact_units(tmp_path / "t.csv", 7, "a", text, 1000)

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Log:
-    """Columns of a log, (L,) each, in any order. dropped : lines that the reader was told to leave out."""
+    """Columns of a log, (L,) each, in any order.
+
+    dropped : lines that the reader was told to leave out. notes : what the reader has to say.
+    """
 
     name: str
     submit_s: FloatArray
@@ -26,6 +29,7 @@ class Log:
     cores: FloatArray
     memory_mib: FloatArray
     dropped: BoolArray
+    notes: tuple[str, ...] = ()
 
 
 def from_log(
@@ -78,7 +82,7 @@ def from_log(
         cores=cores,
         memory_mib=memory_mib,
         horizon_us=max(1, int(submit_us[-1])),
-        notes=tuple(notes),
+        notes=(*log.notes, *notes),
         **machines,
         **waiting(wait_price, max_wait_h),
     )

@@ -125,7 +125,7 @@ def test_nothing_measured(tmp_path, schedgap, hostile, write_suite, method):
             ["generate", "provisioning", "table9", "--out", "x"],
             "InstanceError: family provisioning has no generator 'table9'",
         ),
-        (["import", "slurm", "none.csv", "--out", "x"], "InstanceError: there is no import format 'slurm'"),
+        (["import", "punchcards", "none.csv", "--out", "x"], "InstanceError: there is no import format 'punchcards'"),
         (["import", "alibaba-gpu-v2023", "none.csv", "--out", "x"], "InstanceError: none.csv"),
         (["fetch", "nothing"], "InstanceError: there is no trace 'nothing'"),
         (["verify", "none.json", "none.json"], "none.json: cannot be read"),
@@ -214,6 +214,21 @@ def test_mistakes_in_imports(schedgap, tmp_path, monkeypatch, given, message):
     code, out, err = schedgap("import", *given, "--out", "x.json")
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_a_format_of_several_families(schedgap, tmp_path):
+    log, path = tmp_path / "sacct.txt", tmp_path / "i.json"
+    log.write_text(
+        "JobID|State|Submit|Start|ElapsedRaw|AllocCPUS|NNodes|ReqMem\n1|TIMEOUT|0|5|60|2|1|4G\n2|PENDING|9||||1|\n"
+    )
+    code, out, err = schedgap("import", "slurm", log, "--out", path)
+    assert (code, out, path.exists()) == (2, "", False)
+    assert "InstanceError: format 'slurm' is read by reconfiguration, waiting; choose one by --family.\n" in err
+    code, out, err = schedgap("import", "slurm", log, "--family", "waiting", "--out", path)
+    assert (code, path.exists()) == (0, True)
+    assert "sacct: left out, pending: 1 (2)." in err
+    code, _, err = schedgap("import", "slurm", log, "--family", "fairness", "--out", tmp_path / "j.json")
+    assert (code, "family fairness has no importer 'slurm'" in err) == (2, True)
 
 
 def test_help_is_light_and_version_is_told():

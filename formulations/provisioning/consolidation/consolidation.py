@@ -1,0 +1,205 @@
+"""Repacking a cluster by column generation: a bound proven at any time, and plans from the contents that it finds.
+
+The master (`master`) chooses among contents of machines to rent and of running machines to keep; pricing finds better ones
+by exact knapsacks, in which a task is worth more on the machine that it is on. The relaxation without stocks and moves
+gives the first class prices and contents. What is known of instances without a limit on moves or a stock is better told
+by `column-generation`; this method is for those with them.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.provisioning.column_generation.column_generation import supported
+from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
+from schedgap.formulations.provisioning.consolidation.kinds import kinds_of
+from schedgap.formulations.provisioning.consolidation.master import MICRO, Master
+from schedgap.formulations.provisioning.consolidation.plans import plan_of
+from schedgap.formulations.provisioning.limits import MAX_NANO
+from schedgap.instances.method import Incumbent, Outcome, Status, method
+from schedgap.instances.provisioning.classes import merge_equal_classes
+from schedgap.instances.provisioning.dual_bound import NANO
+from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.objective import cost
+from schedgap.instances.provisioning.offer import MOVES, STOCK
+from schedgap.instances.provisioning.pricing import Pricer
+
+if TYPE_CHECKING:
+    from schedgap.formulations.provisioning.consolidation.kinds import Kinds
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.solution import Provisioning
+
+MAX_CELLS = 60_000_000
+SMOOTHING = 0.8
+FIRST_NODE_LIMIT, LAST_NODE_LIMIT = 4_000, 400_000
+# Shares of the time limit: for the relaxation without limits, and for the master's own.
+FREE_SHARE, RELAXATION_SHARE = 0.1, 0.6
+UNLIMITED_S = 60.0
+CONVERGED = 1e-9
+
+
+def supports(instance: ProvisioningInstance) -> str | None:
+    """Return None, or why the cluster cannot be priced, or not in reasonable memory."""
+    reason = supported(instance)
+    if reason is not None:
+        return reason
+    running = 0 if instance.running is None or instance.max_moves is None else instance.running.size
+    cells = (running + len(instance.families)) * instance.num_classes * 2 * len(instance.resources)
+    if cells > MAX_CELLS:
+        return f"{running} running machines with {instance.num_classes} classes have {cells} cells, over {MAX_CELLS}"
+    return None
+
+
+@method("consolidation", family=FAMILY, supports=supports, bounds=True, handles=(STOCK, MOVES))
+def consolidation(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
+    """Repack a running cluster by column generation, within its stocks and the moves that are allowed."""
+    started = time.perf_counter()
+    merged = merge_equal_classes(instance)
+    search = _Consolidation(merged.instance, started, time_limit_s, threads)
+    build_s = time.perf_counter() - started
+    search.run()
+    solved = time.perf_counter()
+    solution = None if search.plan is None else merged.restore(search.plan)
+    is_optimal = search.objective is not None and search.bound >= search.objective
+    status = Status.OPTIMAL if is_optimal else Status.NO_SOLUTION if solution is None else Status.FEASIBLE
+    return Outcome(
+        solution,
+        search.bound,
+        status,
+        build_s,
+        solved - started - build_s,
+        time.perf_counter() - solved,
+        tuple(search.trajectory),
+        "highs",
+        {"iterations": search.iterations, "columns": int(search.master.kind.size), "groups": len(search.kinds.members)},
+    )
+
+
+class _Consolidation:
+    """One run: kinds, master, pricing, the best plan and the bound."""
+
+    def __init__(
+        self, instance: ProvisioningInstance, started: float, time_limit_s: float | None, threads: int
+    ) -> None:
+        self.instance, self.started, self.threads = instance, started, threads
+        self.limit_s = UNLIMITED_S if time_limit_s is None else time_limit_s
+        self.kinds: Kinds = kinds_of(instance)
+        self.master = Master(self.kinds, threads=threads)
+        expanded, self.twins, self.most = self.kinds.expanded()
+        self.pricer = Pricer(expanded)
+        self.total = expanded.num_tasks
+        self.bound, self.iterations = 0, 0
+        self.plan: Provisioning | None = None
+        self.objective: int | None = None
+        self.trajectory: list[Incumbent] = []
+        size = instance.num_classes + 1 + self.master.limited.size
+        self.duals = np.zeros(size)
+        self.node_limit = FIRST_NODE_LIMIT
+
+    def run(self) -> None:
+        """Relax, generate contents, and look for the best plan of them."""
+        self._begin()
+        self._plan(0.05 * self.limit_s)
+        self._generate(self._deadline(RELAXATION_SHARE))
+        self._plan(self.limit_s - (time.perf_counter() - self.started))
+
+    def _deadline(self, share: float) -> float:
+        return self.started + share * self.limit_s
+
+    def _begin(self) -> None:
+        """Take the contents and class prices of the relaxation without limits, and each machine as it runs."""
+        instance, kinds = self.instance, self.kinds
+        plain = instance.replace(stock=None, running=None, max_moves=None)
+        relaxation = Relaxation(plain, threads=self.threads)
+        relaxation.solve(self._deadline(FREE_SHARE))
+        self._raise(relaxation.bound)
+        self.duals[: instance.num_classes] = relaxation.proof / (MICRO * NANO)
+        self.master.add(relaxation.master.machine_type, relaxation.master.patterns)
+        types, classes = np.nonzero(instance.fits())
+        self.master.add(types, np.eye(instance.num_classes, dtype=np.int64)[classes])
+        groups = np.arange(kinds.num_types, kinds.machine_type.shape[0])
+        family = instance.type2family[kinds.machine_type[groups]]
+        fits = instance.fits()[kinds.machine_type[groups]]
+        content = np.where(fits, kinds.before, 0)
+        used = (content[:, :, None] * np.maximum(instance.demand[family], 0)).sum(axis=1)
+        whole = (used <= instance.capacity[kinds.machine_type[groups]]).all(axis=1)
+        self.master.add(groups[whole], content[whole])
+
+    def _generate(self, deadline: float) -> None:
+        """Generate contents until the relaxation is solved or the deadline has passed."""
+        size, smoothing = self.duals.shape[0], SMOOTHING
+        while self.objective is None or self.bound < self.objective:
+            left = deadline - time.perf_counter()
+            found = self.master.solve(left) if left > 0 else None
+            if found is None or self.bound >= found.objective * MICRO * (1 - CONVERGED):
+                return
+            self.iterations += 1
+            exact = found.row_duals[:size].copy()
+            exact[self.instance.num_classes + 1 :] *= -1
+            before = self.bound
+            added, is_complete = self._price(smoothing * self.duals + (1 - smoothing) * exact, found.row_duals)
+            if added or (smoothing > 0 and self.bound > before):
+                continue
+            if smoothing > 0:
+                smoothing = smoothing - 0.3 if smoothing > 0.5 else 0.0
+            elif not is_complete and self.node_limit < LAST_NODE_LIMIT:
+                self.node_limit *= 10
+            else:
+                return
+
+    def _price(self, duals: FloatArray, row_duals: FloatArray) -> tuple[int, bool]:
+        """Price all kinds at `duals`, dollars; returns how many contents are new, and whether all searches ended."""
+        kinds, num_classes = self.kinds, self.instance.num_classes
+        nano = np.floor(np.maximum(duals, 0.0) * MICRO * NANO)
+        most = MAX_NANO // (2 * max(1, self.total))
+        values = np.minimum(nano[:num_classes], most).astype(np.int64)
+        stay = int(min(nano[num_classes], most)) if kinds.members else 0
+        stocks = np.minimum(nano[num_classes + 1 :], MAX_NANO).astype(np.int64)
+        num_groups = len(kinds.members)
+        given = np.zeros((self.most.shape[0], num_classes + self.twins.size), np.int64)
+        given[:, :num_classes] = values
+        if num_groups:
+            given[-num_groups:, num_classes:] = values[self.twins] + stay
+        extra = np.append(stocks, 0)[self.master.stock_of]
+        target = self.instance.price[kinds.machine_type] * NANO + extra
+        # A kind with a limit lowers the bound by what it is worth beyond its price: no content below that matters.
+        priced = self.pricer.price(given, target, self.node_limit, counts=self.most)
+        bound = self.master.proven(values, stay, stocks, priced.upper)
+        if bound > self.bound:
+            self.duals = duals
+            self._raise(bound)
+        content = priced.pattern[:, :num_classes].copy()
+        # Each twin is another class's, so no place is added to twice.
+        content[:, self.twins] += priced.pattern[:, num_classes:]
+        is_complete = bool((priced.upper <= np.maximum(priced.value, target)).all())
+        return self._add(content, row_duals), is_complete
+
+    def _add(self, content: IntArray, row_duals: FloatArray) -> int:
+        """Add the contents (J, C) that would improve the restricted master."""
+        kind = np.flatnonzero(content.any(axis=1))
+        reduced = self.master.price(kind) - self.master.columns(kind, content[kind]) @ row_duals
+        good = kind[reduced < -1e-9 * self.master.price(kind)]
+        return self.master.add(good, content[good])
+
+    def _plan(self, seconds: float) -> None:
+        """Look for the best plan of the known contents."""
+        if seconds <= 0 or (self.objective is not None and self.bound >= self.objective):
+            return
+        repeat = self.master.solve_integer(seconds, self.objective, self.threads)
+        plan = None if repeat is None else plan_of(self.kinds, self.master.kind, repeat, self.master.content)
+        if plan is not None and (self.objective is None or cost(self.instance, plan) < self.objective):
+            self.plan, self.objective = plan, cost(self.instance, plan)
+            self._note()
+
+    def _raise(self, bound: int) -> None:
+        if bound > self.bound:
+            self.bound = bound
+            self._note()
+
+    def _note(self) -> None:
+        elapsed = time.perf_counter() - self.started
+        self.trajectory.append(Incumbent(elapsed, self.objective, self.bound))

@@ -1,0 +1,193 @@
+"""Repacking a running cluster as an integer program: exact, for stocks, running machines and a limit on moves.
+
+Sets        e running machines: n[e, c] tasks of each class c on them, of type k(e); p patterns of new machines: a[p, c]
+Variables   y[e] in {0, 1}: e is kept;  z[e, c] <= n[e, c] tasks that stay;  w[e, c] tasks that come;  x[p] new machines; whole
+Minimise    sum_e price[k(e)] y[e] + sum_p price[k(p)] x[p]
+Rows        sum_e (z[e, c] + w[e, c]) + sum_p a[p, c] x[p] >= counts[c]          for each class c
+            sum_c demand[c, r] (z[e, c] + w[e, c]) <= capacity[k(e), r] y[e]     for each e, r
+            z[e, c] + w[e, c] <= counts[c] y[e]                                  for each e, c without any demand
+            sum_{e of k} y[e] + sum_{p of k} x[p] <= stock[k]                    for each type k that has a stock
+            sum_e sum_c (n[e, c] - z[e, c]) <= max_moves
+
+The patterns are all maximal ones (`patterns`), none dropped for a cheaper one, which a stock may not have. Without a limit
+on moves there are no e: whatever runs may be given back.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends import MIP_BACKENDS, solve
+from schedgap.formulations.provisioning.consolidation.kinds import Kinds, kinds_of
+from schedgap.formulations.provisioning.consolidation.plans import plan_of
+from schedgap.formulations.provisioning.limits import claimed, without_interference
+from schedgap.formulations.provisioning.patterns.patterns import enumerate_patterns
+from schedgap.formulations.rows import Rows
+from schedgap.formulations.trajectory import improving, whole_claims
+from schedgap.formulations.trusted import proven_cost
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.provisioning.classes import merge_equal_classes
+from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.offer import ANY_NUMBER, MOVES, STOCK
+
+if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.formulations.provisioning.patterns.enumerated import PatternSet
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+MAX_PATTERNS = 30_000
+MAX_ENTRIES = 4_000_000
+
+
+class _Program:
+    """The variables: for each running machine y, and z and w of the classes that may be there; then x."""
+
+    def __init__(self, kinds: Kinds, chosen: PatternSet) -> None:
+        self.kinds, self.patterns = kinds, chosen
+        instance = kinds.instance
+        sizes = [len(machines) for machines in kinds.members]
+        self.group = np.repeat(np.arange(len(sizes)), sizes)
+        self.before = kinds.before[self.group]
+        self.types = kinds.machine_type[kinds.num_types + self.group]
+        fits = instance.fits()[self.types]
+        self.z_machine, self.z_class = np.nonzero((self.before > 0) & fits)
+        self.w_machine, self.w_class = np.nonzero(fits)
+        num_y = self.types.shape[0]
+        self.z = num_y + np.arange(self.z_class.shape[0])
+        self.w = num_y + self.z.size + np.arange(self.w_class.shape[0])
+        self.x = num_y + self.z.size + self.w.size + np.arange(chosen.size)
+        self.size = num_y + self.z.size + self.w.size + chosen.size
+
+    def model(self, name: str) -> LinearModel:
+        """Build the rows."""
+        instance, kinds, patterns = self.kinds.instance, self.kinds, self.patterns
+        rows = Rows(self.size)
+        which, classes = np.nonzero(patterns.patterns)
+        counts = instance.counts.astype(np.float64)
+        rows.add(
+            "cover",
+            np.concatenate((self.z_class, self.w_class, classes)),
+            np.concatenate((self.z, self.w, self.x[which])),
+            np.concatenate((np.ones(self.z.size + self.w.size), patterns.patterns[which, classes])),
+            counts,
+            np.full(counts.shape[0], np.inf),
+        )
+        machine = np.concatenate((self.z_machine, self.w_machine))
+        placed, task_class = np.concatenate((self.z, self.w)), np.concatenate((self.z_class, self.w_class))
+        demand = instance.demand[instance.type2family[self.types[machine]], task_class]
+        for r, resource in enumerate(instance.resources):
+            self._capacity_rows(rows, resource, r, machine, placed, demand[:, r])
+        free = np.flatnonzero((demand == 0).all(axis=1))
+        rows.add(
+            "kept",
+            np.tile(np.arange(free.size), 2),
+            np.concatenate((placed[free], machine[free])),
+            np.concatenate((np.ones(free.size), -counts[task_class[free]])),
+            np.full(free.size, -np.inf),
+            np.zeros(free.size),
+        )
+        limited = np.flatnonzero(kinds.limit[: kinds.num_types] != ANY_NUMBER)
+        place = np.full(instance.num_types, -1)
+        place[limited] = np.arange(limited.size)
+        owner = np.concatenate((place[self.types], place[patterns.machine_type]))
+        used = np.concatenate((np.arange(self.types.shape[0]), self.x))
+        rows.add(
+            "stock",
+            owner[owner >= 0],
+            used[owner >= 0],
+            1.0,
+            np.full(limited.size, -np.inf),
+            kinds.limit[limited].astype(np.float64),
+        )
+        stay = np.array([float(kinds.stay)])
+        rows.add("stay", np.zeros(self.z.size, np.int64), self.z, 1.0, stay, np.array([np.inf]))
+        step = price_step(instance)
+        cost = np.zeros(self.size)
+        cost[: self.types.shape[0]] = instance.price[self.types] // step
+        cost[self.x] = instance.price[patterns.machine_type] // step
+        return rows.model(name, cost, np.zeros(self.size), self._upper(), np.ones(self.size, np.bool_), step)
+
+    def _capacity_rows(
+        self, rows: Rows, resource: str, r: int, machine: IntArray, placed: IntArray, demand: IntArray
+    ) -> None:
+        # Capacity beyond whole multiples of the demands' divisor holds nothing.
+        unit = max(1, int(np.gcd.reduce(demand, initial=0)))
+        size = self.types.shape[0]
+        rows.add(
+            resource,
+            np.concatenate((machine, np.arange(size))),
+            np.concatenate((placed, np.arange(size))),
+            np.concatenate((demand // unit, -(self.kinds.instance.capacity[self.types, r] // unit))),
+            np.full(size, -np.inf),
+            np.zeros(size),
+        )
+
+    def _upper(self) -> FloatArray:
+        upper = np.ones(self.size)
+        upper[self.z] = self.before[self.z_machine, self.z_class]
+        upper[self.w] = self.kinds.instance.counts[self.w_class]
+        needed = -(-self.kinds.instance.counts // np.maximum(self.patterns.patterns, 1)) * (self.patterns.patterns > 0)
+        upper[self.x] = needed.max(axis=1, initial=0)
+        return upper
+
+    def machines(self, values: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return kinds (P,), repeats (P,) and contents (P, C) of the machines that are kept or rented."""
+        x = np.rint(values).astype(np.int64)
+        content = np.zeros((self.types.shape[0], self.kinds.instance.num_classes), np.int64)
+        content[self.z_machine, self.z_class] += x[self.z]
+        content[self.w_machine, self.w_class] += x[self.w]
+        kind = np.concatenate((self.kinds.num_types + self.group, self.patterns.machine_type))
+        repeat = np.concatenate((content.any(axis=1).astype(np.int64), x[self.x]))
+        return kind, repeat, np.vstack((content, self.patterns.patterns))
+
+
+@method(
+    "consolidation-ilp",
+    family=FAMILY,
+    supports=without_interference,
+    bounds=True,
+    exact=True,
+    choices={"backend": MIP_BACKENDS},
+    handles=(STOCK, MOVES),
+)
+def consolidation_ilp(
+    instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
+) -> Outcome:
+    """Repack a running cluster exactly: which machines to keep, which tasks come and go, which patterns to rent."""
+    start = time.perf_counter()
+    merged = merge_equal_classes(instance)
+    small = merged.instance
+    every = enumerate_patterns(small, MAX_PATTERNS)
+    if isinstance(every, str):
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": f"{every}; use consolidation"})
+    program = _Program(kinds_of(small), every)
+    entries = program.size * (1 + len(instance.resources))
+    if entries > MAX_ENTRIES:
+        reason = f"the program would have some {entries} entries, over {MAX_ENTRIES}; use consolidation"
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    model = program.model(f"consolidation-{instance.name}")
+    build_s = time.perf_counter() - start
+    left = None if time_limit_s is None else max(0.0, time_limit_s - build_s)
+    result = solve(model, backend, time_limit_s=left, threads=threads)
+    start = time.perf_counter()
+    bound = None if result.bound is None else proven_cost(result.bound) * model.objective_scale
+    plan = None if result.x is None else plan_of(program.kinds, *program.machines(result.x))
+    solution = None if plan is None else merged.restore(plan)
+    failed = {} if result.unproven is None else {"reason": result.unproven}
+    status = claimed(instance, solution, bound) if result.status is not Status.INFEASIBLE else Status.INFEASIBLE
+    return Outcome(
+        solution,
+        None if status is Status.INFEASIBLE else bound,
+        status,
+        build_s,
+        result.solve_s,
+        time.perf_counter() - start,
+        improving(whole_claims(result.trajectory, after_s=build_s, unit=model.objective_scale)),
+        result.backend,
+        {"columns": int(model.cost.shape[0]), "rows": int(model.row_lower.shape[0]), **failed, **result.details},
+    )

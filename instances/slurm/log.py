@@ -1,0 +1,173 @@
+"""A log of `sacct --parsable2`: the runs that held machines, and a report of what is left out or relaxed.
+
+A run is a line without a step, with a start, that ended after a second or more; whatever its state, it held what it
+held. Steps, and jobs that are pending, running or never started, are left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schedgap.instances.csv_table import read_rows
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.slurm.line import Line
+from schedgap.instances.units import HOUR_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# Of several names for one thing the first that is there counts.
+COLUMNS = (
+    *(("JobID",), ("State",), ("Submit",), ("Start",), ("ElapsedRaw", "Elapsed"), ("AllocCPUS", "NCPUS")),
+    *(("AllocTRES", "ReqMem"), ("NNodes", "AllocNodes")),
+)
+# Resources that are looked at, or that are none.
+KNOWN = ("cpu", "mem", "node", "billing", "energy", "gres/gpu")
+SHOWN = 3
+HETEROGENEOUS = "relaxed, parts of heterogeneous jobs need not start together"
+REQUEUED = "runs of requeued jobs, each submitted when it was requeued"
+SUSPENDED = "ran for less time than from start to end (suspended, or the clock was changed), of which the former counts"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of a job: times in seconds since 1970, by one clock; memory in MiB, rounded up; totals of all nodes."""
+
+    job_id: str
+    state: str
+    submit_s: int
+    eligible_s: int
+    start_s: int
+    elapsed_s: int
+    cores: int
+    nodes: int
+    memory_mib: int
+    gpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Runs in order of submission, and sentences on what is left out and relaxed, by kind and number."""
+
+    name: str
+    jobs: tuple[Job, ...]
+    notes: tuple[str, ...]
+
+
+def read_log(path: Path | str) -> Log:
+    """Read what sacct printed with a header line, plain or gzip.
+
+    Raises
+    ------
+    InstanceError
+        naming file, line, column and value of what is malformed; or if no run is left.
+    """
+    path = Path(path)
+    name = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+    jobs: list[Job] = []
+    report: dict[str, list[str]] = defaultdict(list)
+    seen: dict[str, set[tuple[int, int | None]]] = defaultdict(set)
+    for line in _lines(path):
+        job_id = line.job_id()
+        if job_id["step"]:
+            report["left out, lines of job steps"].append(job_id[0])
+            continue
+        run = line.known_time_s("Submit"), line.time_s("Start")
+        if run in seen[job_id[0]]:
+            report["left out, the same run once more"].append(job_id[0])
+            continue
+        missing = _missing(line)
+        if missing:
+            report[missing] += [job_id[0]] * line.tasks_waiting()
+        else:
+            if seen[job_id[0]]:
+                report[REQUEUED].append(job_id[0])
+            jobs.append(_job(line, report))
+        seen[job_id[0]].add(run)
+    notes = tuple(kind_note(name, kind, names) for kind, names in report.items())
+    if not jobs:
+        found = " ".join(notes) or "It is empty."
+        raise InstanceError(f"{path.name}: no job that ran is in it; give another part of the log. {found}")
+    return Log(name, tuple(sorted(jobs, key=lambda job: job.submit_s)), notes)
+
+
+def kind_note(log: str, kind: str, names: Sequence[str]) -> str:
+    """Return the sentence that counts what is of a kind, with the names of the first."""
+    shown = list(dict.fromkeys(names))
+    more = ", ..." if len(shown) > SHOWN else ""
+    return f"{log}: {kind}: {len(names)} ({', '.join(shown[:SHOWN])}{more})."
+
+
+def core_hours(jobs: Sequence[Job]) -> float:
+    """Return the hours for which cores were held, summed."""
+    return sum(job.cores * job.elapsed_s for job in jobs) / HOUR_S
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    first = None
+    for number, fields in read_rows(path, ("JobID",), "log of sacct --parsable2, header line included,", separator="|"):
+        line = Line(path, number, fields)
+        if first is None:
+            first = line
+            for names in COLUMNS:
+                if line.named(*names) not in fields:
+                    raise InstanceError(
+                        f"{path.name} line 1: no column '{names[0]}'; ask sacct for "
+                        f"{', '.join(columns[0] for columns in COLUMNS)}, and better for Eligible and End too."
+                    )
+        if ("T" in first.fields["Submit"]) != ("T" in fields["Submit"]):
+            raise line.error(
+                "Submit", f"line {first.number} has '{first.fields['Submit']:.60}': give one form of times"
+            )
+        yield line
+
+
+def _missing(line: Line) -> str:
+    """Return why there is no run in a line, or nothing."""
+    state = line.state()
+    if state == "PENDING":
+        return "left out, pending"
+    if state in ("RUNNING", "SUSPENDED", "COMPLETING") or line.fields.get("End") in ("Unknown", "None"):
+        return "left out, still running" if line.time_s("Start") is not None else "left out, never started"
+    if line.time_s("Start") is None or line.whole("AllocCPUS", "NCPUS") == 0:
+        return "left out, never started"
+    return "" if line.elapsed_s() else "left out, ended within a second"
+
+
+def _job(line: Line, report: dict[str, list[str]]) -> Job:
+    job_id, tres = line.job_id()[0], line.tres()
+    cores, nodes = line.whole("AllocCPUS", "NCPUS"), line.whole("NNodes", "AllocNodes")
+    if nodes == 0:
+        raise line.error(line.named("NNodes", "AllocNodes"), "a job that ran has at least one node")
+    memory = line.memory_mib(tres, cores, nodes)
+    submit_s, start_s, end_s = line.known_time_s("Submit"), line.known_time_s("Start"), line.time_s("End")
+    elapsed_s = line.elapsed_s()
+    if end_s is not None and end_s < start_s:
+        raise line.error("End", f"it is before Start, '{line.fields['Start']}'")
+    others = [item for item in tres if item not in KNOWN and not item.startswith("gres/gpu:")]
+    for kind, is_so in (
+        ("relaxed, memory is unknown and taken as 0", memory is None),
+        ("memory is rounded up to whole MiB", memory is not None and memory.denominator > 1),
+        (HETEROGENEOUS, "+" in job_id),
+        (f"relaxed, other resources are dropped, such as {others[0] if others else ''}", bool(others)),
+        (SUSPENDED, end_s is not None and end_s - start_s != elapsed_s),
+    ):
+        if is_so:
+            report[kind].append(job_id)
+    return Job(
+        job_id,
+        line.state(),
+        submit_s,
+        # Unknown where the job was never held back.
+        max(submit_s, line.time_s("Eligible") or 0),
+        start_s,
+        elapsed_s,
+        cores,
+        nodes,
+        ceil(memory or 0),
+        line.gpus(tres),
+    )
