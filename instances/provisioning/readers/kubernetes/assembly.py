@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.offer import ANY_NUMBER
-from schedgap.instances.provisioning.readers.amounts import in_units, micro_dollars, unique_names
+from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, micro_dollars, unique_names
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, HOSTNAME, ZONE, may_run
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
@@ -124,24 +125,19 @@ class Assembly:
         self._leave_out()
 
     def _leave_out(self) -> None:
-        vectors = [[row.get(name, 0) for name in self.resources] for row in self.demand]
-        sizes = np.array([[o.capacity.get(name, 0) for name in self.resources] for o in self.offers], object)
-        family = np.array(self.family)
-        limit = 2**62
-        sizes = np.minimum(sizes, limit).astype(np.int64)
-        kept = []
-        for c, vector in enumerate(vectors):
-            fits = (sizes >= np.array([min(value, limit) for value in vector])).all(axis=1)
-            if max(vector) < limit and (fits & self.allowed[c][family]).any():
-                kept.append(c)
-                continue
-            for group in self.members[c]:
-                self.report.left_out[UNFITTED][group.name] += group.count
-        if not kept:
+        """Leave out the classes that no machine holds. O(C K R), K the distinct sizes of each family."""
+        wanted = np.array([[min(row.get(name, 0), UNLIMITED + 1) for name in self.resources] for row in self.demand])
+        sizes = [[min(offer.capacity.get(name, 0), UNLIMITED) for name in self.resources] for offer in self.offers]
+        rows = np.unique(np.column_stack((self.family, sizes)), axis=0)
+        family, sizes_of = rows[:, 0], rows[:, 1:]
+        fits = [bool((self.allowed[c][family] & (sizes_of >= row).all(axis=1)).any()) for c, row in enumerate(wanted)]
+        for group in (group for c, members in enumerate(self.members) if not fits[c] for group in members):
+            self.report.left_out[UNFITTED][group.name] += group.count
+        if not any(fits):
             raise InstanceError("no pod fits a machine that can be had; correct the sizes in the price list.")
-        self.demand = [self.demand[c] for c in kept]
-        self.members = [self.members[c] for c in kept]
-        self.allowed = self.allowed[kept]
+        self.demand = list(compress(self.demand, fits))
+        self.members = list(compress(self.members, fits))
+        self.allowed = self.allowed[fits]
 
     def instance(self, name: str, state: State) -> ProvisioningInstance:
         """Return the instance, with the nodes as running machines."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import THOUSAND
-from schedgap.instances.provisioning.readers.kubernetes.constraints import OPERATORS, Machine, holds
+from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, holds
 from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def _anti_affinity(state: State, groups: Sequence[PodGroup], found: Exclusions) 
     expressions = [expression for term in terms for expression in term.selector or ()]
     keys = {expression.key for expression in expressions}
     for expression in expressions:
-        if expression.operator not in OPERATORS[:4]:
+        if expression.operator[0] in "GL":
             raise InstanceError(
-                f"a selector of pods has operator '{expression.operator:.60}'; Kubernetes has {', '.join(OPERATORS[:4])}."
+                f"a selector of pods has operator '{expression.operator}', which is for nodes; correct the object."
             )
     members: defaultdict[_Profile, list[int]] = defaultdict(list)
     cache: dict[bytes, tuple[tuple[str, str], ...]] = {}

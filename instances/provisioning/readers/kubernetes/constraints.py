@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -18,7 +18,6 @@ HOSTNAME = "kubernetes.io/hostname"
 TYPE, OLD_TYPE = "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"
 ZONE, OLD_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
-OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte")
 # Labels that follow from a machine's type, place or price, not from the group that it belongs to.
 OF_THE_TYPE = (
     *("kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/", "failure-domain.beta.kubernetes.io/", TYPE),
@@ -46,7 +45,7 @@ class Toleration(Struct, frozen=True):
     """A pod's toleration."""
 
     key: str = ""
-    operator: str = ""
+    operator: Literal["", "Equal", "Exists", "Gt", "Lt"] = ""
     value: str = ""
     effect: str = ""
 
@@ -97,11 +96,9 @@ def holds(expression: Expression, machine: Machine) -> bool | None:
     Raises
     ------
     InstanceError
-        for an operator that Kubernetes does not have, and a limit that is no whole number.
+        for a limit that is no whole number.
     """
     key, operator, values = expression.key, expression.operator, expression.values
-    if operator not in OPERATORS:
-        raise InstanceError(f"operator '{operator:.60}' on label '{key:.60}' is none of {', '.join(OPERATORS)}")
     if operator[0] in "GL":
         limit = _limit(expression)
     if key in machine.unknown:

@@ -60,6 +60,8 @@ def read_objects(paths: Sequence[Path | str]) -> Iterator[tuple[str, Struct]]:
             place = f"{path.name} item {number}"
             # Lists of one kind may leave it to the list.
             kind: str = _decoded(place, raw, _Head).kind or kind_of_list
+            if not kind:
+                raise InstanceError(f"{place}: it has no kind; correct the object or take it out.")
             if kind in KINDS:
                 yield place, _decoded(place, raw, KINDS[kind])
 

@@ -7,7 +7,7 @@ Parts that many pods have in common stay raw: they are decoded once for each dis
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Raw, Struct, field
 
@@ -112,7 +112,7 @@ class Pod(Struct):
 
 class Taint(Struct, frozen=True):
     key: str
-    effect: str
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
     value: str = ""
 
 
@@ -134,7 +134,7 @@ class Node(Struct):
 
 class Expression(Struct, frozen=True):
     key: str
-    operator: str
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]
     values: tuple[str, ...] = ()
 
 
@@ -143,17 +143,17 @@ class Labels(Struct):
 
 
 class TemplateSpec(Struct):
-    requirements: tuple[Expression, ...] = ()
+    requirements: tuple[Expression, ...]
     taints: tuple[Taint, ...] = ()
 
 
 class Template(Struct):
+    spec: TemplateSpec
     metadata: Labels = field(default_factory=Labels)
-    spec: TemplateSpec = field(default_factory=TemplateSpec)
 
 
 class NodePoolSpec(Struct):
-    template: Template = field(default_factory=Template)
+    template: Template
     limits: Quantities | None = None
 
 

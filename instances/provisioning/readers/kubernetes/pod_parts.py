@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.objects import PodSpec
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-DO_NOT_SCHEDULE = "DoNotSchedule"
+DO_NOT_SCHEDULE: Final = "DoNotSchedule"
 # Kinds of constraints that a vector of resources for each machine cannot state.
 SPREAD, AFFINITY, ANTI_ZONE = "topology spread by {}", "required pod affinity", "pod anti-affinity by {}"
 NOT_MERGED = "pod anti-affinity by hostname with matchLabelKeys or a namespaceSelector"
@@ -70,7 +70,7 @@ class _Affinity(Struct, rename="camel"):
 
 class _Spread(Struct, rename="camel"):
     topology_key: str
-    when_unsatisfiable: str = DO_NOT_SCHEDULE
+    when_unsatisfiable: Literal["DoNotSchedule", "ScheduleAnyway"] = DO_NOT_SCHEDULE
 
 
 class Apart(NamedTuple):

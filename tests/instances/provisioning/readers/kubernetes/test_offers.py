@@ -213,16 +213,21 @@ def test_what_is_left_out(read, one, k8s):
             ["node", "bad"],
             r"cluster.json item 1, Pod shop/x: '1x' is no quantity; .*; correct the object or take it out\.",
         ),
+        (["node", "kindless"], "cluster.json item 1: it has no kind; correct the object or take it out"),
+        (["node", "sign"], "a selector of pods has operator 'Gt', which is for nodes; correct the object"),
         (["node", "wrong"], r"cluster.json item 1 \('x'\): Expected `array`, got `int` - at `\$.spec.containers`"),
     ],
 )
 def test_states_that_do_not_do(read, one, k8s, objects, message):
+    sign = {"key": "a", "operator": "Gt", "values": ["1"]}
     known = {
         "node": k8s.node("a", "m", "4", "16Gi", "9"),
         "typeless": k8s.node("t", "m", "4", "16Gi", "9", {TYPE: ""}),
         "pod": one("x", "a"),
         "elsewhere": one("x", "b"),
         "bad": one("x", cpu="1x"),
+        "kindless": {"metadata": {"name": "x"}},
+        "sign": one("x", affinity=k8s.apart({}, labelSelector={"matchExpressions": [sign]})),
         "wrong": one("x"),
     }
     known["wrong"]["spec"]["containers"] = 1
