@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
+Offer: TypeAlias = "tuple[IntArray, IntArray, IntArray, IntArray, IntArray]"
 # In place of a stock: more machines than any solution has.
 PLENTY = 2**62
 
@@ -27,14 +28,13 @@ PLENTY = 2**62
 class Cluster:
     """Nodes 0..number - 1 in the order in which they are tried, the first `num_running` of them running from the start.
 
-    sizes : (C, R) int64, what a task of each class asks for. stock : (K,) int64. nodes : with rows to spare.
+    stock : (K,) int64, machines of each type that can still be had. nodes : with rows to spare. Others as in `Catalogue`.
     """
 
     demand: IntArray
     type2family: IntArray
     capacity: IntArray
     price: IntArray
-    sizes: IntArray
     stock: IntArray
     tasks: Tasks
     nodes: Nodes
@@ -43,14 +43,11 @@ class Cluster:
 
     @classmethod
     def of(cls, instance: ProvisioningInstance, queue: IntArray) -> Cluster:
-        """Return the present: tasks stay where they run as far as there is room, the others wait.
+        """Return the present of an instance: running machines in the order of their names.
 
-        queue : (T,) int64, the tasks in the order in which the rule takes them. Running machines are in the order of their
-        names. A task asks for what it asks for on the family of its reservation-price type.
+        queue : (T,) int64, the tasks in the order in which the rule takes them.
         """
-        num_tasks = instance.num_tasks
-        home = np.full(num_tasks, -1, np.int64)
-        types = np.empty(0, np.int64)
+        home, types = np.full(instance.num_tasks, -1, np.int64), np.empty(0, np.int64)
         if instance.running is not None:
             names = by_name(instance.running.names)
             types, home = instance.running.machine_type[names], _homes(instance, names)
@@ -58,13 +55,22 @@ class Cluster:
         if instance.stock is not None:
             used = np.bincount(types, minlength=instance.num_types)
             stock = np.where(instance.stock == ANY_NUMBER, PLENTY, np.maximum(instance.stock - used, 0))
-        rank = np.empty(num_tasks, np.int64)
-        rank[queue] = np.arange(num_tasks)
-        place = np.full(num_tasks, -1, np.int64)
-        tasks = Tasks(np.array(instance.task_classes()), np.array(queue), rank, place, home)
-        nodes = Nodes(types.copy(), instance.capacity[types], np.zeros(instance.num_classes, np.int64))
-        offer = (instance.demand, instance.type2family, instance.capacity, instance.price)
-        cluster = cls(*offer, sizes_of(instance), stock, tasks, nodes, types.shape[0], types.shape[0])
+        offer = (instance.demand, instance.type2family, instance.capacity, instance.price, stock)
+        return cls.start(offer, types, home, np.array(instance.task_classes()), queue)
+
+    @classmethod
+    def start(cls, offer: Offer, types: IntArray, home: IntArray, task2class: IntArray, queue: IntArray) -> Cluster:
+        """Return a present: tasks stay where they run as far as there is room, the others wait.
+
+        offer : `demand`, `type2family`, `capacity`, `price` and `stock`. types : (M,) of the nodes. home : (T,) the node of
+        each task, -1 for none. task2class, queue : as in `Tasks`.
+        """
+        demand, _, capacity, _, _ = offer
+        rank = np.empty_like(home)
+        rank[queue] = np.arange(home.shape[0])
+        tasks = Tasks(task2class, np.array(queue), rank, np.full_like(home, -1), home)
+        nodes = Nodes(types.copy(), capacity[types], np.zeros(demand.shape[1], np.int64))
+        cluster = cls(*offer, tasks, nodes, types.shape[0], types.shape[0])
         settle(tasks, cluster.catalogue(), nodes)
         return cluster
 
@@ -157,7 +163,7 @@ def by_name(names: Sequence[str]) -> IntArray:
 
 
 def sizes_of(instance: ProvisioningInstance) -> IntArray:
-    """(C, R) int64, what a task asks for on the family of its reservation-price type."""
+    """(C, R) int64, what a task counts as: what it asks for on the family of its reservation-price type."""
     return instance.demand[instance.type2family[instance.reservation_type], np.arange(instance.num_classes)]
 
 

@@ -20,7 +20,7 @@ from schedgap.instances.provisioning.model import FAMILY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schedgap.instances.arrays import BoolArray
+    from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.method import Outcome
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
@@ -59,14 +59,17 @@ def cluster_autoscaler(
     `least-waste`. Machines that run without tasks are given back in any case.
     """
     cluster = Cluster.of(instance, np.arange(instance.num_tasks))
-    _grow(cluster, ScaleUp(cluster, instance.resources, expander, rng))
+    grow(cluster, ScaleUp(cluster, instance.resources, expander, rng))
     if scale_down and not cluster.waiting.size:
-        while shrink(cluster, instance.resources, utilisation_percent, instance.max_moves):
-            pass
+        gone = True
+        while gone:
+            cluster.remove_empty()
+            little_used = is_little_used(cluster, instance.resources, utilisation_percent)
+            gone = shrink(cluster, np.flatnonzero(little_used), instance.max_moves)
     return cluster.outcome(instance)
 
 
-def _grow(cluster: Cluster, scale_up: ScaleUp) -> None:
+def grow(cluster: Cluster, scale_up: ScaleUp) -> None:
     """Add nodes until no task waits, or no group can grow for any."""
     tasks, at = cluster.tasks, 0
     while (waiting := cluster.waiting).size:
@@ -83,13 +86,11 @@ def _grow(cluster: Cluster, scale_up: ScaleUp) -> None:
         np.subtract.at(cluster.nodes.left, first + where, demand)
 
 
-def shrink(cluster: Cluster, resources: Sequence[str], utilisation_percent: int, max_moves: int | None) -> bool:
-    """Simulate the removal of every little used node once, in turn; return whether one has gone.
+def shrink(cluster: Cluster, chosen: IntArray, max_moves: int | None = None) -> bool:
+    """Drop those of some nodes, in turn, whose tasks fit on others; return whether one has gone.
 
     max_moves : so many tasks may be elsewhere than where they ran at first.
     """
-    cluster.remove_empty()
-    chosen = np.flatnonzero(_is_little_used(cluster, resources, utilisation_percent))
     work, catalogue, claims = new_work(cluster), cluster.catalogue(), new_claims(1, cluster.demand.shape)
     gone = False
     while chosen.size:
@@ -102,7 +103,7 @@ def shrink(cluster: Cluster, resources: Sequence[str], utilisation_percent: int,
     return gone
 
 
-def _is_little_used(cluster: Cluster, resources: Sequence[str], utilisation_percent: int) -> BoolArray:
+def is_little_used(cluster: Cluster, resources: Sequence[str], utilisation_percent: int) -> BoolArray:
     """(M,) bool."""
     types = cluster.nodes.machine_type[: cluster.number]
     capacity = cluster.capacity[types]

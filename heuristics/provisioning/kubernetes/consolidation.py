@@ -76,33 +76,33 @@ def karpenter_consolidation(
     place_waiting(cluster, pool)
     if not cluster.waiting.size:
         for _ in range(passes):
-            if not consolidate(cluster, pool, order, budget_percent, cluster.moves_left(instance.max_moves)):
+            cluster.remove_empty()
+            allowed = -(-cluster.num_nodes * budget_percent // 100)
+            if not consolidate(cluster, pool, order, allowed, cluster.moves_left(instance.max_moves)):
                 break
     return cluster.outcome(instance)
 
 
 def consolidate(
-    cluster: Cluster, pool: IntArray, order: str, budget_percent: int, moves: int, kept: IntArray | None = None
-) -> bool:
-    """Do one pass of consolidation; return whether anything but machines without tasks has gone.
+    cluster: Cluster, pool: IntArray, order: str, allowed: int, moves: int, kept: IntArray | None = None
+) -> int:
+    """Do one pass of consolidation of nodes that are not empty; return how many have gone.
 
-    pool : (F,) int64. moves : so many tasks may leave their home. kept : nodes that must stay.
+    pool : (F,) int64. allowed : at most so many may go. moves : so many tasks may leave their home. kept : nodes that stay.
     """
-    cluster.remove_empty()
     cluster.make_room(1)
     chosen = candidates(cluster, order, kept)
-    allowed = -(-chosen.shape[0] * budget_percent // 100)
     work, catalogue = new_work(cluster), cluster.catalogue(pool)
     claims, pools = new_claims(1, cluster.demand.shape), int(pool[-1]) + 1
     rest = (cluster.tasks, catalogue, cluster.nodes, cluster.number, claims, work, pools, moves)
-    number = widest_prefix(chosen, min(allowed, MOST_AT_ONCE), *rest)
+    number = widest_prefix(chosen, min(allowed, MOST_AT_ONCE, chosen.shape[0]), *rest)
     if number == 0 and allowed > 0:
         number = min(first_removable(chosen, chosen.shape[0], *rest), 1)
     if number == 0:
-        return False
+        return 0
     rented = removal(chosen, number, *rest)
     cluster.number = commit(chosen, number, rented, cluster.tasks, catalogue, cluster.nodes, cluster.number, work)
-    return True
+    return number
 
 
 def candidates(cluster: Cluster, order: str, kept: IntArray | None) -> IntArray:

@@ -74,6 +74,7 @@ def test_budget_and_passes(make):
     assert kept(instance, passes=1)[1] == 5
     assert kept(instance, budget_percent=0)[1] == 20
     assert kept(instance, budget_percent=1)[1] == 5
+    assert kept(instance, budget_percent=1000, passes=1)[1] == 5
 
 
 def test_a_replacement_needs_stock(make):
