@@ -44,7 +44,11 @@ COMMANDS = {
         "Show the runs of a suite: its table, a page to look at, figures for papers, all runs as a table.",
     ),
     "generate": ("instances", "generate", "Generate a seeded instance and write it as JSON."),
-    "import": ("instances", "import_trace", "Turn a trace into an instance."),
+    "import": (
+        "instances",
+        "import_trace",
+        "Turn a trace, tables of machines and tasks, or the state of a cluster into an instance.",
+    ),
     "verify": (
         "instances",
         "verify",
@@ -53,13 +57,17 @@ COMMANDS = {
     "export": ("export", "export", "Write a formulation of an instance as a model file for any other solver."),
     "fetch": ("fetch", "fetch", "Download a public trace, check its SHA-256 and print where it is."),
 }
+# What `import` does not know are parameters of the format's reader.
+SETTINGS: dict[str, dict[str, Any]] = {"import": {"ignore_unknown_options": True}}
 
 
 def load_command(name: str) -> Any:
     """Import the module of a command and return the command."""
     module, function, _ = COMMANDS[name]
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name)(getattr(import_module(f"schedgap.bench.cli.{module}"), function))
+    alone.command(name, context_settings=SETTINGS.get(name))(
+        getattr(import_module(f"schedgap.bench.cli.{module}"), function)
+    )
     return typer.main.get_command(alone)
 
 

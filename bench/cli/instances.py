@@ -1,7 +1,5 @@
 """`schedgap generate`, `import`, `verify`: instances and solutions as files."""
 
-# ruff: noqa: TC003 - typer reads the annotations when the program runs.
-
 from __future__ import annotations
 
 import json
@@ -32,17 +30,41 @@ def generate(
 
 
 def import_trace(
-    format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="Format of the trace (`schedgap list traces`).")],
-    trace: Annotated[Path, typer.Argument(help="The trace file.")],
+    format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="Format (`schedgap list instances`).")],
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE]... [parameter=value | --parameter value]...", help="The files, and parameters."),
+    ] = None,
+    *,
     out: OutFile,
-    parameters: Parameters = None,
     family: Annotated[str, typer.Option("--family", help="Of the instance, where several read the format.")] = "",
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Turn a trace into an instance."""
-    source = Source(_reading(format_name, family), "importer", format_name, trace, _pairs(parameters or []))
+    """Turn a trace, tables of machines and tasks, or the state of a cluster into an instance."""
+    paths, pairs = _split(given or [])
+    path, more = (paths[0], tuple(paths[1:])) if paths else (None, ())
+    source = Source(_reading(format_name, family), "importer", format_name, path, _pairs(pairs), more)
     _write(source, out, force=force, as_json=as_json)
+
+
+def _split(given: list[str]) -> tuple[list[Path], list[str]]:
+    """Return the files and the `parameter=value` of an import; `--parameter value` is another way to write the latter."""
+    paths, pairs, rest = [], [], iter(given)
+    for text in rest:
+        if text.startswith("--"):
+            key, separator, value = text.removeprefix("--").partition("=")
+            given_value = value if separator else next(rest, None)
+            if given_value is None:
+                raise typer.BadParameter(f"'{text}' has no value")
+            pairs.append(f"{key.replace('-', '_')}={given_value}")
+        elif text.startswith("-") and len(text) > 1:
+            raise typer.BadParameter(f"there is no option '{text}'")
+        elif "=" in text and not Path(text).exists():
+            pairs.append(text)
+        else:
+            paths.append(Path(text))
+    return paths, pairs
 
 
 def verify(

@@ -27,6 +27,7 @@ class Source:
     """How to make an instance.
 
     kind : `generator`, `importer` or `file`. name : of the first two. path : of the last two.
+    more_paths : beside `path`, for an importer that takes several.
     """
 
     family: str
@@ -34,6 +35,7 @@ class Source:
     name: str = ""
     path: Path | None = None
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    more_paths: tuple[Path, ...] = ()
 
     def build(self) -> Any:
         """Make the instance.
@@ -55,7 +57,7 @@ class Source:
         maker = known[self.name]
         chosen = converted(maker, f"{self.kind} {self.name}", self.parameters)
         try:
-            return maker(**chosen) if self.kind == "generator" else maker(self.path, **chosen)
+            return maker(*self._paths(maker), **chosen)
         except (OverflowError, MemoryError, ValueError) as error:
             # What NumPy says of parameters that no array can have.
             given = ", ".join(f"{key}={value!s:.60}" for key, value in chosen.items())
@@ -63,11 +65,22 @@ class Source:
                 f"{self.kind} {self.name} makes no instance of {given} ({error!s:.100}); choose other values."
             ) from error
 
+    def _paths(self, maker: Callable[..., Any]) -> tuple[Path, ...]:
+        """Return the paths that an importer is called with: one, or any number where it takes `*paths`."""
+        if self.kind == "generator":
+            return ()
+        paths = (*(() if self.path is None else (self.path,)), *self.more_paths)
+        several = any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(maker).parameters.values())
+        if len(paths) != 1 and not several:
+            raise InstanceError(f"importer {self.name} reads one file, {len(paths)} are given; give one.")
+        return paths
+
     def described(self) -> dict[str, Scalar]:
         """Return the source as JSON scalars, for the record."""
         path = {} if self.path is None else {"path": str(self.path)}
         name = {} if self.kind == "file" else {"name": self.name}
-        return {"kind": self.kind, **name, **path, **self.parameters}
+        more = {f"path_{number}": str(path) for number, path in enumerate(self.more_paths, 2)}
+        return {"kind": self.kind, **name, **path, **more, **self.parameters}
 
 
 def converted(maker: Callable[..., Any], what: str, given: Mapping[str, Scalar]) -> dict[str, Scalar]:

@@ -19,7 +19,7 @@ from schedgap.instances.provisioning.moves import keeping, moves
 from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step
 from schedgap.instances.provisioning.offer import ANY_NUMBER, features
 from schedgap.instances.provisioning.picture import picture
-from schedgap.instances.provisioning.readers.alibaba import alibaba
+from schedgap.instances.provisioning.readers import alibaba, csv_tables, kubernetes
 from schedgap.instances.provisioning.running import Running
 from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
@@ -47,7 +47,7 @@ PROVISIONING = register_family(
             "kubernetes-like": kubernetes_like,
             "consolidation": consolidation,
         },
-        importers={"alibaba-gpu-v2023": alibaba},
+        importers={"alibaba-gpu-v2023": alibaba, "csv": csv_tables, "kubernetes": kubernetes},
         shrink=shrink,
         measures=measures,
         picture=picture,
@@ -75,9 +75,11 @@ __all__ = [
     "alibaba_like_running",
     "consolidation",
     "cost",
+    "csv_tables",
     "distinct",
     "karpenter_basic",
     "keeping",
+    "kubernetes",
     "kubernetes_like",
     "lost_value",
     "merge_equal_classes",

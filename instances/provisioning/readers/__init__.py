@@ -1,5 +1,7 @@
-"""Readers of traces as provisioning instances."""
+"""Readers of traces, clusters and tables as provisioning instances."""
 
 from schedgap.instances.provisioning.readers.alibaba import alibaba
+from schedgap.instances.provisioning.readers.csv_tables import csv_tables
+from schedgap.instances.provisioning.readers.kubernetes import kubernetes
 
-__all__ = ["alibaba"]
+__all__ = ["alibaba", "csv_tables", "kubernetes"]

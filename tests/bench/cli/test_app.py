@@ -177,6 +177,45 @@ def test_import(schedgap, tmp_path, alibaba_csv):
     assert read_instance(path).num_tasks == 50
 
 
+def test_import_of_tables_with_parameters_in_either_spelling(schedgap, tmp_path):
+    """What the reader has to say goes to stderr; `--name value` is `name=value`."""
+    (tmp_path / "m.csv").write_text("name,price,cpu,gpu\nm,1,4,1\n")
+    (tmp_path / "t.csv").write_text("name,count,cpu\nx,3,2\n")
+    machines, tasks = tmp_path / "m.csv", tmp_path / "t.csv"
+    spelled = (
+        ["--machines", machines, "--tasks", tasks],
+        [f"--machines={machines}", f"tasks={tasks}"],
+        [machines, "--tasks", tasks],
+    )
+    for number, given in enumerate(spelled):
+        path = tmp_path / f"{number}.json"
+        code, _, err = schedgap("import", "csv", *given, "--out", path)
+        assert (code, err) == (0, "t.csv: no task asks for gpu, which are left out.\n")
+        assert read_instance(path).digest == read_instance(tmp_path / "0.json").digest
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            ["csv", "m.csv", "--fasks", "t.csv"],
+            "importer csv has no parameter 'fasks'; it has: machines, tasks, running",
+        ),
+        (["csv", "m.csv", "--tasks"], "'--tasks' has no value"),
+        (["csv", "-p", "tasks=t.csv"], "there is no option '-p'"),
+        (["csv", "--tasks", "a", "tasks=b"], "'tasks' is given twice, as 'a' and 'b'"),
+        (["alibaba-gpu-v2023"], "importer alibaba-gpu-v2023 reads one file, 0 are given; give one"),
+        (["alibaba-gpu-v2023", "a", "b"], "reads one file, 2 are given"),
+        (["kubernetes", "a", "b", "--catalogue", "none.csv"], "none.csv: cannot be read"),
+    ],
+)
+def test_mistakes_in_imports(schedgap, tmp_path, monkeypatch, given, message):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = schedgap("import", *given, "--out", "x.json")
+    assert (code, out) == (2, "")
+    assert message in err
+
+
 def test_a_format_of_several_families(schedgap, tmp_path):
     log, path = tmp_path / "sacct.txt", tmp_path / "i.json"
     log.write_text(

@@ -1,0 +1,141 @@
+"""Exact amounts of foreign formats in the integer units of an instance.
+
+While a file is read, an amount is a whole number of fine units: bytes where the resource's name ends in `_bytes`,
+thousandths of every other resource. Which unit memory has in the instance is decided when all demands are known.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.units import DOLLAR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+THOUSAND = 1000
+BYTES = "_bytes"
+# Bytes in what a name's ending says.
+MEMORY_UNITS = {"_gib": 2**30, "_mib": 2**20, "_kib": 2**10, BYTES: 1}
+# Unlimited: more than any demand, and sums of them still fit 62 bits.
+UNLIMITED = 2**50
+_DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?", re.ASCII)
+
+
+def decimal(text: str) -> Fraction | None:
+    """Return a decimal number as people write it, exactly, or None if the text is none that is not negative."""
+    text = text.strip()
+    if len(text) > 60 or _DECIMAL.fullmatch(text) is None:
+        return None
+    value = Fraction(text)
+    return value if value >= 0 else None
+
+
+def column_resource(column: str) -> tuple[str, int]:
+    """Return the resource that a column named `ram_gib`, `memory_gib` or `gpu` holds, and the fine units in one of it."""
+    for ending, size in MEMORY_UNITS.items():
+        if column.endswith(ending):
+            stem = column.removesuffix(ending)
+            return ("ram" if stem in ("memory", "mem") else stem) + BYTES, size
+    return column, THOUSAND
+
+
+def micro_dollars(price: Fraction) -> int:
+    """Return a price in whole micro-dollars, rounded down: a bound on the total price stays one."""
+    return math.floor(price * DOLLAR)
+
+
+def rounding_note(prices: Iterable[Fraction]) -> tuple[str, ...]:
+    """Return a sentence on prices, all that were given, which are finer than a micro-dollar; nothing if none is."""
+    lost = [part for price in prices if (part := price * DOLLAR % 1)]
+    if not lost:
+        return ()
+    return (
+        f"{len(lost)} prices are finer than a micro-dollar and were rounded down, by at most "
+        f"{float(max(lost)):.2g} micro-dollars an hour for a machine.",
+    )
+
+
+def in_units(
+    resources: Sequence[str],
+    demands: Sequence[Mapping[str, int]],
+    capacities: Sequence[Mapping[str, int]],
+    shown: Mapping[str, str] | None = None,
+    *,
+    alike: bool = False,
+) -> tuple[tuple[str, ...], list[list[int]], list[list[int]]]:
+    """Return names, demands and capacities of resources in the units of an instance, from fine units.
+
+    Memory gets the coarsest of MiB, KiB and bytes of which every demand is a whole number; capacities are rounded down
+    to it, which no sum of demands can tell. O((C + K) R).
+
+    alike : rounds capacities down to a multiple of the greatest common divisor of all demands for the resource, which none
+        can tell either: machines that differ by less become equal.
+
+    shown : names to give to resources that count in MiB, such as `ram_gib`.
+
+    Raises
+    ------
+    InstanceError
+        for a demand above `UNLIMITED`.
+    """
+    names, demand_columns, capacity_columns = [], [], []
+    for resource in resources:
+        demand = [row.get(resource, 0) for row in demands]
+        if max(demand, default=0) > UNLIMITED:
+            raise InstanceError(
+                f"a demand for {resource} is {max(demand)} of its finest units; it must be at most 2^50."
+            )
+        step = math.gcd(*demand) or (2**20 if resource.endswith(BYTES) else 1)
+        name, unit = resource, 1
+        if resource.endswith(BYTES):
+            ending = next(end for end in ("_mib", "_kib", BYTES) if step % MEMORY_UNITS[end] == 0)
+            name, unit = resource.removesuffix(BYTES) + ending, MEMORY_UNITS[ending]
+            if ending == "_mib":
+                name = (shown or {}).get(resource, name)
+        names.append(name)
+        demand_columns.append([value // unit for value in demand])
+        least = step if alike else unit
+        capacity_columns.append([min(row.get(resource, 0), UNLIMITED) // least * (least // unit) for row in capacities])
+    return (
+        tuple(names),
+        [list(row) for row in zip(*demand_columns, strict=True)],
+        [list(row) for row in zip(*capacity_columns, strict=True)],
+    )
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """Return the names with `-2`, `-3`, ... at those that are there already."""
+    used: set[str] = set()
+    next_number: dict[str, int] = {}
+    made = []
+    for name in names:
+        chosen = name
+        while chosen in used:
+            next_number[name] = next_number.get(name, 1) + 1
+            chosen = f"{name}-{next_number[name]}"
+        used.add(chosen)
+        made.append(chosen)
+    return made
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return names in a row, and how many more there are beyond `most`."""
+    shown = ", ".join(f"{name:.60}" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def one_of(what: str, value: str, known: Sequence[str]) -> None:
+    """Refuse a parameter's value that is none of the known ones.
+
+    Raises
+    ------
+    InstanceError
+        naming them.
+    """
+    if value not in known:
+        raise InstanceError(f"{what} is one of {', '.join(known)}, not '{value:.60}'.")

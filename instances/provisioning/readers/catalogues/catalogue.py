@@ -1,0 +1,111 @@
+"""What a price list says of machines, whatever format it has."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from fractions import Fraction
+
+
+ON_DEMAND, SPOT, RESERVED = "on-demand", "spot", "reserved"
+ARCH_LABEL, OS_LABEL = "kubernetes.io/arch", "kubernetes.io/os"
+# How others call architectures, in Kubernetes' words.
+ARCHITECTURES = {"x86_64": "amd64", "x64": "amd64", "aarch64": "arm64"}
+# Labels that Karpenter's AWS provider derives from a type's name, such as c7gn.2xlarge.
+_AWS_NAME = re.compile(r"(([a-z]+)(?:-\d+tb)?(\d+)[a-z0-9-]*)\.([a-z0-9-]+)")
+_AWS = "karpenter.k8s.aws/instance-"
+
+
+class Offering(NamedTuple):
+    """One price, in dollars an hour. zone : empty for all."""
+
+    capacity_type: str
+    zone: str
+    price: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class MachineType:
+    """A machine that can be rented.
+
+    capacity : fine units by resource; a resource that is not there is 0, save `pods`, without which there is no limit.
+    overhead : what of it the system takes. labels : Kubernetes' labels as far as they are known.
+    count : how many there are, -1 for any number. fee : dollars an hour beside the price.
+    """
+
+    name: str
+    capacity: Mapping[str, int]
+    offerings: tuple[Offering, ...]
+    overhead: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    family: str = ""
+    count: int = -1
+    fee: Fraction | None = None
+
+    def usable(self) -> dict[str, int]:
+        """Return the capacity without the overhead, in fine units."""
+        return {name: max(0, size - self.overhead.get(name, 0)) for name, size in self.capacity.items()}
+
+    def price(self, capacity_type: str, zone: str = "") -> Fraction | None:
+        """Return the price, with the fee; that of the zone, else the least of all zones; None where there is none."""
+        offers = [offer for offer in self.offerings if offer.capacity_type == capacity_type]
+        near = [offer for offer in offers if offer.zone in (zone, "")] or offers
+        return None if not near else min(offer.price for offer in near) + (self.fee or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Machine types of one price list, with unique names. notes : what was left out or rounded."""
+
+    types: tuple[MachineType, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """All zones that some offering names."""
+        return tuple(sorted({offer.zone for kind in self.types for offer in kind.offerings if offer.zone}))
+
+
+def merged(what: str, types: Iterable[MachineType]) -> tuple[MachineType, ...]:
+    """Return machine types of which each name is there once, with the offerings of all rows of that name.
+
+    Raises
+    ------
+    InstanceError
+        if two rows of a name differ in more than zone and price, or give two prices for one zone.
+    """
+    by_name: dict[str, MachineType] = {}
+    for kind in types:
+        known = by_name.setdefault(kind.name, kind)
+        if known is kind:
+            continue
+        if replace(kind, offerings=()) != replace(known, offerings=()):
+            raise InstanceError(f"{what}: machine type {kind.name:.60} is there twice and not the same; keep one.")
+        twice = {(o.capacity_type, o.zone) for o in known.offerings} & {
+            (o.capacity_type, o.zone) for o in kind.offerings
+        }
+        if twice:
+            capacity_type, zone = sorted(twice)[0]
+            place = f"zone {zone:.60}" if zone else "all zones"
+            raise InstanceError(
+                f"{what}: machine type {kind.name:.60} has two {capacity_type} prices for {place}; keep one."
+            )
+        by_name[kind.name] = replace(known, offerings=known.offerings + kind.offerings)
+    return tuple(by_name.values())
+
+
+def type_labels(name: str, arch: str = "", system: str = "") -> dict[str, str]:
+    """Return the labels that follow from a type's name, architecture and operating system."""
+    labels = {ARCH_LABEL: ARCHITECTURES.get(arch, arch), OS_LABEL: system}
+    match = _AWS_NAME.fullmatch(name)
+    if match is not None:
+        family, category, generation, size = match.groups()
+        labels |= {f"{_AWS}family": family, f"{_AWS}category": category, f"{_AWS}generation": generation}
+        labels[f"{_AWS}size"] = size
+    return {key: value for key, value in labels.items() if value}

@@ -1,0 +1,188 @@
+"""Catalogues in JSON: `aws ec2 describe-instance-types`, and what Karpenter's KWOK provider offers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from schedgap.instances.csv_table import read_rows
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.readers.amounts import THOUSAND, decimal, listed
+from schedgap.instances.provisioning.readers.catalogues.catalogue import (
+    ON_DEMAND,
+    Catalogue,
+    MachineType,
+    Offering,
+    merged,
+    type_labels,
+)
+from schedgap.instances.provisioning.readers.catalogues.plain import row_name, row_offerings
+from schedgap.instances.provisioning.readers.quantities import fine_amounts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MIB = 2**20
+CAPACITY_LABEL, ZONE_LABEL = "karpenter.sh/capacity-type", "topology.kubernetes.io/zone"
+# What Karpenter's KWOK provider takes of every machine (kwok/cloudprovider/helpers.go), and how many pods it lets on one.
+KWOK_OVERHEAD, KWOK_PODS = {"cpu": "100m", "memory": "10Mi"}, "110"
+KWOK = "karpenter.kwok.sh/instance-"
+
+
+class _Sized(msgspec.Struct):
+    size: int = msgspec.field(name="SizeInMiB")
+
+
+class _Cpus(msgspec.Struct):
+    number: int = msgspec.field(name="DefaultVCpus")
+
+
+class _Processor(msgspec.Struct):
+    architectures: tuple[str, ...] = msgspec.field(name="SupportedArchitectures", default=())
+
+
+class _Gpu(msgspec.Struct):
+    count: int = msgspec.field(name="Count")
+    manufacturer: str = msgspec.field(name="Manufacturer", default="NVIDIA")
+
+
+class _Gpus(msgspec.Struct):
+    gpus: tuple[_Gpu, ...] = msgspec.field(name="Gpus", default=())
+
+
+class _Ec2Type(msgspec.Struct):
+    name: str = msgspec.field(name="InstanceType")
+    cpus: _Cpus = msgspec.field(name="VCpuInfo")
+    memory: _Sized = msgspec.field(name="MemoryInfo")
+    processor: _Processor = msgspec.field(name="ProcessorInfo", default_factory=_Processor)
+    gpus: _Gpus = msgspec.field(name="GpuInfo", default_factory=_Gpus)
+
+
+class Ec2Document(msgspec.Struct):
+    """`aws ec2 describe-instance-types`."""
+
+    types: tuple[_Ec2Type, ...] = msgspec.field(name="InstanceTypes")
+
+
+class _Requirement(msgspec.Struct):
+    key: str
+    values: tuple[str, ...] = ()
+
+
+class _KwokOffering(msgspec.Struct):
+    """Old lists name capacity type and zone, new ones require them; names are read in lower case."""
+
+    price: msgspec.Raw
+    capacitytype: str = ""
+    zone: str = ""
+    available: bool = True
+    requirements: tuple[_Requirement, ...] = ()
+
+
+class _KwokType(msgspec.Struct, rename="camel"):
+    name: str
+    resources: dict[str, str | int]
+    offerings: tuple[dict[str, msgspec.Raw], ...]
+    architecture: str = ""
+    operating_systems: tuple[str, ...] | dict[str, Any] = ()
+
+
+def decoded(path: Path, content: bytes, kind: Any) -> Any:
+    """Return a JSON document as an object of the class.
+
+    Raises
+    ------
+    InstanceError
+        naming the field that is wrong.
+    """
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise InstanceError(f"{path.name}: no price list ({' '.join(str(error).split()):.200}); give one.") from None
+
+
+def ec2(path: Path, content: bytes, prices: Path | None) -> Catalogue:
+    """Read `aws ec2 describe-instance-types` and a CSV of prices (`name,price[,spot_price,zone]`); without one, no type.
+
+    Raises
+    ------
+    InstanceError
+        where there are no prices, or none of a type that is described.
+    """
+    if prices is None:
+        raise InstanceError(
+            f"{path.name}: describe-instance-types has no prices; give a CSV of name,price as `prices`."
+        )
+    priced = merged(
+        prices.name,
+        (
+            MachineType(row_name(prices, line, row), {}, row_offerings(prices, line, row))
+            for line, row in read_rows(prices, ("name", "price"), "price list")
+        ),
+    )
+    offerings = {kind.name: kind.offerings for kind in priced}
+    types, without = [], []
+    for kind in decoded(path, content, Ec2Document).types:
+        if kind.name not in offerings:
+            without.append(kind.name)
+            continue
+        # An architecture of 32 bits is only there beside one of 64.
+        arch = next((name for name in kind.processor.architectures if name != "i386"), "")
+        amounts = {"cpu": kind.cpus.number, "gpu": sum(gpu.count for gpu in kind.gpus.gpus)}
+        if min(*amounts.values(), kind.memory.size) < 0 or max(*amounts.values(), kind.memory.size) > 2**31:
+            raise InstanceError(
+                f"{path.name}: machine type {kind.name:.60} has a size below 0 or above 2^31; correct it."
+            )
+        capacity = {name: number * THOUSAND for name, number in amounts.items()}
+        capacity["ram_bytes"] = kind.memory.size * MIB
+        types.append(
+            MachineType(kind.name, capacity, offerings[kind.name], labels=type_labels(kind.name, arch, "linux"))
+        )
+    if not types:
+        raise InstanceError(f"{path.name}: none of its {len(without)} machine types has a price in {prices.name}.")
+    notes = (f"{path.name}: left out, as {prices.name} has no price of them: {listed(without)}.",) if without else ()
+    return Catalogue(merged(path.name, types), notes)
+
+
+def kwok(path: Path, content: bytes) -> Catalogue:
+    """Read the instance types of Karpenter's KWOK provider (kwok/cloudprovider/instance_types.json, or one's own).
+
+    Raises
+    ------
+    InstanceError
+        naming what is malformed.
+    """
+    types = []
+    for kind in decoded(path, content, tuple[_KwokType, ...]):
+        systems = tuple(kind.operating_systems)
+        sizes = {"cpu": "", "memory": ""} | kind.resources
+        labels = type_labels(kind.name, kind.architecture, systems[0] if len(systems) == 1 else "")
+        labels |= {f"{KWOK}cpu": str(sizes["cpu"]), f"{KWOK}memory": str(sizes["memory"])}
+        labels[f"{KWOK}family"] = kind.name.replace(".", "-").split("-")[0]
+        labels[f"{KWOK}size"] = kind.name.split(".")[1] if "." in kind.name else str(sizes["cpu"])
+        offerings = tuple(offer for given in kind.offerings for offer in _kwok_offerings(path, kind.name, given))
+        capacity = fine_amounts({"pods": KWOK_PODS} | kind.resources)
+        types.append(MachineType(kind.name, capacity, offerings, overhead=fine_amounts(KWOK_OVERHEAD), labels=labels))
+    if not types:
+        raise InstanceError(f"{path.name}: no machine types; the price list is empty.")
+    return Catalogue(merged(path.name, types))
+
+
+def _kwok_offerings(path: Path, name: str, given: dict[str, msgspec.Raw]) -> list[Offering]:
+    # Go takes a field's name in any case, and both lists of Karpenter's own differ in it.
+    fields = b",".join(msgspec.json.encode(key.lower()) + b":" + bytes(raw) for key, raw in given.items())
+    offer = decoded(path, b"{" + fields + b"}", _KwokOffering)
+    price = decimal(bytes(offer.price).decode())
+    if price is None or not Fraction(1, 10**6) <= price < 2**40:
+        raise InstanceError(
+            f"{path.name}: machine type {name:.60} has price {bytes(offer.price).decode():.60}; give at least a "
+            "micro-dollar and below 2^40 dollars."
+        )
+    if not offer.available:
+        return []
+    asked = {requirement.key: requirement.values for requirement in offer.requirements}
+    kinds = (offer.capacitytype,) if offer.capacitytype else asked.get(CAPACITY_LABEL, (ON_DEMAND,))
+    zones = (offer.zone,) if offer.zone else asked.get(ZONE_LABEL, ("",))
+    return [Offering(kind, zone, price) for kind in kinds for zone in zones]

@@ -1,0 +1,125 @@
+"""A price list of one's own: CSV with `name`, `price` and a column for each resource; see docs/kubernetes.md."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from schedgap.instances.csv_table import read_rows, whole_number
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.readers.amounts import column_resource, decimal
+from schedgap.instances.provisioning.readers.catalogues.catalogue import (
+    ON_DEMAND,
+    SPOT,
+    Catalogue,
+    MachineType,
+    Offering,
+    merged,
+    type_labels,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
+    from pathlib import Path
+
+WHAT = "price list"
+COLUMNS = ("name", "price")
+# Columns that are no resource.
+OTHERS = (*COLUMNS, "spot_price", "zone", "family", "count", "fee", "arch", "os")
+
+
+def plain(path: Path) -> Catalogue:
+    """Read a price list; every column beside `OTHERS` is a resource, empty where a type has none.
+
+    Raises
+    ------
+    InstanceError
+        naming line and column of what is malformed.
+    """
+    types, rounded = [], 0
+    for line, row in read_rows(path, COLUMNS, WHAT):
+        capacity, inexact = row_amounts(path, line, row, OTHERS, math.floor)
+        rounded += inexact
+        if not row.get("pods", "").strip():
+            capacity.pop("pods", None)
+        count, fee = row.get("count", "").strip(), row.get("fee", "").strip()
+        types.append(
+            MachineType(
+                row_name(path, line, row),
+                capacity,
+                row_offerings(path, line, row),
+                labels=type_labels(row["name"].strip(), *(row.get(key, "").strip() for key in ("arch", "os"))),
+                family=row.get("family", "").strip(),
+                count=whole_number(path, line, "count", count) if count else -1,
+                fee=amount(path, line, "fee", fee) if fee else None,
+            )
+        )
+    if not types:
+        raise InstanceError(f"{path.name}: no machine types after the header; the price list is empty.")
+    notes = (f"{path.name}: {rounded} capacities are no whole bytes or thousandths and were rounded down.",)
+    return Catalogue(merged(path.name, types), notes if rounded else ())
+
+
+def row_name(path: Path, line: int, row: Mapping[str, str]) -> str:
+    """Return the field `name`, which must not be empty."""
+    name = row["name"].strip()
+    if not name or not name.isprintable():
+        raise InstanceError(f"{path.name} line {line}: name is {name!r:.60}; give one in printable characters.")
+    return name
+
+
+def row_offerings(path: Path, line: int, row: Mapping[str, str]) -> tuple[Offering, ...]:
+    """Return the prices of a row with `price` and, if it has them, `spot_price` and `zone`; an empty price is none."""
+    zone = row.get("zone", "").strip()
+    columns = (("price", ON_DEMAND), ("spot_price", SPOT))
+    given = [(column, kind, text) for column, kind in columns if (text := row.get(column, "").strip())]
+    if not given:
+        raise InstanceError(f"{path.name} line {line}: no price; give dollars an hour, or remove the line.")
+    return tuple(Offering(kind, zone, positive(path, line, column, text)) for column, kind, text in given)
+
+
+def row_amounts(
+    path: Path, line: int, row: Mapping[str, str], others: Sequence[str], rounding: object
+) -> tuple[dict[str, int], int]:
+    """Return the resources of a row in fine units, and how many had to be rounded. rounding : `math.floor` or `ceil`."""
+    amounts: dict[str, int] = {}
+    rounded = 0
+    for column, text in row.items():
+        if column in others:
+            continue
+        resource, scale = column_resource(column)
+        if resource in amounts:
+            raise InstanceError(f"{path.name} line 1: two columns are {resource}, one of them '{column}'; remove one.")
+        value = amount(path, line, column, text) * scale if text.strip() else 0
+        amounts[resource] = rounding(value)  # type: ignore[operator]
+        rounded += amounts[resource] != value
+    return amounts, rounded
+
+
+def amount(path: Path, line: int, column: str, text: str) -> Fraction:
+    """Return a field as an exact number that is not negative.
+
+    Raises
+    ------
+    InstanceError
+        naming the line and the column of anything else.
+    """
+    value = decimal(text)
+    if value is None or value > 2**50:
+        raise InstanceError(
+            f"{path.name} line {line}: {column:.60} is {text.strip()!r:.60}, not a number from 0 to 2^50; mend or remove "
+            "the line."
+        )
+    return value
+
+
+def positive(path: Path, line: int, column: str, text: str) -> Fraction:
+    """Return a price: an exact number above 0 that is at least a micro-dollar and below 2^40 dollars."""
+    value = amount(path, line, column, text)
+    if not 1 <= value * 10**6 < 2**60:
+        raise InstanceError(
+            f"{path.name} line {line}: {column} is {text.strip()!r:.60}; it must be at least a micro-dollar and "
+            "below 2^40 dollars."
+        )
+    return value

@@ -1,0 +1,180 @@
+"""Machines and tasks as tables of one's own: CSV files with a column for each resource; see docs/kubernetes.md."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.csv_table import read_rows, whole_number
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
+from schedgap.instances.provisioning.readers.amounts import (
+    MEMORY_UNITS,
+    UNLIMITED,
+    column_resource,
+    in_units,
+    listed,
+    micro_dollars,
+    rounding_note,
+)
+from schedgap.instances.provisioning.readers.catalogues import MachineType, read_catalogue
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT
+from schedgap.instances.provisioning.readers.catalogues.plain import row_amounts, row_name
+from schedgap.instances.provisioning.running import Running
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+TASK_COLUMNS = ("name", "count", "families", "machine")
+ALL = "all"
+
+
+def csv_tables(
+    *paths: Path | str, machines: str = "", tasks: str = "", running: str = "", prices: str = "", region: str = ""
+) -> ProvisioningInstance:
+    """Read machine types, tasks, and machines that run already.
+
+    machines : a price list that `read_catalogue` knows, with prices and region as it takes them; or the only path. A machine
+        costs its least on-demand price, or spot price where it has no other.
+    tasks : `name`, a column for each resource, and optional `count`, `families` (those that it may run on, space between),
+        `machine` (the running one that it is on); rows of one name are one class.
+    running : `name,type` of machines that run already.
+
+    Raises
+    ------
+    InstanceError
+        naming file, line and column of what is malformed.
+    """
+    given = [*paths, *[machines] * bool(machines)]
+    if len(given) != 1 or not tasks:
+        raise InstanceError("give one table of machines, in the parameter `machines`, and one of tasks, in `tasks`.")
+    catalogue = read_catalogue(given[0], prices=prices, region=region)
+    types = catalogue.types
+    families = tuple(dict.fromkeys(kind.family or ALL for kind in types))
+    nodes = _running(Path(running), types) if running else {}
+    table = _Tasks(Path(tasks), types, families, nodes)
+    capacities = [{"pods": UNLIMITED} | kind.usable() for kind in types]
+    names, demands, sizes = in_units(table.resources, table.demands, capacities, table.shown)
+    exact = [_price(kind) for kind in types]
+    fees = [micro_dollars(kind.fee) if kind.fee is not None else 0 for kind in types]
+    return ProvisioningInstance(
+        name=Path(tasks).stem[:100] or "tasks",
+        resources=names,
+        families=families,
+        type_names=tuple(kind.name for kind in types),
+        type2family=np.array([families.index(kind.family or ALL) for kind in types]),
+        capacity=np.array(sizes),
+        price=np.array([micro_dollars(price) for price in exact]),
+        demand=np.where(np.array(table.allowed).T[:, :, None], np.array(demands)[None], NOT_ALLOWED),
+        counts=np.array(table.counts),
+        class_names=tuple(table.names),
+        stock=np.array([kind.count for kind in types]) if any(kind.count >= 0 for kind in types) else None,
+        fee=np.array(fees) if any(fees) else None,
+        running=table.running(nodes) if running else None,
+        notes=(*catalogue.notes, *table.notes, *rounding_note(exact)),
+    )
+
+
+def _price(kind: MachineType) -> Fraction:
+    prices = [price for price in (kind.price(ON_DEMAND), kind.price(SPOT)) if price is not None]
+    if not prices:
+        raise InstanceError(f"machine type {kind.name:.60} has neither an on-demand nor a spot price; give one.")
+    return prices[0]
+
+
+def _running(path: Path, types: tuple[MachineType, ...]) -> dict[str, int]:
+    """Return the type of each running machine, by its name."""
+    index = {kind.name: k for k, kind in enumerate(types)}
+    nodes: dict[str, int] = {}
+    for line, row in read_rows(path, ("name", "type"), "table of running machines"):
+        name, kind = row_name(path, line, row), row["type"].strip()
+        if kind not in index:
+            raise InstanceError(f"{path.name} line {line}: type is '{kind:.60}', which no machine has; add it there.")
+        if name in nodes:
+            raise InstanceError(f"{path.name} line {line}: machine {name:.60} is there twice; remove one.")
+        nodes[name] = index[kind]
+    return nodes
+
+
+class _Tasks:
+    """Task classes in the order of their first rows; `content` is how many of each are on which running machine."""
+
+    def __init__(
+        self, path: Path, types: tuple[MachineType, ...], families: tuple[str, ...], nodes: dict[str, int]
+    ) -> None:
+        self.names: list[str] = []
+        self.counts: list[int] = []
+        self.demands: list[dict[str, int]] = []
+        self.allowed: list[list[bool]] = []
+        self.content: dict[str, dict[int, int]] = {name: {} for name in nodes}
+        self.resources: list[str] = []
+        self.shown: dict[str, str] = {}
+        self.notes: tuple[str, ...] = ()
+        known = {resource for kind in types for resource in kind.capacity} | {"pods"}
+        index: dict[str, int] = {}
+        rounded = 0
+        for line, row in read_rows(path, ("name",), "table of tasks"):
+            if not self.resources:
+                self._take_columns(path, row, known)
+            name = row_name(path, line, row)
+            demand, inexact = row_amounts(path, line, row, TASK_COLUMNS, math.ceil)
+            rounded += inexact
+            allowed = self._families(path, line, row, families)
+            c = index.setdefault(name, len(index))
+            if c == len(self.names):
+                self.names.append(name)
+                self.counts.append(0)
+                self.demands.append(demand)
+                self.allowed.append(allowed)
+            elif (self.demands[c], self.allowed[c]) != (demand, allowed):
+                raise InstanceError(f"{path.name} line {line}: task {name:.60} was another one above; rename it.")
+            count = whole_number(path, line, "count", row["count"]) if row.get("count", "").strip() else 1
+            self.counts[c] += count
+            machine = row.get("machine", "").strip()
+            if machine:
+                if machine not in nodes:
+                    raise InstanceError(
+                        f"{path.name} line {line}: machine is '{machine:.60}', which is not among the running ones; "
+                        "give them in `running`."
+                    )
+                self.content[machine][c] = self.content[machine].get(c, 0) + count
+        if not self.names:
+            raise InstanceError(f"{path.name}: no tasks after the header; the table is empty.")
+        if rounded:
+            self.notes += (f"{path.name}: {rounded} demands are no whole bytes or thousandths and were rounded up.",)
+
+    def _take_columns(self, path: Path, row: dict[str, str], known: set[str]) -> None:
+        columns = {column_resource(column)[0]: column for column in row if column not in TASK_COLUMNS}
+        unknown = [column for resource, column in columns.items() if resource not in known]
+        if unknown or not columns:
+            found = (
+                f"column '{unknown[0]:.60}' is no resource of the machines" if unknown else "no column is a resource"
+            )
+            raise InstanceError(f"{path.name} line 1: {found}; they have {listed(sorted(known), 20)}.")
+        self.resources = list(columns)
+        self.shown = {
+            resource: column for resource, column in columns.items() if column.endswith(tuple(MEMORY_UNITS)[:2])
+        }
+        dropped = sorted(known - columns.keys() - {"pods"})
+        if dropped:
+            self.notes = (f"{path.name}: no task asks for {listed(dropped)}, which are left out.",)
+
+    @staticmethod
+    def _families(path: Path, line: int, row: dict[str, str], families: tuple[str, ...]) -> list[bool]:
+        asked = row.get("families", "").split()
+        unknown = [family for family in asked if family not in families]
+        if unknown:
+            raise InstanceError(
+                f"{path.name} line {line}: family '{unknown[0]:.60}' has no machine; they have {listed(families, 20)}."
+            )
+        return [not asked or family in asked for family in families]
+
+    def running(self, nodes: dict[str, int]) -> Running:
+        content = np.zeros((len(nodes), len(self.names)), np.int64)
+        for e, counts in enumerate(self.content.values()):
+            for c, count in counts.items():
+                content[e, c] = count
+        return Running.from_contents(tuple(nodes), np.array(list(nodes.values()), np.int64), content)

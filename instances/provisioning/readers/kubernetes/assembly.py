@@ -1,0 +1,276 @@
+"""Groups of pods, and machines that there are or can be, as the arrays of an instance."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
+from schedgap.instances.provisioning.offer import ANY_NUMBER
+from schedgap.instances.provisioning.readers.amounts import in_units, micro_dollars, unique_names
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
+from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, HOSTNAME, ZONE, may_run
+from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
+from schedgap.instances.provisioning.running import Running
+from schedgap.instances.units import DOLLAR
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
+    from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
+    from schedgap.instances.provisioning.readers.kubernetes.report import Report
+    from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State
+
+UNFITTED = "fit no machine that can be had"
+NO_LONGER = "run where their constraints would not let them go today"
+
+
+class Assembly:
+    """Groups of pods and offers as the arrays of an instance."""
+
+    def __init__(
+        self,
+        groups: Sequence[PodGroup],
+        constraints: Sequence[Constraint],
+        apart: Sequence[dict[str, int]],
+        offers: Sequence[Offer],
+        report: Report,
+    ) -> None:
+        self.report = report
+        distinct = list(dict.fromkeys(constraints))
+        columns = self._admissions(distinct, offers)
+        self._list_unknown(groups, constraints, columns, distinct, offers)
+        # Machines that admit the same pods are a family.
+        families: dict[tuple[bool, ...], int] = {}
+        self.family_names: list[str] = []
+        self.family: list[int] = []
+        for column, offer in zip(columns, offers, strict=True):
+            vector = tuple(admits is not False for admits in column)
+            if vector not in families:
+                families[vector] = len(families)
+                self.family_names.append(offer.group)
+            self.family.append(families[vector])
+        self.offers = offers
+        self._classes(groups, constraints, apart, {c: q for q, c in enumerate(distinct)}, list(families))
+
+    @staticmethod
+    def _admissions(distinct: Sequence[Constraint], offers: Sequence[Offer]) -> list[tuple[bool | None, ...]]:
+        """Return for each offer what each constraint says of it; machines that are alike are asked once."""
+        known: dict[object, tuple[bool | None, ...]] = {}
+        keys = {expression.key for constraint in distinct for expression in constraint.expressions()}
+        columns = []
+        for offer in offers:
+            machine = offer.machine
+            seen = frozenset((key, machine.labels[key]) for key in keys & machine.labels.keys())
+            place = (seen, machine.taints, machine.unknown & keys)
+            if place not in known:
+                known[place] = tuple(may_run(constraint, machine) for constraint in distinct)
+            columns.append(known[place])
+        return columns
+
+    def _list_unknown(
+        self,
+        groups: Sequence[PodGroup],
+        constraints: Sequence[Constraint],
+        columns: Sequence[tuple[bool | None, ...]],
+        distinct: Sequence[Constraint],
+        offers: Sequence[Offer],
+    ) -> None:
+        """Report the pods that some machine admits only because a label of it is not known."""
+        kinds: defaultdict[Constraint, set[str]] = defaultdict(set)
+        for column, machine in {
+            (column, id(o.machine)): o.machine for column, o in zip(columns, offers, strict=True)
+        }.items():
+            for constraint, admits in zip(distinct, column[0], strict=True):
+                if admits is None:
+                    keys = {expression.key for expression in constraint.expressions()} & machine.unknown
+                    kinds[constraint] |= {_unknown(key) for key in keys or {HOSTNAME}}
+        for group, constraint in zip(groups, constraints, strict=True):
+            for kind in kinds[constraint]:
+                self.report.relaxed[kind][group.name] += group.count
+
+    def _classes(
+        self,
+        groups: Sequence[PodGroup],
+        constraints: Sequence[Constraint],
+        apart: Sequence[dict[str, int]],
+        number: dict[Constraint, int],
+        families: Sequence[tuple[bool, ...]],
+    ) -> None:
+        """Merge groups of equal demand and families to classes; leave out what fits no machine."""
+        admitted = np.array(families, np.bool_).T
+        classes: dict[tuple[object, ...], int] = {}
+        self.demand: list[dict[str, int]] = []
+        self.members: list[list[PodGroup]] = []
+        allowed = []
+        for group, constraint, more in zip(groups, constraints, apart, strict=True):
+            on = admitted[number[constraint]]
+            key = (group.key.request, tuple(sorted(more.items())), on.tobytes())
+            if key not in classes:
+                classes[key] = len(classes)
+                self.demand.append(dict(group.key.request) | more)
+                self.members.append([])
+                allowed.append(on)
+            self.members[classes[key]].append(group)
+        self.allowed = np.array(allowed).reshape(len(allowed), -1)
+        keys = {key for row in self.demand for key in row}
+        first = (CPU, RAM, PODS)
+        last = {name for row in apart for name in row}
+        self.resources = sorted(keys, key=lambda name: (name in last, (*first, name).index(name), name))
+        self._leave_out()
+
+    def _leave_out(self) -> None:
+        vectors = [[row.get(name, 0) for name in self.resources] for row in self.demand]
+        sizes = np.array([[o.capacity.get(name, 0) for name in self.resources] for o in self.offers], object)
+        family = np.array(self.family)
+        limit = 2**62
+        sizes = np.minimum(sizes, limit).astype(np.int64)
+        kept = []
+        for c, vector in enumerate(vectors):
+            fits = (sizes >= np.array([min(value, limit) for value in vector])).all(axis=1)
+            if max(vector) < limit and (fits & self.allowed[c][family]).any():
+                kept.append(c)
+                continue
+            for group in self.members[c]:
+                self.report.left_out[UNFITTED][group.name] += group.count
+        if not kept:
+            raise InstanceError("no pod fits a machine that can be had; correct the sizes in the price list.")
+        self.demand = [self.demand[c] for c in kept]
+        self.members = [self.members[c] for c in kept]
+        self.allowed = self.allowed[kept]
+
+    def instance(self, name: str, state: State) -> ProvisioningInstance:
+        """Return the instance, with the nodes as running machines."""
+        used = {key for row in self.demand for key in row}
+        resources = [name for name in self.resources if name in used]
+        names, demands, capacities = in_units(
+            resources, self.demand, [offer.capacity for offer in self.offers], alike=True
+        )
+        # A node that its DaemonSets fill: room for a thousandth of a pod, since an instance wants some.
+        for row in (row for row in capacities if not any(row)):
+            row[resources.index(PODS)] = 1
+        types, node2type = self._types(capacities)
+        chosen = [self.offers[k] for k in types]
+        # Families in the order of their first type.
+        order = list(dict.fromkeys(self.family[k] for k in types))
+        demand = np.where(self.allowed.T[order][:, :, None], np.array(demands)[None], NOT_ALLOWED)
+        counts = [sum(group.count for group in members) for members in self.members]
+        running = self._running(node2type)
+        placed = sum(running.count.tolist())
+        price = [micro_dollars(offer.price) for offer in chosen]
+        present = sum(price[k] for k in node2type)
+        sentence = (
+            f"Taken: {sum(counts)} pods in {len(counts)} classes ({placed} on {running.size} nodes, {sum(counts) - placed} "
+            f"pending; {state.jobs} of Jobs); the nodes cost {present / DOLLAR:g} $/h."
+        )
+        fees = [micro_dollars(offer.fee) if offer.fee is not None else 0 for offer in chosen]
+        stock = self._stock(types, node2type)
+        return ProvisioningInstance(
+            name=name,
+            resources=names,
+            families=tuple(unique_names(self.family_names[f] for f in order)),
+            type_names=tuple(self._type_names(types, node2type)),
+            type2family=np.array([order.index(self.family[k]) for k in types]),
+            capacity=np.array([capacities[k] for k in types]),
+            price=np.array(price),
+            demand=demand,
+            counts=np.array(counts),
+            class_names=tuple(unique_names(members[0].key.owner for members in self.members)),
+            stock=np.array(stock) if any(number != ANY_NUMBER for number in stock) else None,
+            fee=np.array(fees) if any(fees) else None,
+            running=running,
+            notes=(sentence, *self.report.notes()),
+        )
+
+    def _types(self, capacities: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+        """Return the offers that are machine types, and the type of each node.
+
+        Of offers that admit the same pods and are of one size the cheapest is enough, beside those that nodes are of.
+        Nodes that differ from what can be rented are types of their own.
+        """
+        rented: dict[tuple[object, ...], int] = {}
+        nodes: dict[tuple[object, ...], list[int]] = {}
+        cheapest: dict[tuple[object, ...], int] = {}
+        for k, offer in enumerate(self.offers):
+            size = (self.family[k], tuple(capacities[k]), max(offer.count, ANY_NUMBER))
+            key = (*size[:2], offer.type_name, offer.capacity_type, offer.zone, micro_dollars(offer.price))
+            if offer.node:
+                nodes.setdefault(key, []).append(k)
+            else:
+                rented.setdefault(key, k)
+                best = cheapest.setdefault(size, k)
+                if offer.price < self.offers[best].price:
+                    cheapest[size] = k
+        kept = {*cheapest.values(), *(rented[place] for place in nodes if place in rented)}
+        if len(rented) > len(kept):
+            self.report.sentences.append(
+                f"{len(rented) - len(kept)} of {len(rented)} machines that can be rented are no larger and no cheaper "
+                "than another that takes the same pods, and were left out."
+            )
+        types = sorted(kept)
+        index = {k: number for number, k in enumerate(types)}
+        of_node: dict[int, int] = {}
+        for place, members in nodes.items():
+            k = rented.get(place, members[0])
+            if k not in index:
+                index[k] = len(types)
+                types.append(k)
+            of_node |= dict.fromkeys(members, index[k])
+        return types, [of_node[k] for k, offer in enumerate(self.offers) if offer.node]
+
+    def _stock(self, types: Sequence[int], node2type: Sequence[int]) -> list[int]:
+        running = Counter(node2type)
+        stock = []
+        for number, k in enumerate(types):
+            limit = self.offers[k].count
+            stock.append(
+                running[number] if self.offers[k].node else max(limit, running[number]) if limit >= 0 else limit
+            )
+        return stock
+
+    def _type_names(self, types: Sequence[int], node2type: Sequence[int]) -> list[str]:
+        """Return `m5.large`, with what tells it from others of that type in brackets."""
+        running = Counter(node2type)
+        names = []
+        alike = Counter((o.type_name, o.capacity_type, o.zone) for o in (self.offers[k] for k in types) if not o.node)
+        for number, k in enumerate(types):
+            offer = self.offers[k]
+            more = [offer.capacity_type] if offer.capacity_type != ON_DEMAND else []
+            more += [offer.zone] if offer.zone else []
+            if offer.node:
+                others = f" and {running[number] - 1} alike" if running[number] > 1 else ""
+                more = [*more, f"{offer.node}{others}"]
+            elif alike[offer.type_name, offer.capacity_type, offer.zone] > 1:
+                more.append(offer.group)
+            names.append(f"{offer.type_name} ({', '.join(more)})" if more else offer.type_name)
+        return unique_names(names)
+
+    def _running(self, node2type: Sequence[int]) -> Running:
+        nodes = [(k, offer) for k, offer in enumerate(self.offers) if offer.node]
+        index = {offer.node: e for e, (_, offer) in enumerate(nodes)}
+        content: list[Counter[int]] = [Counter() for _ in nodes]
+        for c, members in enumerate(self.members):
+            for group in members:
+                for node, number in group.on.items():
+                    content[index[node]][c] += number
+                    if not self.allowed[c][self.family[nodes[index[node]][0]]]:
+                        self.report.informed[NO_LONGER][group.name] += number
+        rows = [sorted(row.items()) for row in content]
+        indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+        classes = np.array([c for row in rows for c, _ in row], np.int64)
+        counts = np.array([number for row in rows for _, number in row], np.int64)
+        return Running(tuple(offer.node for _, offer in nodes), np.array(node2type), indptr, classes, counts)
+
+
+def _unknown(key: str) -> str:
+    if key == HOSTNAME:
+        return "bound to a node by name"
+    if key == ZONE:
+        return "bound to a zone"
+    if key == CAPACITY_TYPE:
+        return "bound to spot or on-demand machines"
+    return f"bound to label {key:.80}, which is not known of every machine"

@@ -1,0 +1,96 @@
+"""A Kubernetes cluster as an instance: what `kubectl get pods,nodes -A -o json` prints, and a price list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.readers.amounts import one_of, rounding_note
+from schedgap.instances.provisioning.readers.catalogues import read_catalogue
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
+from schedgap.instances.provisioning.readers.kubernetes.assembly import Assembly
+from schedgap.instances.provisioning.readers.kubernetes.at_most_one import exclusions
+from schedgap.instances.provisioning.readers.kubernetes.constraints import ZONE, Constraint
+from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nodes
+from schedgap.instances.provisioning.readers.kubernetes.offers import Market
+from schedgap.instances.provisioning.readers.kubernetes.state import read_state
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.readers.catalogues import Catalogue
+    from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
+    from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State
+
+ADMITTED, AUTO, IGNORE = "admitted", "auto", "ignore"
+UNPLACED = "volumes whose place is not given"
+
+
+def kubernetes(
+    *paths: Path | str,
+    catalogue: str = "",
+    prices: str = "",
+    region: str = "",
+    capacity_types: str = ON_DEMAND,
+    zones: str = AUTO,
+) -> ProvisioningInstance:
+    """Read a cluster: JSON files of kubectl, or folders of them, with pods, nodes, and NodePools, PVCs and PVs if there.
+
+    catalogue : the price list, in a format that `read_catalogue` knows; prices, region : as it takes them.
+    capacity_types : `on-demand` rents new machines at on-demand prices; `admitted` also as spot where the NodePool and the
+        pods admit it. Spot nodes that run are there at their price in both.
+    zones : `auto` tells machines of different zones apart where a pod or its volume is bound to one, and the price list or
+        the nodes name zones; `ignore` drops such constraints.
+
+    The notes of the instance say what was taken, left out, and relaxed; no relaxation raises a lower bound.
+
+    Raises
+    ------
+    InstanceError
+        for malformed files, nodes without a price, and parameters that are none.
+    """
+    one_of("capacity_types", capacity_types, (ON_DEMAND, ADMITTED))
+    one_of("zones", zones, (AUTO, IGNORE))
+    if not catalogue:
+        raise InstanceError("no price list is given; name it in the parameter `catalogue`.")
+    listed_types = read_catalogue(catalogue, prices=prices, region=region)
+    state = read_state(paths)
+    groups = list(state.groups.values())
+    constraints = [_constraint(state, group) for group in groups]
+    excluding = exclusions(state, groups)
+    nodes = running_nodes(state, listed_types, excluding)
+    keys = {expression.key for constraint in constraints for expression in constraint.expressions()}
+    daemons = (daemon.parts.constraint for daemon in state.daemon_sets.values())
+    looked = keys | {expression.key for constraint in daemons for expression in constraint.expressions()}
+    told_apart = _zones(listed_types, nodes) if zones == AUTO and ZONE in keys else ()
+    spot = capacity_types == ADMITTED
+    market = Market(state, listed_types, nodes, excluding, frozenset(looked), told_apart, spot)
+    rented, running = market.offers()
+    report = state.report
+    report.sentences += [*excluding.kept, *listed_types.notes, *rounding_note({o.price for o in (*rented, *running)})]
+    made = Assembly(groups, constraints, excluding.demand, [*rented, *running], report)
+    name = "kubernetes-" + "-".join(dict.fromkeys(Path(path).stem for path in paths))
+    return made.instance(name[:100], state)
+
+
+def _constraint(state: State, group: PodGroup) -> Constraint:
+    """Return a group's constraint with the places of its volumes."""
+    constraint = group.key.parts.constraint
+    reached = []
+    for claim in group.key.claims:
+        volume = state.claims.get(claim, "")
+        if volume not in state.volumes:
+            state.report.relaxed[UNPLACED][group.name] += group.count
+            return constraint
+        if (terms := state.volumes[volume]) is not None:
+            reached.append(terms)
+    return constraint._replace(affinities=(*constraint.affinities, *dict.fromkeys(reached)))
+
+
+def _zones(catalogue: Catalogue, nodes: Sequence[RunningNode]) -> tuple[str, ...]:
+    """Return the zones that machines are told apart by: the price list's if nodes are in them, else the nodes'."""
+    of_nodes = sorted({node.zone for node in nodes if node.zone})
+    is_used = not of_nodes or not set(of_nodes).isdisjoint(catalogue.zones)
+    return catalogue.zones if catalogue.zones and is_used else tuple(of_nodes)

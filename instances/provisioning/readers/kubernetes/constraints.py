@@ -1,0 +1,180 @@
+"""Where a pod may run: labels of machines, and taints. What cannot be known of a machine never forbids it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
+
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodeTerms, SelectorTerm, Taint
+
+HOSTNAME = "kubernetes.io/hostname"
+TYPE, OLD_TYPE = "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"
+ZONE, OLD_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
+CAPACITY_TYPE = "karpenter.sh/capacity-type"
+OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte")
+# Labels that follow from a machine's type, place or price, not from the group that it belongs to.
+OF_THE_TYPE = (
+    *("kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/", "failure-domain.beta.kubernetes.io/", TYPE),
+    *("topology.", HOSTNAME, CAPACITY_TYPE, "karpenter.k8s.aws/instance-", "karpenter.kwok.sh/instance-"),
+    *(
+        "karpenter.azure.com/sku-",
+        "nvidia.com/",
+        "amd.com/",
+        "feature.node.kubernetes.io/",
+        "eks.amazonaws.com/capacityType",
+    ),
+    *("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible", "cloud.google.com/gke-provisioning"),
+    *("cloud.google.com/gke-accelerator", "cloud.google.com/machine-family", "kubernetes.azure.com/scalesetpriority"),
+    "eks.amazonaws.com/instance-",
+)
+# Set while a node starts, fails or is about to go: they say nothing of what can run on such a machine.
+PASSING_TAINTS = (
+    *("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/disrupted", "karpenter.sh/disruption"),
+    *("karpenter.sh/unregistered", "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler"),
+)
+FORBIDDING = ("NoSchedule", "NoExecute")
+
+
+class Toleration(Struct, frozen=True):
+    """A pod's toleration."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class Constraint(NamedTuple):
+    """All that a pod asks of a machine's labels and taints.
+
+    selector : expressions that must hold. affinities : of each, one term must hold. tolerations : of its taints.
+    """
+
+    selector: tuple[Expression, ...] = ()
+    affinities: tuple[NodeTerms, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+
+    def expressions(self) -> Iterator[Expression]:
+        """Yield every expression on a label."""
+        yield from self.selector
+        for affinity in self.affinities:
+            for term in affinity.node_selector_terms:
+                yield from term.match_expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What is known of machines: the values that a label may have.
+
+    labels : the values of each label that they have. unknown : labels of which nothing can be said.
+    """
+
+    labels: Mapping[str, frozenset[str]]
+    taints: tuple[Taint, ...] = ()
+    unknown: frozenset[str] = field(default_factory=frozenset)
+
+
+def may_run(constraint: Constraint, machine: Machine) -> bool | None:
+    """Return whether a pod may run on a machine; None where that hangs on what is not known of it."""
+    if any(not _tolerated(taint, constraint.tolerations) for taint in machine.taints):
+        return False
+    found = [holds(expression, machine) for expression in constraint.selector]
+    for affinity in constraint.affinities:
+        found.append(_any(_term(term, machine) for term in affinity.node_selector_terms))
+    return _all(found)
+
+
+def holds(expression: Expression, machine: Machine) -> bool | None:
+    """Return whether a requirement holds; None where its label is unknown.
+
+    Raises
+    ------
+    InstanceError
+        for an operator that Kubernetes does not have, and a limit that is no whole number.
+    """
+    key, operator, values = expression.key, expression.operator, expression.values
+    if operator not in OPERATORS:
+        raise InstanceError(f"operator '{operator:.60}' on label '{key:.60}' is none of {', '.join(OPERATORS)}")
+    if operator[0] in "GL":
+        limit = _limit(expression)
+    if key in machine.unknown:
+        return None
+    has = machine.labels.get(key)
+    match operator:
+        case "In":
+            return has is not None and not has.isdisjoint(values)
+        case "NotIn":
+            return has is None or not has.issubset(values)
+        case "Exists":
+            return has is not None
+        case "DoesNotExist":
+            return has is None
+    numbers = [int(value) for value in has or () if _is_whole(value)]
+    reach = {"Gt": limit + 1, "Gte": limit, "Lt": limit - 1, "Lte": limit}[operator]
+    return any(number >= reach if operator[0] == "G" else number <= reach for number in numbers)
+
+
+def _is_whole(text: str) -> bool:
+    return len(text) <= 19 and text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()
+
+
+def _limit(expression: Expression) -> int:
+    if len(expression.values) != 1 or not _is_whole(expression.values[0]):
+        raise InstanceError(
+            f"label '{expression.key:.60}' is to be {expression.operator} {list(expression.values)!s:.60}; give one whole number"
+        )
+    return int(expression.values[0])
+
+
+def _term(term: SelectorTerm, machine: Machine) -> bool | None:
+    if not term.match_expressions and not term.match_fields:
+        return False
+    # A pod that is pinned to a node by name: no machine can be known to be that node.
+    pinned = [None] if term.match_fields else []
+    return _all([*pinned, *(holds(expression, machine) for expression in term.match_expressions)])
+
+
+def _all(found: Iterable[bool | None]) -> bool | None:
+    values = set(found)
+    return False if False in values else None if None in values else True
+
+
+def _any(found: Iterable[bool | None]) -> bool | None:
+    values = set(found)
+    return True if True in values else None if None in values else False
+
+
+def _tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    if taint.effect not in FORBIDDING:
+        return True
+    for toleration in tolerations:
+        if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
+            continue
+        if toleration.operator == "Exists" or (toleration.key and _equal(toleration, taint)):
+            return True
+    return False
+
+
+def _equal(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.operator in ("Gt", "Lt"):
+        both = _is_whole(toleration.value) and _is_whole(taint.value)
+        larger = both and int(taint.value) > int(toleration.value)
+        return larger if toleration.operator == "Gt" else both and int(taint.value) < int(toleration.value)
+    return toleration.operator in ("", "Equal") and toleration.value == taint.value
+
+
+def lasting(taints: Iterable[Taint]) -> tuple[Taint, ...]:
+    """Return the taints that forbid and are there for longer than a node's start or end."""
+    return tuple(t for t in taints if t.effect in FORBIDDING and not t.key.startswith(PASSING_TAINTS))
+
+
+def is_of_the_type(label: str) -> bool:
+    """Return whether a label follows from a machine's type, place or price."""
+    return label.startswith(OF_THE_TYPE)

@@ -1,0 +1,135 @@
+"""Nodes: their type and price, and what of them is left for the pods that are packed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.readers.amounts import UNLIMITED, listed
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, RESERVED, SPOT
+from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, OLD_TYPE, TYPE, ZONE, lasting
+from schedgap.instances.provisioning.readers.kubernetes.documents import decode
+from schedgap.instances.provisioning.readers.kubernetes.pod_parts import SAME_LABELS
+from schedgap.instances.provisioning.readers.quantities import fine_amounts
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue
+    from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
+    from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Taint
+    from schedgap.instances.provisioning.readers.kubernetes.state import State
+
+# What says that a node is one of spare capacity, which may be taken away.
+SPOT_LABELS = {
+    "eks.amazonaws.com/capacityType": ("SPOT",),
+    "cloud.google.com/gke-spot": ("true",),
+    "cloud.google.com/gke-preemptible": ("true",),
+    "cloud.google.com/gke-provisioning": ("spot", "preemptible"),
+    "kubernetes.azure.com/scalesetpriority": ("spot",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunningNode:
+    """A node. labels : one name for each. taints : those that last. allocatable, left : fine units by resource."""
+
+    name: str
+    type_name: str
+    capacity_type: str
+    zone: str
+    price: Fraction
+    labels: dict[str, str]
+    taints: tuple[Taint, ...]
+    allocatable: dict[str, int]
+    left: dict[str, int]
+
+
+def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> tuple[RunningNode, ...]:
+    """Return the nodes, less what comes with each of them.
+
+    Raises
+    ------
+    InstanceError
+        naming nodes without a type, and those whose type has no price.
+    """
+    types = {kind.name: kind for kind in catalogue.types}
+    made, unpriced, unnamed = [], [], []
+    for name, node in state.nodes.items():
+        labels = _labels(name, node)
+        type_name = labels.get(TYPE, "")
+        capacity_type, zone = _capacity_type(labels), labels.get(ZONE, "")
+        if not type_name:
+            unnamed.append(name)
+            continue
+        price = None
+        if type_name in types:
+            price = types[type_name].price(capacity_type, zone)
+            if price is None and capacity_type == RESERVED:
+                price = types[type_name].price(ON_DEMAND, zone)
+        if price is None:
+            unpriced.append(f"{name} ({type_name:.60}, {capacity_type})")
+            continue
+        labels[CAPACITY_TYPE] = capacity_type
+        try:
+            allocatable = fine_amounts(node.status.allocatable)
+        except InstanceError as error:
+            raise InstanceError(f"Node {name}: {error}; correct the object or take it out.") from None
+        allocatable = {key: min(value, UNLIMITED) for key, value in allocatable.items()}
+        left = _left(state, excluding, name, allocatable)
+        taints = lasting(node.spec.taints)
+        made.append(RunningNode(name, type_name, capacity_type, zone, price, labels, taints, allocatable, left))
+    if unnamed:
+        raise InstanceError(f"no label {TYPE} on node {listed(unnamed)}; label them, since it says what they cost.")
+    if unpriced:
+        raise InstanceError(f"the price list has no price of node {listed(unpriced)}; add their types to it.")
+    _inform(state)
+    return tuple(made)
+
+
+def _labels(name: str, node: Node) -> dict[str, str]:
+    try:
+        given: dict[str, str] = decode(node.metadata.labels, dict[str, str] | None) or {}
+    except InstanceError as error:
+        raise InstanceError(f"Node {name}: labels: {error}; correct the object or take it out.") from None
+    labels = {SAME_LABELS[key]: value for key, value in given.items() if key in SAME_LABELS}
+    return labels | {key: value for key, value in given.items() if key not in SAME_LABELS or key == OLD_TYPE}
+
+
+def _capacity_type(labels: dict[str, str]) -> str:
+    if labels.get(CAPACITY_TYPE) in (SPOT, RESERVED):
+        return labels[CAPACITY_TYPE]
+    return SPOT if any(labels.get(key) in values for key, values in SPOT_LABELS.items()) else ON_DEMAND
+
+
+def _left(state: State, excluding: Exclusions, name: str, allocatable: dict[str, int]) -> dict[str, int]:
+    """Return what is left beside the node's DaemonSets and static pods."""
+    left = allocatable | excluding.capacity
+    taken = list(state.mirrored.get(name, ()))
+    for daemons in state.daemon_sets.values():
+        if name in daemons.requests:
+            taken += [daemons.requests[name], excluding.taken_by(daemons)]
+    return less(left, *taken)
+
+
+def less(amounts: dict[str, int], *taken: dict[str, int]) -> dict[str, int]:
+    """Return amounts less others, never below 0."""
+    left = dict(amounts)
+    for each in taken:
+        for resource, value in each.items():
+            if resource in left:
+                left[resource] = max(0, left[resource] - value)
+    return left
+
+
+def _inform(state: State) -> None:
+    off = [
+        name
+        for name, node in state.nodes.items()
+        if node.spec.unschedulable or any(c.type == "Ready" and c.status != "True" for c in node.status.conditions)
+    ]
+    if off:
+        state.report.sentences.append(
+            f"{len(off)} nodes are not ready or take no pods; they are paid, and taken as any other: {listed(off)}."
+        )

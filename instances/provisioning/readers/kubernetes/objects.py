@@ -1,0 +1,202 @@
+"""Kubernetes' objects, by the fields that packing needs; all others are skipped unread.
+
+Parts that many pods have in common stay raw: they are decoded once for each distinct text.
+"""
+
+# ruff: noqa: D101 - the names, and what the fields mean, are those of Kubernetes' reference.
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Raw, Struct, field
+
+# DNS names, and the colons and underscores of some kinds: nothing that could break a message.
+Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._:-]*[A-Za-z0-9])?$", max_length=253)]
+Quantities = dict[str, str | int]
+NOTHING = Raw(b"null")
+
+
+class Owner(Struct):
+    kind: str
+    name: str
+    controller: bool = False
+
+
+class Annotations(Struct):  # those that matter
+    mirror: str | None = field(name="kubernetes.io/config.mirror", default=None)
+    do_not_disrupt: str = field(name="karpenter.sh/do-not-disrupt", default="")
+    safe_to_evict: str = field(name="cluster-autoscaler.kubernetes.io/safe-to-evict", default="")
+    gpu_fraction: str | None = field(name="gpu-fraction", default=None)
+    gpu_memory: str | None = field(name="gpu-memory", default=None)
+    gpu_milli: str | None = field(name="alibabacloud.com/gpu-milli", default=None)
+
+
+class Metadata(Struct, rename="camel"):
+    name: Name
+    namespace: str = ""
+    labels: Raw = NOTHING
+    annotations: Annotations | None = None
+    owner_references: tuple[Owner, ...] = ()
+    deletion_timestamp: str | None = None
+
+
+class Resources(Struct):
+    requests: Quantities = {}
+
+
+class Port(Struct, rename="camel"):
+    container_port: int = 0
+    host_port: int = 0
+    host_ip: str = field(name="hostIP", default="")
+    protocol: str = "TCP"
+
+
+class Container(Struct, rename="camel"):
+    name: str = ""
+    resources: Resources | None = None
+    ports: tuple[Port, ...] = ()
+    restart_policy: str = ""
+
+
+class Claim(Struct, rename="camel"):
+    claim_name: str
+
+
+class Volume(Struct, rename="camel"):
+    name: str
+    persistent_volume_claim: Claim | None = None
+    ephemeral: Raw | None = None
+
+
+class PodSpec(Struct, rename="camel"):
+    containers: tuple[Container, ...]
+    init_containers: tuple[Container, ...] = ()
+    overhead: Quantities | None = None
+    resources: Resources | None = None
+    node_name: str = ""
+    host_network: bool = False
+    node_selector: Raw = NOTHING
+    affinity: Raw = NOTHING
+    tolerations: Raw = NOTHING
+    topology_spread_constraints: Raw = NOTHING
+    volumes: tuple[Volume, ...] = ()
+    scheduling_gates: tuple[Raw, ...] = ()
+    resource_claims: tuple[Raw, ...] = ()
+
+
+class Condition(Struct):
+    type: str
+    status: str = ""
+    reason: str | None = None
+
+
+class ContainerStatus(Struct, rename="camel"):
+    name: str = ""
+    resources: Resources | None = None
+    allocated_resources: Quantities | None = None
+
+
+class PodStatus(Struct, rename="camel"):
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+
+
+class Pod(Struct):
+    metadata: Metadata
+    spec: PodSpec
+    status: PodStatus = field(default_factory=PodStatus)
+
+
+class Taint(Struct, frozen=True):
+    key: str
+    effect: str
+    value: str = ""
+
+
+class NodeSpec(Struct):
+    taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
+
+
+class NodeStatus(Struct):
+    allocatable: Quantities
+    conditions: tuple[Condition, ...] = ()
+
+
+class Node(Struct):
+    metadata: Metadata
+    status: NodeStatus
+    spec: NodeSpec = field(default_factory=NodeSpec)
+
+
+class Expression(Struct, frozen=True):
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+class Labels(Struct):
+    labels: dict[str, str] = {}
+
+
+class TemplateSpec(Struct):
+    requirements: tuple[Expression, ...] = ()
+    taints: tuple[Taint, ...] = ()
+
+
+class Template(Struct):
+    metadata: Labels = field(default_factory=Labels)
+    spec: TemplateSpec = field(default_factory=TemplateSpec)
+
+
+class NodePoolSpec(Struct):
+    template: Template = field(default_factory=Template)
+    limits: Quantities | None = None
+
+
+class NodePool(Struct):
+    metadata: Metadata
+    spec: NodePoolSpec
+
+
+class ClaimSpec(Struct, rename="camel"):
+    volume_name: str = ""
+
+
+class PersistentVolumeClaim(Struct):
+    metadata: Metadata
+    spec: ClaimSpec = field(default_factory=ClaimSpec)
+
+
+class SelectorTerm(Struct, rename="camel", frozen=True):
+    match_expressions: tuple[Expression, ...] = ()
+    match_fields: tuple[Expression, ...] = ()
+
+
+class NodeTerms(Struct, rename="camel", frozen=True):
+    node_selector_terms: tuple[SelectorTerm, ...] = ()
+
+
+class VolumeAffinity(Struct):
+    required: NodeTerms | None = None
+
+
+class VolumeSpec(Struct, rename="camel"):
+    node_affinity: VolumeAffinity | None = None
+
+
+class PersistentVolume(Struct):
+    metadata: Metadata
+    spec: VolumeSpec = field(default_factory=VolumeSpec)
+
+
+class PodDisruptionBudget(Struct):
+    metadata: Metadata
+
+
+KINDS: dict[str, type[Struct]] = {
+    kind.__name__: kind for kind in (Pod, Node, NodePool, PersistentVolumeClaim, PersistentVolume, PodDisruptionBudget)
+}

@@ -1,0 +1,269 @@
+"""Machines that can be rented anew: types of the price list with the labels and taints of NodePools or of running nodes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.readers.amounts import UNLIMITED, listed
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT
+from schedgap.instances.provisioning.readers.kubernetes.constraints import (
+    CAPACITY_TYPE,
+    HOSTNAME,
+    TYPE,
+    ZONE,
+    Constraint,
+    Machine,
+    holds,
+    is_of_the_type,
+    lasting,
+    may_run,
+)
+from schedgap.instances.provisioning.readers.kubernetes.nodes import less
+from schedgap.instances.provisioning.readers.kubernetes.pod_parts import SAME_LABELS
+from schedgap.instances.provisioning.readers.quantities import PODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from fractions import Fraction
+
+    from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
+    from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
+    from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
+    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodePool, Taint
+    from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, State
+
+POOL = "karpenter.sh/nodepool"
+GROUP_LABELS = (POOL, "eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool")
+GPU, NVIDIA_GPU = "gpu", "nvidia.com/gpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """What machines that are rented anew have beside their type. types : those that it takes, None for all."""
+
+    name: str
+    labels: dict[str, frozenset[str]]
+    taints: tuple[Taint, ...] = ()
+    requirements: tuple[Expression, ...] = ()
+    types: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A machine that can be rented, or (`node`) one that runs. capacity : fine units by resource."""
+
+    type_name: str
+    capacity_type: str
+    zone: str
+    group: str
+    machine: Machine
+    price: Fraction
+    capacity: dict[str, int]
+    count: int = -1
+    fee: Fraction | None = None
+    node: str = ""
+
+
+@dataclass(slots=True)
+class Market:
+    """How offers are made of what was read.
+
+    looked : labels that some constraint looks at. zones : those that machines are told apart by, or none.
+    spot : whether spare capacity can be rented.
+    """
+
+    state: State
+    catalogue: Catalogue
+    nodes: Sequence[RunningNode]
+    excluding: Exclusions
+    looked: frozenset[str]
+    zones: tuple[str, ...] = ()
+    spot: bool = False
+    nowhere: frozenset[str] = frozenset()
+    variants: dict[object, Machine] = field(default_factory=dict)
+    certain: list[tuple[DaemonSet, Constraint, dict[str, int]]] = field(default_factory=list)
+
+    def offers(self) -> tuple[list[Offer], list[Offer]]:
+        """Return what can be rented anew, and the nodes.
+
+        Raises
+        ------
+        InstanceError
+            for a NodePool with a requirement that is none.
+        """
+        templates = self._templates()
+        known = {CAPACITY_TYPE, TYPE, *(key for node in self.nodes for key in node.labels)}
+        known |= {key for template in templates for key in (*template.labels, *(r.key for r in template.requirements))}
+        known |= {key for kind in self.catalogue.types for key in kind.labels}
+        self.nowhere = self.looked - known | {HOSTNAME} | (frozenset() if self.zones else {ZONE})
+        running = [self._running(node) for node in self.nodes]
+        self.certain = list(self._certain_daemons(running))
+        return list(self._rented(templates, running)), running
+
+    def _running(self, node: RunningNode) -> Offer:
+        labels = {key: value for key, value in node.labels.items() if key in self.looked}
+        key = (tuple(sorted(labels.items())), node.taints)
+        if key not in self.variants:
+            values = {name: frozenset((value,)) for name, value in labels.items()}
+            self.variants[key] = Machine(values, node.taints, self.nowhere)
+        zone = node.zone if self.zones else ""
+        group = _group(node)
+        return Offer(
+            node.type_name, node.capacity_type, zone, group, self.variants[key], node.price, node.left, node=node.name
+        )
+
+    def _certain_daemons(self, running: Sequence[Offer]) -> Iterator[tuple[DaemonSet, Constraint, dict[str, int]]]:
+        """Yield the DaemonSets that are on every node that surely admits them, with the least that they ask for."""
+        for daemons in self.state.daemon_sets.values():
+            constraint = without_names(daemons.parts.constraint)
+            admits = {id(offer.machine): may_run(constraint, offer.machine) for offer in running}
+            if all(offer.node in daemons.requests for offer in running if admits[id(offer.machine)]):
+                requests = list(daemons.requests.values())
+                least = {key: min(request.get(key, 0) for request in requests) for key in requests[0]}
+                yield daemons, constraint, least
+
+    def _templates(self) -> list[Template]:
+        """Return the NodePools, and groups of running nodes that are of none; these have their nodes' types only.
+
+        Without any NodePool a type that no node has may be of any group.
+        """
+        pools = [self._pool(name, pool) for name, pool in self.state.pools.items()]
+        groups: dict[object, tuple[dict[str, str], RunningNode, set[str]]] = {}
+        for node in self.nodes:
+            if node.labels.get(POOL) not in self.state.pools:
+                labels = {k: v for k, v in node.labels.items() if k in self.looked and not is_of_the_type(k)}
+                key = (tuple(sorted(labels.items())), node.taints)
+                groups.setdefault(key, (labels, node, set()))[2].add(node.type_name)
+        unused = set() if pools else {kind.name for kind in self.catalogue.types} - {n.type_name for n in self.nodes}
+        for labels, node, types in groups.values():
+            values = {key: frozenset((value,)) for key, value in labels.items()}
+            pools.append(Template(_group(node), values, node.taints, types=frozenset(types | unused)))
+        return pools
+
+    def _pool(self, name: str, pool: NodePool) -> Template:
+        """Return a NodePool's template: its labels, those that its nodes have, and those that it requires."""
+        spec = pool.spec.template
+        observed: defaultdict[str, set[str]] = defaultdict(set)
+        for node in self.nodes:
+            if node.labels.get(POOL) == name:
+                for key, value in node.labels.items():
+                    if key in self.looked and not is_of_the_type(key):
+                        observed[key].add(value)
+        labels = {key: frozenset(values) for key, values in observed.items()}
+        for each in spec.spec.requirements:
+            if each.operator == "In" and not is_of_the_type(SAME_LABELS.get(each.key, each.key)):
+                labels[each.key] = frozenset(each.values)
+        labels |= {key: frozenset((value,)) for key, value in spec.metadata.labels.items()} | {POOL: frozenset((name,))}
+        if pool.spec.limits:
+            self.state.report.sentences.append(f"Relaxed: the limits of NodePool {name}.")
+        return Template(name, labels, lasting(spec.spec.taints), spec.spec.requirements)
+
+    def _rented(self, templates: Iterable[Template], running: Sequence[Offer]) -> Iterator[Offer]:
+        by_type: defaultdict[str, list[tuple[RunningNode, Offer]]] = defaultdict(list)
+        for node, offer in zip(self.nodes, running, strict=True):
+            by_type[node.type_name].append((node, offer))
+        unsized = []
+        for kind in self.catalogue.types:
+            alike = by_type[kind.name]
+            # Labels as the price list has them, and as nodes of the type do.
+            observed: defaultdict[str, set[str]] = defaultdict(set)
+            for node, _ in alike:
+                for key, value in node.labels.items():
+                    if key in self.looked and is_of_the_type(key) and key not in (ZONE, HOSTNAME, CAPACITY_TYPE):
+                        observed[key].add(value)
+            labels = {key: frozenset((value,)) for key, value in kind.labels.items()} | {TYPE: frozenset((kind.name,))}
+            labels |= {key: frozenset(values) for key, values in observed.items()}
+            if not alike and not kind.capacity:
+                unsized.append(kind.name)
+                continue
+            for template in templates:
+                if template.types is None or kind.name in template.types:
+                    yield from self._of_template(kind, template, labels, alike)
+        if unsized:
+            self.state.report.sentences.append(
+                f"Not offered, as the price list has no sizes of them and no node is one: {listed(unsized)}."
+            )
+
+    def _of_template(
+        self,
+        kind: MachineType,
+        template: Template,
+        labels: dict[str, frozenset[str]],
+        alike: Sequence[tuple[RunningNode, Offer]],
+    ) -> Iterator[Offer]:
+        for capacity_type in (ON_DEMAND, SPOT) if self.spot else (ON_DEMAND,):
+            for zone in self.zones or ("",):
+                price = kind.price(capacity_type, zone)
+                named = {offer.zone for offer in kind.offerings if offer.zone and offer.capacity_type == capacity_type}
+                if price is None or (zone and named & set(self.zones) and zone not in named):
+                    continue
+                has = labels | template.labels | {TYPE: frozenset((kind.name,))}
+                if zone:
+                    has[ZONE] = frozenset((zone,))
+                if self.spot:
+                    has[CAPACITY_TYPE] = frozenset((capacity_type,))
+                # At on-demand prices every machine is one, whatever a pool would rent.
+                required = {SAME_LABELS.get(each.key, each.key) for each in template.requirements}
+                open_keys = {key for key in self.looked if is_of_the_type(key)} | required
+                open_keys -= has.keys()
+                machine = Machine(has, template.taints, self.nowhere | open_keys)
+                if any(_required(template, each, machine) is False for each in template.requirements):
+                    continue
+                capacity = self._capacity(kind, template, machine, alike)
+                yield Offer(
+                    kind.name, capacity_type, zone, template.name, machine, price, capacity, kind.count, kind.fee
+                )
+
+    def _capacity(
+        self, kind: MachineType, template: Template, machine: Machine, alike: Sequence[tuple[RunningNode, Offer]]
+    ) -> dict[str, int]:
+        """Return what a new machine has left: as nodes of its kind do, else all less the DaemonSets that surely come."""
+        same = [node.left for node, offer in alike if offer.group == template.name and node.taints == template.taints]
+        if same:
+            return _largest(same)
+        size = _largest([node.allocatable for node, _ in alike]) if alike else _kubernetes_size(kind)
+        daemons = [(d, least) for d, constraint, least in self.certain if may_run(constraint, machine)]
+        taken = [amounts for d, least in daemons for amounts in (least, self.excluding.taken_by(d))]
+        return less(size | self.excluding.capacity, *taken)
+
+
+def without_names(constraint: Constraint) -> Constraint:
+    """Return a DaemonSet's constraint without the names of nodes that its controller put into each pod."""
+    affinities = tuple(
+        affinity
+        for affinity in constraint.affinities
+        if all(term.match_expressions for term in affinity.node_selector_terms)
+    )
+    cut = tuple(
+        type(affinity)(tuple(type(t)(t.match_expressions) for t in affinity.node_selector_terms))
+        for affinity in affinities
+    )
+    return Constraint(constraint.selector, cut, constraint.tolerations)
+
+
+def _required(template: Template, each: Expression, machine: Machine) -> bool | None:
+    try:
+        return holds(type(each)(SAME_LABELS.get(each.key, each.key), each.operator, each.values), machine)
+    except InstanceError as error:
+        raise InstanceError(f"NodePool {template.name}: {error}; correct the object.") from None
+
+
+def _group(node: RunningNode) -> str:
+    """Return a name for the group that a node is of."""
+    named = next((node.labels[key] for key in GROUP_LABELS if node.labels.get(key, "").strip()), "")
+    return named or next((taint.key.rpartition("/")[2] for taint in node.taints if taint.key), "") or "general"
+
+
+def _kubernetes_size(kind: MachineType) -> dict[str, int]:
+    size = {PODS: UNLIMITED} | kind.usable()
+    if GPU in size:
+        size.setdefault(NVIDIA_GPU, size.pop(GPU))
+    return size
+
+
+def _largest(amounts: Sequence[dict[str, int]]) -> dict[str, int]:
+    keys = dict.fromkeys(key for each in amounts for key in each)
+    return {key: max(each.get(key, 0) for each in amounts) for key in keys}

@@ -1,0 +1,170 @@
+"""The parts of pods that many have in common: node selector, affinities, tolerations, spread. Decoded once each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+
+from schedgap.instances.provisioning.readers.kubernetes.constraints import (
+    HOSTNAME,
+    OLD_TYPE,
+    OLD_ZONE,
+    TYPE,
+    ZONE,
+    Constraint,
+    Toleration,
+)
+from schedgap.instances.provisioning.readers.kubernetes.documents import decode
+from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodeTerms, SelectorTerm
+
+if TYPE_CHECKING:
+    from schedgap.instances.provisioning.readers.kubernetes.objects import PodSpec
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+DO_NOT_SCHEDULE = "DoNotSchedule"
+# Kinds of constraints that a vector of resources for each machine cannot state.
+SPREAD, AFFINITY, ANTI_ZONE = "topology spread by {}", "required pod affinity", "pod anti-affinity by {}"
+NOT_MERGED = "pod anti-affinity by hostname with matchLabelKeys or a namespaceSelector"
+# Labels with two names.
+SAME_LABELS = {
+    OLD_TYPE: TYPE,
+    OLD_ZONE: ZONE,
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "topology.ebs.csi.aws.com/zone": ZONE,
+    "topology.gke.io/zone": ZONE,
+    "topology.disk.csi.azure.com/zone": ZONE,
+}
+
+
+class _LabelSelector(Struct, rename="camel"):
+    match_labels: dict[str, str] = {}
+    match_expressions: tuple[Expression, ...] = ()
+
+
+class _PodTerm(Struct, rename="camel"):
+    topology_key: str = ""
+    label_selector: _LabelSelector | None = None
+    namespaces: tuple[str, ...] = ()
+    namespace_selector: _LabelSelector | None = None
+    match_label_keys: tuple[str, ...] = ()
+    mismatch_label_keys: tuple[str, ...] = ()
+
+
+class _NodeAffinity(Struct):
+    required: NodeTerms | None = msgspec.field(name=REQUIRED, default=None)
+
+
+class _PodAffinity(Struct):
+    required: tuple[_PodTerm, ...] = msgspec.field(name=REQUIRED, default=())
+
+
+class _Affinity(Struct, rename="camel"):
+    node_affinity: _NodeAffinity | None = None
+    pod_affinity: _PodAffinity | None = None
+    pod_anti_affinity: _PodAffinity | None = None
+
+
+class _Spread(Struct, rename="camel"):
+    topology_key: str
+    when_unsatisfiable: str = DO_NOT_SCHEDULE
+
+
+class Apart(NamedTuple):
+    """Pods that a pod shares no machine with.
+
+    selector : expressions that their labels must fulfil; None selects none. namespaces : theirs, empty for the pod's own.
+    everywhere : in all namespaces.
+    """
+
+    selector: tuple[Expression, ...] | None
+    namespaces: tuple[str, ...]
+    everywhere: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """What pods of one text have in common. apart : their anti-affinity terms by hostname. relaxed : kinds."""
+
+    constraint: Constraint
+    apart: tuple[Apart, ...]
+    relaxed: tuple[str, ...]
+
+
+class PartsCache:
+    """Decodes the raw parts of pods, each distinct text once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[bytes, ...], Parts] = {}
+
+    def parts(self, spec: PodSpec) -> Parts:
+        """Return the parts of a pod.
+
+        Raises
+        ------
+        InstanceError
+            naming the field that is wrong.
+        """
+        raws = (spec.node_selector, spec.affinity, spec.tolerations, spec.topology_spread_constraints)
+        key = tuple(map(bytes, raws))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = _parts(*raws)
+        return found
+
+
+def _parts(selector: Raw, affinity: Raw, tolerations: Raw, spread: Raw) -> Parts:
+    labels: dict[str, str] = decode(selector, dict[str, str] | None) or {}
+    wanted: _Affinity = decode(affinity, _Affinity | None) or _Affinity()
+    tolerated = decode(tolerations, tuple[Toleration, ...] | None) or ()
+    spreads = decode(spread, tuple[_Spread, ...] | None) or ()
+    expressions = tuple(Expression(SAME_LABELS.get(key, key), "In", (value,)) for key, value in labels.items())
+    required = wanted.node_affinity.required if wanted.node_affinity is not None else None
+    relaxed = [SPREAD.format(_short(s.topology_key)) for s in spreads if s.when_unsatisfiable == DO_NOT_SCHEDULE]
+    if wanted.pod_affinity is not None and wanted.pod_affinity.required:
+        relaxed.append(AFFINITY)
+    apart = []
+    for term in wanted.pod_anti_affinity.required if wanted.pod_anti_affinity is not None else ():
+        # An empty selector of namespaces is all of them.
+        picks = term.namespace_selector is not None and term.namespace_selector != _LabelSelector()
+        if term.topology_key != HOSTNAME:
+            relaxed.append(ANTI_ZONE.format(_short(term.topology_key)))
+        elif picks or term.match_label_keys or term.mismatch_label_keys:
+            relaxed.append(NOT_MERGED)
+        else:
+            apart.append(_apart(term))
+    affinities = () if required is None else (named_alike(required),)
+    return Parts(Constraint(expressions, affinities, tolerated), tuple(apart), tuple(dict.fromkeys(relaxed)))
+
+
+def _apart(term: _PodTerm) -> Apart:
+    selector = term.label_selector
+    everywhere = term.namespace_selector is not None
+    if selector is None:
+        return Apart(None, term.namespaces, everywhere)
+    equal = (Expression(key, "In", (value,)) for key, value in sorted(selector.match_labels.items()))
+    return Apart((*equal, *selector.match_expressions), term.namespaces, everywhere)
+
+
+def named_alike(terms: NodeTerms) -> NodeTerms:
+    """Return terms in which labels with two names have the newer one."""
+    return NodeTerms(
+        tuple(
+            SelectorTerm(
+                tuple(
+                    Expression(SAME_LABELS.get(each.key, each.key), each.operator, each.values)
+                    for each in term.match_expressions
+                ),
+                term.match_fields,
+            )
+            for term in terms.node_selector_terms
+        )
+    )
+
+
+def _short(label: str) -> str:
+    """Return a topology's label as people say it: `hostname`, `zone`."""
+    return (label.rpartition("/")[2] or label)[:60] if label.isprintable() else "a label"

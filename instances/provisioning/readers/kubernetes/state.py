@@ -1,0 +1,223 @@
+"""The objects of a cluster, read once: pods that are packed, in groups of alike ones, and what comes with the nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.readers.kubernetes import objects
+from schedgap.instances.provisioning.readers.kubernetes.documents import read_objects
+from schedgap.instances.provisioning.readers.kubernetes.objects import Node, NodePool, Pod
+from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Parts, PartsCache, named_alike
+from schedgap.instances.provisioning.readers.kubernetes.report import Report
+from schedgap.instances.provisioning.readers.kubernetes.requests import ALWAYS, pod_request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms
+
+ENDED = ("Succeeded", "Failed")
+PER_NODE, MIRROR, TERMINATING, GATED = "of a DaemonSet", "static (mirror)", "terminating", "with scheduling gates"
+FRACTIONS = "parts of a GPU asked for in annotations"
+VOLUMES, CLAIMS = "limits on volumes attached to a node", "resource claims (dynamic resource allocation)"
+STAYS = "marked as not to be moved"
+ANY_ADDRESS = ("", "0.0.0.0", "::")
+
+
+class HostPort(NamedTuple):
+    """A port of the node that a pod takes. address : empty for all."""
+
+    protocol: str
+    number: int
+    address: str
+
+
+class GroupKey(NamedTuple):
+    """What pods of a group have in common. labels : of the pod, as they stand."""
+
+    namespace: str
+    owner: str
+    request: tuple[tuple[str, int], ...]
+    parts: Parts
+    labels: bytes
+    ports: tuple[HostPort, ...]
+    claims: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class PodGroup:
+    """Alike pods: how many run on each node, and how many are pending."""
+
+    key: GroupKey
+    on: dict[str, int] = field(default_factory=dict)
+    pending: int = 0
+
+    @property
+    def count(self) -> int:
+        """Number of pods."""
+        return self.pending + sum(self.on.values())
+
+    @property
+    def name(self) -> str:
+        """Name for people: namespace and owner."""
+        return f"{self.key.namespace}/{self.key.owner}"
+
+
+@dataclass(slots=True)
+class DaemonSet:
+    """Pods that come with a machine. requests : by node; ports : those of the host."""
+
+    parts: Parts
+    ports: tuple[HostPort, ...]
+    requests: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class State:
+    """All that was read. mirrored : requests of static pods by node, beside the DaemonSets'."""
+
+    report: Report = field(default_factory=Report)
+    groups: dict[GroupKey, PodGroup] = field(default_factory=dict)
+    daemon_sets: dict[str, DaemonSet] = field(default_factory=dict)
+    mirrored: dict[str, list[dict[str, int]]] = field(default_factory=dict)
+    nodes: dict[str, Node] = field(default_factory=dict)
+    pools: dict[str, NodePool] = field(default_factory=dict)
+    claims: dict[str, str] = field(default_factory=dict)
+    volumes: dict[str, NodeTerms | None] = field(default_factory=dict)
+    jobs: int = 0
+    pods: int = 0
+
+
+def read_state(paths: Sequence[Path | str]) -> State:
+    """Read the objects of a cluster; memory grows by what is distinct, not by what a pod's document holds.
+
+    Raises
+    ------
+    InstanceError
+        naming file and object: malformed, there twice, or no pods or no nodes at all.
+    """
+    state, cache = State(), PartsCache()
+    seen: set[tuple[str, str]] = set()
+    for place, item in read_objects(paths):
+        meta: objects.Metadata = item.metadata  # type: ignore[attr-defined]
+        name = f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
+        kind = type(item).__name__
+        if (kind, name) in seen:
+            raise InstanceError(f"{place}: {kind} {name} is there twice; give each object once.")
+        seen.add((kind, name))
+        try:
+            if isinstance(item, Pod):
+                _add_pod(state, cache, item, name)
+            elif isinstance(item, Node):
+                state.nodes[meta.name] = item
+            elif isinstance(item, NodePool):
+                state.pools[meta.name] = item
+            elif isinstance(item, objects.PersistentVolumeClaim):
+                state.claims[name] = item.spec.volume_name
+            elif isinstance(item, objects.PersistentVolume):
+                reach = item.spec.node_affinity
+                required = None if reach is None else reach.required
+                state.volumes[name] = None if required is None else named_alike(required)
+        except InstanceError as error:
+            raise InstanceError(f"{place}, {kind} {name}: {error}; correct the object or take it out.") from None
+    _check(state, [name for kind, name in seen if kind == "PodDisruptionBudget"])
+    return state
+
+
+def _check(state: State, budgets: list[str]) -> None:
+    if not state.nodes:
+        raise InstanceError("no node is there; give what `kubectl get pods,nodes -A -o json` prints.")
+    if not state.groups:
+        raise InstanceError(
+            f"of {state.pods} pods none is to be packed; give what `kubectl get pods -A -o json` prints."
+        )
+    placed = {node: group for group in state.groups.values() for node in group.on}
+    for node, group in placed.items():
+        if node not in state.nodes:
+            raise InstanceError(
+                f"a pod of {group.name} runs on node '{node:.60}', which is not there; give all pods and nodes of one moment."
+            )
+    if budgets:
+        state.report.sentences.append(f"{len(budgets)} PodDisruptionBudgets limit moves only and are not read.")
+
+
+def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
+    meta, spec, report = pod.metadata, pod.spec, state.report
+    state.pods += 1
+    if pod.status.phase in ENDED:
+        report.left_out[f"ended ({pod.status.phase})"][name] += 1
+        return
+    owner = next((owner for owner in meta.owner_references if owner.controller), None)
+    request, ports, notes = pod_request(pod), _host_ports(pod), meta.annotations
+    if (notes is not None and notes.mirror is not None) or (owner is not None and owner.kind == "Node"):
+        report.left_out[MIRROR][name] += 1
+        if spec.node_name:
+            state.mirrored.setdefault(spec.node_name, []).append(request)
+        return
+    parts = cache.parts(spec)
+    if owner is not None and owner.kind == "DaemonSet":
+        full = f"{meta.namespace}/{owner.name}"
+        report.left_out[PER_NODE][full] += 1
+        if spec.node_name:
+            state.daemon_sets.setdefault(full, DaemonSet(parts, ports)).requests[spec.node_name] = request
+        return
+    title = _title(pod, owner)
+    full = f"{meta.namespace}/{title}"
+    if meta.deletion_timestamp is not None:
+        report.left_out[TERMINATING][full] += 1
+        return
+    if spec.scheduling_gates and not spec.node_name:
+        report.left_out[GATED][full] += 1
+        return
+    state.jobs += owner is not None and owner.kind == "Job"
+    claims = _claims(pod)
+    if notes is not None:
+        if notes.do_not_disrupt not in ("", "false") or notes.safe_to_evict == "false":
+            report.informed[STAYS][full] += 1
+        if (notes.gpu_fraction, notes.gpu_memory, notes.gpu_milli) != (None, None, None):
+            report.relaxed[FRACTIONS][full] += 1
+    for kind in (*parts.relaxed, *[VOLUMES] * bool(claims), *[CLAIMS] * bool(spec.resource_claims)):
+        report.relaxed[kind][full] += 1
+    vector = tuple(sorted(request.items()))
+    key = GroupKey(meta.namespace, title, vector, parts, bytes(meta.labels), ports, claims)
+    group = state.groups.get(key)
+    if group is None:
+        group = state.groups[key] = PodGroup(key)
+    if spec.node_name:
+        group.on[spec.node_name] = group.on.get(spec.node_name, 0) + 1
+    else:
+        group.pending += 1
+
+
+def _title(pod: Pod, owner: objects.Owner | None) -> str:
+    """Return what a pod belongs to: of a ReplicaSet the Deployment, whose name it has with a hash."""
+    if owner is None:
+        return pod.metadata.name
+    name = owner.name.rpartition("-")[0] if owner.kind == "ReplicaSet" else owner.name
+    return name if name and name.isprintable() else pod.metadata.name
+
+
+def _claims(pod: Pod) -> tuple[str, ...]:
+    meta = pod.metadata
+    found = []
+    for volume in pod.spec.volumes:
+        if volume.persistent_volume_claim is not None:
+            found.append(f"{meta.namespace}/{volume.persistent_volume_claim.claim_name}")
+        elif volume.ephemeral is not None:
+            found.append(f"{meta.namespace}/{meta.name}-{volume.name}")
+    return tuple(sorted(found))
+
+
+def _host_ports(pod: Pod) -> tuple[HostPort, ...]:
+    return tuple(sorted(set(_ports(pod.spec))))
+
+
+def _ports(spec: objects.PodSpec) -> Iterator[HostPort]:
+    for container in (*spec.containers, *(c for c in spec.init_containers if c.restart_policy == ALWAYS)):
+        for port in container.ports:
+            number = port.host_port or (port.container_port if spec.host_network else 0)
+            if number:
+                yield HostPort(port.protocol, number, "" if port.host_ip in ANY_ADDRESS else port.host_ip)
