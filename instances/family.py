@@ -19,6 +19,23 @@ SIZE, MODEL_PREFIX, STEADY_PREFIX = "tasks", "model-", "steady_"
 
 
 @dataclass(frozen=True, slots=True)
+class Cluster:
+    """How instances of a family can be the state of a running cluster.
+
+    price_now : what runs costs, in the unit of the objective; None where nothing runs. pending : tasks that run nowhere.
+    with_moves : the instance in which at most so many tasks may move. machines_now, machines_of : how many of each type
+    run, and are in a solution. moved : tasks that a solution moves; None where nothing runs.
+    """
+
+    price_now: Callable[[Any], int | None]
+    pending: Callable[[Any], int]
+    with_moves: Callable[[Any, int | None], Any]
+    machines_now: Callable[[Any], dict[str, int]]
+    machines_of: Callable[[Any, Any], dict[str, int]]
+    moved: Callable[[Any, Any], int | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Family:
     """What differs between families; how methods are run, recorded and reported does not.
 
@@ -30,6 +47,8 @@ class Family:
     shrink : returns a tiny instance of the same kind, on which the harness warms up compiled methods; None for none.
     measures : returns figures of a verified solution beside its objective, such as machines used; None for none.
     picture : returns what a verified solution looks like, for the report; None for none.
+    cluster : how its instances can be the state of a running cluster; None where they cannot.
+    floor_method : the method that looks for the cheapest plan of a cluster and for the floor below all plans.
     features : returns what of an instance a method must say that it `handles`; None for nothing ever.
     bound_methods : names of methods that prove a bound where none was asked for; the first that takes the instance is run.
     large : generators and their parameters, for instances that hardly any method solves in a second; some seconds to make.
@@ -53,6 +72,8 @@ class Family:
     measures: Callable[[Any, Any], dict[str, float]] | None = None
     picture: Callable[[Any, Any], Picture] | None = None
     features: Callable[[Any], frozenset[str]] | None = None
+    cluster: Cluster | None = None
+    floor_method: str = ""
     bound_methods: tuple[str, ...] = ()
     large: tuple[tuple[str, Mapping[str, bool | int | float | str]], ...] = ()
     size: str = SIZE

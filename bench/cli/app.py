@@ -28,6 +28,11 @@ COMMANDS = {
     ),
     "run": ("run", "run", "Run a suite, or what is missing of it, and print its table."),
     "gap": ("gap", "gap", "Run methods on one instance; print cost, proven bound and gap of each."),
+    "floor": (
+        "floor",
+        "floor",
+        "Say what a running cluster pays above the least that anybody could, with a plan; exit 3 if a run failed.",
+    ),
     "check": (
         "check",
         "check",

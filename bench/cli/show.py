@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from schedgap.bench.api import GapResult, SuiteResult
+    from schedgap.bench.floor import Floor
     from schedgap.bench.records.record import Record
     from schedgap.bench.statistics.maps import Cell, MethodMap
     from schedgap.bench.suites.results import Results
@@ -136,3 +137,39 @@ def _sweep_table(sweep: Sweep, records: Iterable[Record]) -> Table | None:
         names = [*([line.group or NOTHING] if has_groups else []), method_label(line.method, line.given)]
         table.add_row(*map(Text, names), *(Text(measured(means.get(x))) for x in xs))
     return table
+
+
+def show_floor(found: Floor) -> None:
+    """Print what a cluster pays, what nobody can pay less than, the plan, its machines, and price against moves."""
+    screen, chosen = console(), found.chosen
+    scale, unit = found.family.objective_scale, found.family.objective_unit
+
+    def price(value: int | None) -> str:
+        return NOTHING if value is None else f"{value / scale:,.4f} {unit}"
+
+    lines = [f"{found.instance.name}: {found.instance.num_tasks} tasks, {found.pending} of them on no machine"]
+    if found.price_now is not None:
+        lines.append(f"now               {price(found.price_now)}")
+    lines.append(f"floor (proven)    {price(chosen.floor)}")
+    limit = "" if chosen.max_moves is None else f", at most {chosen.max_moves} may"
+    moved = "" if chosen.moves is None else f", {chosen.moves} tasks move{limit}"
+    lines.append(f"best plan         {price(chosen.price)}, gap {percent(chosen.gap)}{moved}")
+    if found.price_now is not None and found.pending:
+        lines.append("What is on no machine costs nothing now, and is placed in every plan and in the floor.")
+    screen.print(Text("\n".join(lines)))
+    cluster = found.family.cluster
+    if cluster is not None and chosen.plan is not None:
+        before, after = cluster.machines_now(found.instance), cluster.machines_of(found.instance, chosen.plan)
+        table = ruled_table("Machines", ["type", *(["now"] if before else []), "plan"])
+        for name in dict.fromkeys((*after, *before)):
+            cells = [str(counts.get(name, 0)) for counts in ([before] if before else []) + [after]]
+            table.add_row(Text(name), *cells)
+        screen.print(table)
+    if len(found.front) > 1:
+        table = ruled_table("Price against moves", ["may move", "best plan", "floor", "gap", "moves"])
+        for point in found.front:
+            most = "any" if point.max_moves is None else str(point.max_moves)
+            moves = NOTHING if point.moves is None else str(point.moves)
+            table.add_row(most, price(point.price), price(point.floor), percent(point.gap), moves)
+        screen.print(table)
+    screen.print(Text("\n".join([*found.instance.notes, *found.problems])), end="\n" if found.instance.notes else "")

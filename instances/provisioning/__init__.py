@@ -1,7 +1,15 @@
 """The provisioning family: which machines to rent, which task where (Eva, sections 2.3 and 4)."""
 
-from schedgap.instances.family import Family, register_family
+from schedgap.instances.family import Cluster, Family, register_family
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
+from schedgap.instances.provisioning.cluster import (
+    machines_now,
+    machines_of,
+    moved,
+    pending,
+    price_now,
+    with_moves,
+)
 from schedgap.instances.provisioning.files import read_instance, write_instance
 from schedgap.instances.provisioning.generators import (
     alibaba_like,
@@ -52,6 +60,8 @@ PROVISIONING = register_family(
         measures=measures,
         picture=picture,
         features=features,
+        cluster=Cluster(price_now, pending, with_moves, machines_now, machines_of, moved),
+        floor_method="portfolio",
         bound_methods=("patterns", "column-generation", "interference"),
         large=(
             ("alibaba-like", {"tasks": 60_000}),

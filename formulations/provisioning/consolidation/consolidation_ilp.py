@@ -9,6 +9,9 @@ Rows        sum_e (z[e, c] + w[e, c]) + sum_p a[p, c] x[p] >= counts[c]         
             sum_{e of k} y[e] + sum_{p of k} x[p] <= stock[k]                    for each type k that has a stock
             sum_e sum_c (n[e, c] - z[e, c]) <= max_moves
 
+Amounts that are too fine for a proof (`separable`) are stated in a coarser unit, demands rounded down: a relaxation, so
+the bound holds. Where its plan then breaks a capacity, the program with demands rounded up gives the plan.
+
 The patterns are all maximal ones (`patterns`), none dropped for a cheaper one, which a stock may not have. Without a limit
 on moves there are no e: whatever runs may be given back.
 """
@@ -26,19 +29,23 @@ from schedgap.formulations.provisioning.consolidation.plans import plan_of
 from schedgap.formulations.provisioning.limits import claimed, without_interference
 from schedgap.formulations.provisioning.patterns.patterns import enumerate_patterns
 from schedgap.formulations.rows import Rows
+from schedgap.formulations.separable import SEPARABLE
 from schedgap.formulations.trajectory import improving, whole_claims
 from schedgap.formulations.trusted import proven_cost
+from schedgap.instances.errors import VerifyError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.offer import ANY_NUMBER, MOVES, STOCK
+from schedgap.instances.provisioning.verify import verify
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.formulations.provisioning.patterns.enumerated import PatternSet
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.solution import Provisioning
 
 MAX_PATTERNS = 30_000
 MAX_ENTRIES = 4_000_000
@@ -62,9 +69,10 @@ class _Program:
         self.w = num_y + self.z.size + np.arange(self.w_class.shape[0])
         self.x = num_y + self.z.size + self.w.size + np.arange(chosen.size)
         self.size = num_y + self.z.size + self.w.size + chosen.size
+        self.is_rounded = False
 
-    def model(self, name: str) -> LinearModel:
-        """Build the rows."""
+    def model(self, name: str, *, up: bool = False) -> LinearModel:
+        """Build the rows. up : demands in a coarser unit are rounded up, and not down."""
         instance, kinds, patterns = self.kinds.instance, self.kinds, self.patterns
         rows = Rows(self.size)
         which, classes = np.nonzero(patterns.patterns)
@@ -81,7 +89,7 @@ class _Program:
         placed, task_class = np.concatenate((self.z, self.w)), np.concatenate((self.z_class, self.w_class))
         demand = instance.demand[instance.type2family[self.types[machine]], task_class]
         for r, resource in enumerate(instance.resources):
-            self._capacity_rows(rows, resource, r, machine, placed, demand[:, r])
+            self._capacity_rows(rows, resource, r, machine, placed, demand[:, r], up=up)
         free = np.flatnonzero((demand == 0).all(axis=1))
         rows.add(
             "kept",
@@ -113,11 +121,16 @@ class _Program:
         return rows.model(name, cost, np.zeros(self.size), self._upper(), np.ones(self.size, np.bool_), step)
 
     def _capacity_rows(
-        self, rows: Rows, resource: str, r: int, machine: IntArray, placed: IntArray, demand: IntArray
+        self, rows: Rows, resource: str, r: int, machine: IntArray, placed: IntArray, demand: IntArray, *, up: bool
     ) -> None:
         # Capacity beyond whole multiples of the demands' divisor holds nothing.
         unit = max(1, int(np.gcd.reduce(demand, initial=0)))
         size = self.types.shape[0]
+        largest = max(int(demand.max(initial=0)), int(self.kinds.instance.capacity[self.types, r].max(initial=0)))
+        if largest // unit > SEPARABLE:
+            unit = -(-largest // SEPARABLE)
+            demand = -(-demand // unit) * unit if up else demand
+            self.is_rounded = True
         rows.add(
             resource,
             np.concatenate((machine, np.arange(size))),
@@ -174,9 +187,15 @@ def consolidation_ilp(
     build_s = time.perf_counter() - start
     left = None if time_limit_s is None else max(0.0, time_limit_s - build_s)
     result = solve(model, backend, time_limit_s=left, threads=threads)
+    plan = _plan(program, result.x)
+    if plan is not None and program.is_rounded and not _holds(small, plan):
+        left = None if time_limit_s is None else max(0.0, time_limit_s - (time.perf_counter() - start))
+        up = solve(
+            program.model(f"consolidation-{instance.name}", up=True), backend, time_limit_s=left, threads=threads
+        )
+        plan = _plan(program, up.x)
     start = time.perf_counter()
     bound = None if result.bound is None else proven_cost(result.bound) * model.objective_scale
-    plan = None if result.x is None else plan_of(program.kinds, *program.machines(result.x))
     solution = None if plan is None else merged.restore(plan)
     failed = {} if result.unproven is None else {"reason": result.unproven}
     status = claimed(instance, solution, bound) if result.status is not Status.INFEASIBLE else Status.INFEASIBLE
@@ -191,3 +210,16 @@ def consolidation_ilp(
         result.backend,
         {"columns": int(model.cost.shape[0]), "rows": int(model.row_lower.shape[0]), **failed, **result.details},
     )
+
+
+def _plan(program: _Program, x: FloatArray | None) -> Provisioning | None:
+    return None if x is None else plan_of(program.kinds, *program.machines(x))
+
+
+def _holds(instance: ProvisioningInstance, plan: Provisioning) -> bool:
+    """Return whether a plan keeps to the capacities as they are."""
+    try:
+        verify(instance, plan)
+    except VerifyError:
+        return False
+    return True

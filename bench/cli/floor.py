@@ -1,0 +1,113 @@
+"""`schedgap floor`."""
+
+# ruff: noqa: TC003 - typer reads the annotations when the program runs.
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from schedgap.bench.cli.options import AsJson, Force, Jobs, refuse_existing
+from schedgap.bench.cli.progress import ProgressBar
+from schedgap.bench.cli.show import show_floor
+from schedgap.bench.floor import floor as bracket
+from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.records.runs import MAX_MEMORY_MIB, MAX_TIME_LIMIT_S
+from schedgap.bench.suites.source import Source, family_of_file
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.family import DEFAULT_FAMILY, find_family
+
+if TYPE_CHECKING:
+    from schedgap.bench.floor import Floor
+
+FAILED_RUNS = 3
+
+
+def floor(
+    state: Annotated[
+        list[Path],
+        typer.Argument(help="An instance file, or with --catalogue what `kubectl get pods,nodes -A -o json` printed."),
+    ],
+    time: Annotated[
+        float, typer.Option("--time", min=0, max=MAX_TIME_LIMIT_S, help="Seconds for the plan; half for other points.")
+    ] = 60.0,
+    moves: Annotated[
+        int | None, typer.Option("--moves", min=0, help="At most so many tasks may move; any number by default.")
+    ] = None,
+    catalogue: Annotated[
+        Path | None, typer.Option("--catalogue", help="Price list; STATE then is a Kubernetes cluster.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="parameter=value of the reader of clusters (`schedgap list instances`); repeatable."
+        ),
+    ] = None,
+    front: Annotated[bool, typer.Option(help="Look at other limits on moves, too.")] = True,
+    memory: Annotated[
+        int | None, typer.Option("--memory", min=1, max=MAX_MEMORY_MIB, help="MiB a run; 4096 by default.")
+    ] = None,
+    jobs: Jobs = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="New directory: instance.json, plan.json, floor.json, floor.svg."),
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a running cluster pays above the least that anybody could, with a plan; exit 3 if a run failed."""
+    if out is not None:
+        refuse_existing(out, force=force)
+    instance, family = _loaded(state, catalogue, setting or [])
+    with ProgressBar(str(state[0])) as bar:
+        found = bracket(
+            instance,
+            family=family,
+            time_limit_s=time,
+            max_moves=moves,
+            front=front,
+            jobs=jobs,
+            memory_mib=memory,
+            on_progress=bar.show,
+        )
+    if out is not None:
+        _write(found, out)
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), allow_nan=False))
+    else:
+        show_floor(found)
+    if found.problems:
+        raise typer.Exit(FAILED_RUNS)
+
+
+def _loaded(state: list[Path], catalogue: Path | None, settings: list[str]) -> tuple[object, str]:
+    """Return the instance and its family's name."""
+    if catalogue is None:
+        if len(state) > 1 or settings:
+            raise InstanceError("several files, and --set, are for a cluster; name its price list by --catalogue.")
+        family = family_of_file(state[0])
+        return find_family(family).read_instance(state[0]), family
+    parameters = {"catalogue": str(catalogue)}
+    for text in settings:
+        key, separator, value = text.partition("=")
+        if not separator:
+            raise typer.BadParameter(f"'{text}' is not parameter=value")
+        parameters[key] = value
+    load_families()
+    source = Source(DEFAULT_FAMILY, "importer", "kubernetes", state[0], parameters, tuple(state[1:]))
+    return source.build(), DEFAULT_FAMILY
+
+
+def _write(found: Floor, folder: Path) -> None:
+    # matplotlib takes long to import, and only this needs it.
+    from schedgap.bench.report.floor_figure import floor_svg
+
+    folder.mkdir(parents=True, exist_ok=True)
+    found.family.write_instance(found.instance, folder / "instance.json")
+    if found.chosen.plan is not None:
+        found.family.write_solution(found.instance, found.chosen.plan, folder / "plan.json")
+    (folder / "floor.json").write_text(json.dumps(found.to_json(), indent=2) + "\n", encoding="utf-8")
+    (folder / "floor.svg").write_bytes(floor_svg(found))

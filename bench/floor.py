@@ -1,0 +1,182 @@
+"""What a running cluster pays above the least that anybody could: the floor, the best plan, and price against moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.api import gap
+from schedgap.bench.records.measurement import FAILED
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.family import DEFAULT_FAMILY, find_family
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from schedgap.bench.api import Progress
+    from schedgap.instances.family import Cluster, Family
+
+# Limits on moves, as shares of the tasks that run, of which the front is made.
+SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The best that is known with a limit on moves: None for none.
+
+    price, floor : of the best plan, and below which no plan is, in the unit of the objective; None where there is none.
+    moves : tasks that the plan moves. plan : the verified solution, of the instance without a limit on moves.
+    """
+
+    max_moves: int | None
+    price: int | None
+    floor: int | None
+    moves: int | None
+    plan: Any
+
+    @property
+    def gap(self) -> float | None:
+        """Share of the plan's price that is not proven necessary."""
+        return None if not self.price or self.floor is None else (self.price - self.floor) / self.price
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What is known of a cluster.
+
+    price_now : what runs costs; None where nothing runs. pending : tasks that run nowhere. chosen : the point that was
+    asked for. front : points of rising limits on moves, the last without; only `chosen` where nothing runs.
+    problems : why runs failed.
+    """
+
+    instance: Any
+    family: Family
+    price_now: int | None
+    pending: int
+    chosen: Point
+    front: tuple[Point, ...]
+    problems: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `schedgap floor --json` prints; prices in the family's shown unit."""
+        cluster, scale = _cluster(self.family), self.family.objective_scale
+
+        def shown(point: Point) -> dict[str, Any]:
+            return {
+                "max_moves": point.max_moves,
+                "price": _in_units(point.price, scale),
+                "floor": _in_units(point.floor, scale),
+                "gap": point.gap,
+                "moves": point.moves,
+            }
+
+        plan = self.chosen.plan
+        return {
+            "instance": self.instance.name,
+            "digest": self.instance.digest,
+            "unit": self.family.objective_unit,
+            "price_now": _in_units(self.price_now, scale),
+            "pending": self.pending,
+            **shown(self.chosen),
+            "machines_now": cluster.machines_now(self.instance),
+            "machines": None if plan is None else cluster.machines_of(self.instance, plan),
+            "front": [shown(point) for point in self.front],
+            "problems": list(self.problems),
+            "notes": list(self.instance.notes),
+        }
+
+
+def floor(
+    instance: Any,
+    *,
+    family: str = DEFAULT_FAMILY,
+    time_limit_s: float = 60.0,
+    max_moves: int | None = None,
+    front: bool = True,
+    jobs: int | None = None,
+    memory_mib: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Floor:
+    """Bracket the price of a cluster, and of plans that move few of its tasks.
+
+    time_limit_s : for the point that is asked for; half as much for each other one. max_moves : of the point that is asked
+    for; None for any number. front : whether to look at other limits on moves, too. memory_mib, jobs : as in `gap`.
+
+    A plan of fewer moves is one of more, and a floor under more moves is one under fewer: points take over what is better.
+
+    Raises
+    ------
+    InstanceError
+        if the family has no running clusters, or nothing runs that could move.
+    """
+    known = find_family(family)
+    cluster = _cluster(known)
+    tasks = sum(cluster.machines_now(instance).values()) and instance.num_tasks - cluster.pending(instance)
+    limits = {int(share * tasks) for share in SHARES} if front and tasks else set()
+    limits |= set() if max_moves is None else {max_moves}
+    wanted: list[int | None] = [*sorted(limits), *([None] if front or max_moves is None or not tasks else [])]
+    points, problems = [], []
+    with TemporaryDirectory(prefix="schedgap-floor-") as folder:
+        for index, most in enumerate(wanted):
+            limit_s = time_limit_s if most == max_moves else time_limit_s / 2
+            limited = cluster.with_moves(instance, most)
+            place = Path(folder) / str(index)
+            result = gap(
+                limited,
+                [known.floor_method],
+                family=family,
+                time_limit_s=limit_s,
+                jobs=jobs,
+                memory_mib=memory_mib,
+                solutions=place,
+                on_progress=on_progress,
+            )
+            record = result.records[0]
+            if record.status in FAILED:
+                problems.append(f"with {_limit(most)}: {record.status}, {record.measurement.reason}")
+            path = place / f"{record.run.label}.json"
+            plan = known.read_solution(limited, path) if path.exists() else None
+            moves = None if plan is None else cluster.moved(instance, plan)
+            points.append(Point(most, result.best.objective, result.best.bound, moves, plan))
+    shared = _shared(points)
+    chosen = next(point for point in shared if point.max_moves == max_moves)
+    return Floor(
+        instance,
+        known,
+        cluster.price_now(instance),
+        cluster.pending(instance),
+        chosen,
+        tuple(shared),
+        tuple(problems),
+    )
+
+
+def _shared(points: Sequence[Point]) -> list[Point]:
+    """Give each point the best plan of those with fewer moves, and the best floor of those with more."""
+    shared: list[Point] = []
+    for point in points:
+        before = shared[-1] if shared else point
+        if before.price is not None and (point.price is None or before.price <= point.price):
+            point = Point(point.max_moves, before.price, point.floor, before.moves, before.plan)
+        shared.append(point)
+    for i in range(len(shared) - 2, -1, -1):
+        point, later = shared[i], shared[i + 1].floor
+        if later is not None and (point.floor is None or later > point.floor):
+            shared[i] = Point(point.max_moves, point.price, later, point.moves, point.plan)
+    return shared
+
+
+def _cluster(family: Family) -> Cluster:
+    if family.cluster is None or not family.floor_method:
+        raise InstanceError(f"instances of family {family.name} are no running clusters; give one of provisioning.")
+    return family.cluster
+
+
+def _limit(most: int | None) -> str:
+    return "any number of moves" if most is None else f"at most {most} moves"
+
+
+def _in_units(value: int | None, scale: int) -> float | None:
+    return None if value is None else value / scale

@@ -1,0 +1,61 @@
+"""A running cluster as a person sees it: what it costs now, how many machines of which type, how many tasks would move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.moves import moves
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.solution import Provisioning
+
+
+def price_now(instance: ProvisioningInstance) -> int | None:
+    """Return what the running machines cost, micro-dollars per hour, empty ones too; None where none run."""
+    return None if instance.running is None else sum(instance.price[instance.running.machine_type].tolist())
+
+
+def pending(instance: ProvisioningInstance) -> int:
+    """Return how many tasks are on no running machine."""
+    return instance.num_tasks - (0 if instance.running is None else int(instance.running.count.sum()))
+
+
+def with_moves(instance: ProvisioningInstance, most: int | None) -> ProvisioningInstance:
+    """Return the instance in which at most so many tasks may move; None for any number.
+
+    Raises
+    ------
+    InstanceError
+        where none runs that could move.
+    """
+    if most is not None and instance.running is None:
+        raise InstanceError(f"{instance.name}: no machine runs, so no task can move; leave the limit on moves out.")
+    return instance.replace(max_moves=most)
+
+
+def machines_now(instance: ProvisioningInstance) -> dict[str, int]:
+    """Return how many machines of each type run, the dearest in all first."""
+    types = np.zeros(0, np.int64) if instance.running is None else instance.running.machine_type
+    return _by_type(instance, types, np.ones_like(types))
+
+
+def machines_of(instance: ProvisioningInstance, solution: Provisioning) -> dict[str, int]:
+    """Return how many machines of each type a solution has, the dearest in all first."""
+    return _by_type(instance, solution.machine_type, solution.repeat)
+
+
+def moved(instance: ProvisioningInstance, solution: Provisioning) -> int | None:
+    """Return how many tasks leave the running machine that they are on; None where none runs."""
+    return None if instance.running is None else moves(instance, solution)
+
+
+def _by_type(instance: ProvisioningInstance, types: IntArray, repeat: IntArray) -> dict[str, int]:
+    number = np.zeros(instance.num_types, np.int64)
+    np.add.at(number, types, repeat)
+    order = np.argsort(-(number * instance.price), kind="stable")
+    return {instance.type_names[k]: int(number[k]) for k in order.tolist() if number[k]}
