@@ -29,6 +29,15 @@ def has_stock(instance: ProvisioningInstance) -> bool:
     return instance.stock is not None and bool((instance.stock != ANY_NUMBER).any())
 
 
+def unlimited(instance: ProvisioningInstance) -> ProvisioningInstance:
+    """Return the instance without stocks, running machines and limits on moves: its best solution costs no more."""
+    return (
+        instance.replace(stock=None, running=None, max_moves=None)
+        if instance.running or features(instance)
+        else instance
+    )
+
+
 def check_offer(instance: ProvisioningInstance) -> None:
     """Refuse stocks, fees, running machines and limits on moves that contradict the rest of the instance.
 

@@ -24,6 +24,7 @@ from schedgap.instances.family import find_family
 from schedgap.instances.harvest import quick, two_kinds
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like, distinct, table3, table7
+from schedgap.instances.provisioning.running import Running
 from schedgap.instances.reconfiguration import alibaba_like as alibaba_like_jobs
 from schedgap.instances.reconfiguration import eva_synthetic
 from schedgap.instances.sharing import micro, random_jobs
@@ -62,6 +63,16 @@ def zero_demand() -> ProvisioningInstance:
         demand=np.array([[[0, 0], [0, 1500], [1000, 1000]]]),
         counts=np.array([3, 2, 1]),
     )
+
+
+def running(**limits) -> ProvisioningInstance:
+    """Tasks of Table 7, most of them on machines that run: one is dear, one empty, one holds more than it can."""
+    instance = table7(8, seed=6)
+    content = np.zeros((3, instance.num_classes), np.int64)
+    content[0, ::2], content[2, 1] = instance.counts[::2], instance.counts[1]
+    dear, cheap = int(np.argmax(instance.price)), int(np.argmin(instance.price))
+    machines = Running.from_contents(("dear", "empty", "overfull"), (dear, dear, cheap), content)
+    return instance.replace(running=machines, **limits)
 
 
 def short_jobs(jobs, seed, **parameters):
@@ -106,6 +117,8 @@ MAKERS = {
         "interference": lambda: table7(5, seed=3, interference=True),
         "distinct": lambda: distinct(6, seed=4),
         "alibaba-like": lambda: alibaba_like(8, seed=5),
+        "running": running,
+        "stock-and-moves": lambda: running(stock=np.where(np.arange(21) % 2, 20, -1), max_moves=6),
     },
     "reconfiguration": {
         "one-job": lambda: short_jobs(1, 1),

@@ -86,6 +86,7 @@ def _smallest(instance: ProvisioningInstance, clusters: Clusters) -> Provisionin
         tasks_per_job=None,
         task2class=None,
         task_names=None,
+        running=None,
     )
 
 

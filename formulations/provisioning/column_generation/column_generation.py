@@ -83,12 +83,12 @@ def column_generation(
     """
     if backend not in BACKENDS:
         raise MethodError(f"column-generation solves its linear programs with highs, not '{backend}'.")
-    search = _ColumnGeneration(instance, time_limit_s, threads)
+    search = ColumnGeneration(instance, time_limit_s, threads)
     search.run(patience)
     return search.outcome()
 
 
-class _ColumnGeneration:
+class ColumnGeneration:
     """One run: the incumbent, the bound and the clock. All in the instance whose equal classes are merged."""
 
     def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None, threads: int) -> None:

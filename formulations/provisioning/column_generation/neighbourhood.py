@@ -96,6 +96,7 @@ def _resolve(
         tasks_per_job=None,
         task2class=None,
         task_names=None,
+        running=None,
     )
     paid = int(instance.price[machine_type].sum())
     deadline = min(deadline, time.perf_counter() + SUB_LIMIT_S)

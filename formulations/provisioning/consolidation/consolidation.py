@@ -24,7 +24,7 @@ from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import cost
-from schedgap.instances.provisioning.offer import MOVES, STOCK
+from schedgap.instances.provisioning.offer import MOVES, STOCK, unlimited
 from schedgap.instances.provisioning.pricing import Pricer
 
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ class _Consolidation:
     def _begin(self) -> None:
         """Take the contents and class prices of the relaxation without limits, and each machine as it runs."""
         instance, kinds = self.instance, self.kinds
-        plain = instance.replace(stock=None, running=None, max_moves=None)
-        relaxation = Relaxation(plain, threads=self.threads)
+        relaxation = Relaxation(unlimited(instance), threads=self.threads)
         relaxation.solve(self._deadline(FREE_SHARE))
         self._raise(relaxation.bound)
         self.duals[: instance.num_classes] = relaxation.proof / (MICRO * NANO)

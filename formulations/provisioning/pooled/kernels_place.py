@@ -1,0 +1,59 @@
+"""Placing tasks one class after the other on given machines with room left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.jit import kernel
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+
+
+@kernel
+def place_best(
+    turn: IntArray,
+    left: IntArray,
+    fits: BoolArray,
+    family: IntArray,
+    demand: IntArray,
+    rest: IntArray,
+    scale: FloatArray,
+    content: IntArray,
+) -> None:
+    """Place the tasks that are left, class by class, each on the machine that it leaves with the least of the most free.
+
+    turn : (C,) classes in order. left : (C,), in and out. fits : (M, C). family : (M,). demand : (F, C, R). rest : (M, R),
+    in and out. scale : (R,), shares of a unit. content : (M, C), in and out. Of machines equally good the first; as many
+    tasks of a class at once as keep it the best or fill it. O(sum over tasks or machines of M R).
+    """
+    num_machines, num_resources = rest.shape
+    for c in turn:
+        while left[c] > 0:
+            best, least = -1, np.inf
+            for m in range(num_machines):
+                if not fits[m, c]:
+                    continue
+                most = 0.0
+                for r in range(num_resources):
+                    free = rest[m, r] - demand[family[m], c, r]
+                    if free < 0:
+                        most = np.inf
+                        break
+                    most += free * scale[r] * (free * scale[r])
+                if most < least:
+                    best, least = m, most
+            if best < 0:
+                break
+            # The fullest machine stays the fullest as it fills.
+            number = left[c]
+            for r in range(num_resources):
+                need = demand[family[best], c, r]
+                if need > 0:
+                    number = min(number, rest[best, r] // need)
+            for r in range(num_resources):
+                rest[best, r] -= number * demand[family[best], c, r]
+            content[best, c] += number
+            left[c] -= number

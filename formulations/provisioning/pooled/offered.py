@@ -1,0 +1,66 @@
+"""Machine types that an optimal solution can do without, and the instance without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.solution import Provisioning
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Offered:
+    """An instance with fewer machine types. kept : (K',) int64, of the source's types, in the order of the instance's."""
+
+    instance: ProvisioningInstance
+    kept: IntArray
+
+    def restore(self, solution: Provisioning) -> Provisioning:
+        """Return the same solution of the source."""
+        return replace(solution, machine_type=self.kept[solution.machine_type])
+
+
+def without_dominated(instance: ProvisioningInstance) -> Offered:
+    """Drop each machine type in place of which another is as good; exact without stocks, interference and moves.
+
+    Another is: it costs no more, has no less of any resource, and each task that may run on the one may run on the other
+    and demands no more there. Of equal types the first stays. O(K^2 (R + C R)).
+    """
+    price, capacity, family = instance.price, instance.capacity, instance.type2family
+    demand, allowed = instance.demand, instance.demand[:, :, 0] >= 0
+    takes = np.array(
+        [
+            [bool((~a | b).all() and (d[a] >= e[a]).all()) for b, e in zip(allowed, demand, strict=True)]
+            for a, d in zip(allowed, demand, strict=True)
+        ]
+    )
+    kept: list[int] = []
+    for k in np.lexsort((np.arange(instance.num_types), -capacity.sum(axis=1), price)).tolist():
+        others = np.array(kept, np.int64)
+        better = takes[family[k], family[others]] & (capacity[others] >= capacity[k]).all(axis=1)
+        if not better.any():
+            kept.append(k)
+    order = np.sort(np.array(kept, np.int64))
+    if order.size == instance.num_types:
+        return Offered(instance, order)
+    families = np.array(list(dict.fromkeys(family[order].tolist())))
+    place = np.full(len(instance.families), -1)
+    place[families] = np.arange(families.size)
+    reduced = instance.replace(
+        type_names=tuple(instance.type_names[k] for k in order),
+        type2family=place[family[order]],
+        families=tuple(instance.families[f] for f in families),
+        capacity=capacity[order],
+        price=price[order],
+        fee=None,
+        stock=None,
+        running=None,
+        demand=demand[families],
+        job_value=instance.job_value,
+    )
+    return Offered(reduced, order)

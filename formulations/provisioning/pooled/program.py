@@ -1,0 +1,105 @@
+"""Which machines to rent if only their capacities together had to hold the tasks: a small integer program.
+
+Sets        b blocks of machine types: those of a family, or each type alone
+Variables   X[b, c] tasks of class c on machines of block b, shares allowed;  Y[k] machines of type k, whole
+Minimise    sum_k price[k] Y[k]
+Rows        sum_b X[b, c] >= counts[c]                                                         for each class c
+            sum_{k in b} (capacity[k, r] - spare[r]) Y[k] - sum_c demand[b, c, r] X[b, c] >= 0     for each b, r
+
+Packing wastes some of each machine, which `spare` accounts for. Without it every solution is one of the program, so its
+bound is one: the linear programs of `bound-resource-prices` and `bound-type-prices`, but with whole machines. Where machines
+are large beside tasks, as in clouds, little is lost by pooling. By families the program is small and its bound soon found;
+by types no task counts on a machine that it does not fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.backends import solve
+from schedgap.formulations.provisioning.bounds import family_blocks, type_blocks
+from schedgap.formulations.rows import Rows
+from schedgap.formulations.trusted import proven_cost
+from schedgap.instances.provisioning.objective import price_step
+
+if TYPE_CHECKING:
+    from schedgap.formulations.linear_model import LinearModel
+    from schedgap.formulations.provisioning.resource_bound import Block
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+# Above so many tasks' shares a block for each type is too large.
+MAX_SHARES = 100_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rented:
+    """machines : (K,) int64 of each type, or None. bound : micro-dollars, proven only where nothing is spared."""
+
+    machines: IntArray | None
+    bound: int
+
+
+class Pooled:
+    """The program of an instance, whatever is spared. by_type : a block for each type, and not for each family."""
+
+    def __init__(self, instance: ProvisioningInstance, *, by_type: bool) -> None:
+        self.instance = instance
+        self.blocks: list[Block] = (
+            type_blocks(instance, blocking=False)
+            if by_type
+            else family_blocks(instance, np.arange(len(instance.families)))
+        )
+
+    def model(self, spare: float = 0.0) -> LinearModel:
+        """Build the program; every row is divided by its numbers' greatest common divisor.
+
+        spare : of each machine, in what an average task demands.
+        """
+        instance = self.instance
+        demand = np.where(instance.demand >= 0, instance.demand, 0).max(axis=0)
+        spared = np.floor(spare * (instance.counts @ demand) / instance.num_tasks).astype(np.int64)
+        classes = [np.flatnonzero(block.allowed) for block in self.blocks]
+        num_x = sum(inside.size for inside in classes)
+        rows = Rows(num_x + instance.num_types)
+        rows.add(
+            "cover",
+            np.concatenate(classes),
+            np.arange(num_x),
+            1.0,
+            instance.counts.astype(np.float64),
+            np.full(instance.num_classes, np.inf),
+        )
+        first = 0
+        for b, (block, inside) in enumerate(zip(self.blocks, classes, strict=True)):
+            size = block.size[:, inside]
+            capacity = np.maximum(block.capacity - spared[:, None], 0)
+            unit = np.maximum(np.gcd.reduce(np.hstack((size, capacity)), axis=1), 1)[:, None]
+            number = capacity.shape[0]
+            rows.add(
+                f"use_{b}",
+                np.repeat(np.arange(number), inside.size + block.types.size),
+                np.tile(np.concatenate((first + np.arange(inside.size), num_x + block.types)), number),
+                np.hstack((-(size // unit), capacity // unit)).ravel(),
+                np.zeros(number),
+                np.full(number, np.inf),
+            )
+            first += inside.size
+        step = price_step(instance)
+        columns = num_x + instance.num_types
+        integral = np.arange(columns) >= num_x
+        cost = np.zeros(columns)
+        cost[num_x:] = instance.price // step
+        upper = np.full(columns, np.inf)
+        upper[num_x:] = instance.num_tasks
+        return rows.model(f"pooled-{instance.name}", cost, np.zeros(columns), upper, integral, step)
+
+    def solve(self, spare: float, time_limit_s: float, threads: int) -> Rented:
+        """Solve the program in the time given."""
+        model = self.model(spare)
+        found = solve(model, time_limit_s=max(0.0, time_limit_s), threads=threads)
+        machines = None if found.x is None else np.rint(found.x[-self.instance.num_types :]).astype(np.int64)
+        return Rented(machines, proven_cost(found.bound) * model.objective_scale)

@@ -1,0 +1,189 @@
+"""All methods together, each where it pays, sharing what they find: the best solution and the best bound at any time.
+
+Without stocks and limits on moves the machine types in whose place another is as good go first. Then in turn, until bound
+and solution meet or the time is over:
+
+1. `patterns`, where the contents of machines are few;
+2. heuristics, of those that the process knows: `pattern-rounding`, `first-fit-decreasing`;
+3. `bound-pooled` and `pooled`: whole machines for all tasks together, then packing;
+4. `filtered-arc-flow`, where the distinct demands are few;
+5. `column-generation`, from the best solution and bound so far, for the rest of the time.
+
+With a stock or a limit on moves: `consolidation-ilp` where it is small, the heuristics that know the limits, and
+`consolidation`. There the bound of the instance without limits is one, too, and its solution is taken where it keeps to them.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from schedgap.formulations.provisioning.column_generation.column_generation import ColumnGeneration
+from schedgap.formulations.provisioning.column_generation.column_generation import supported as can_price
+from schedgap.formulations.provisioning.limits import claimed, without_interference
+from schedgap.formulations.provisioning.pooled.offered import without_dominated
+from schedgap.instances.errors import VerifyError
+from schedgap.instances.method import REGISTRY, Incumbent, Outcome, Status, method
+from schedgap.instances.provisioning.classes import merge_equal_classes
+from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.moves import keeping
+from schedgap.instances.provisioning.offer import MOVES, STOCK, features, unlimited
+from schedgap.instances.provisioning.verify import verify
+
+if TYPE_CHECKING:
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.solution import Provisioning
+
+UNLIMITED_S = 60.0
+HEURISTICS = ("pattern-rounding", "first-fit-decreasing")
+# Those that know stocks and moves.
+LIMITED_HEURISTICS = ("karpenter", "karpenter-consolidation", "cluster-autoscaler")
+# Tasks up to which placing them one by one is quick, and distinct demands up to which graphs are tried.
+MAX_ONE_BY_ONE, MAX_GRAPH_CLASSES = 20_000, 60
+MAX_PATTERNS = 20_000
+# Turns without gain after which column generation ends.
+PATIENCE = 10
+
+
+@method("portfolio", family=FAMILY, supports=without_interference, bounds=True, handles=(STOCK, MOVES))
+def portfolio(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
+    """Run all methods in turn, each where it pays; the best solution and the best bound of all."""
+    start = time.perf_counter()
+    search = Portfolio(instance, start, UNLIMITED_S if time_limit_s is None else time_limit_s, threads)
+    search.run()
+    return Outcome(
+        search.best,
+        search.bound,
+        search.status,
+        solve_s=time.perf_counter() - start,
+        trajectory=tuple(search.trajectory),
+        details={"parts": ", ".join(search.parts), "solution_by": search.solver, "bound_by": search.prover},
+    )
+
+
+class Portfolio:
+    """One run: the best solution, the bound, who found them, and the clock."""
+
+    def __init__(self, instance: ProvisioningInstance, start: float, limit_s: float, threads: int) -> None:
+        self.instance, self.start, self.limit_s, self.threads = instance, start, limit_s, threads
+        self.best: Provisioning | None = None
+        self.objective: int | None = None
+        self.bound = 0
+        self.is_infeasible = False
+        self.solver = self.prover = ""
+        self.parts: list[str] = []
+        self.trajectory: list[Incumbent] = []
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that are left."""
+        return self.start + self.limit_s - time.perf_counter()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is time, and something left to find."""
+        return self.left_s > 0 and not self.is_infeasible and (self.objective is None or self.bound < self.objective)
+
+    @property
+    def status(self) -> Status:
+        """What may be claimed."""
+        return Status.INFEASIBLE if self.is_infeasible else claimed(self.instance, self.best, self.bound)
+
+    def run(self) -> None:
+        """Run the parts that suit the instance."""
+        self._take("bound-resource", self._ask("bound-resource", self.instance, None))
+        if features(self.instance):
+            self._limited()
+        else:
+            self._plain()
+        if self.best is not None and self.best.keeps is None and self.instance.running is not None:
+            self.best = keeping(self.instance, self.best)
+
+    def _plain(self) -> None:
+        merged = merge_equal_classes(self.instance)
+        offered = without_dominated(merged.instance)
+        small = offered.instance
+
+        def restored(solution: Provisioning | None) -> Provisioning | None:
+            return None if solution is None else merged.restore(offered.restore(solution))
+
+        best: Provisioning | None = None
+
+        def run(name: str, share: float, **parameters: int) -> None:
+            nonlocal best
+            if self.is_open:
+                found = self._ask(name, small, min(self.left_s, share * self.limit_s), **parameters)
+                if found is not None:
+                    self._take(name, found, restored(found.solution))
+                    best = found.solution if self.solver == name and found.solution is not None else best
+
+        run("patterns", 0.3, max_patterns=MAX_PATTERNS)
+        for name in HEURISTICS:
+            if small.num_tasks <= MAX_ONE_BY_ONE or name != "first-fit-decreasing":
+                run(name, 0.2)
+        run("bound-pooled", 0.2)
+        run("pooled", 0.25)
+        if small.num_classes <= MAX_GRAPH_CLASSES:
+            run("filtered-arc-flow", 0.35)
+        if can_price(small) is not None:
+            run("pooled", 1.0)
+        elif self.is_open:
+            search = ColumnGeneration(small, self.left_s, self.threads)
+            search.raise_bound(self.bound)
+            search.improve(best)
+            search.run(PATIENCE)
+            found = search.outcome()
+            self._take("column-generation", found, restored(found.solution))
+
+    def _limited(self) -> None:
+        free = Portfolio(unlimited(self.instance), time.perf_counter(), 0.2 * self.limit_s, self.threads)
+        free.run()
+        self._raise(free.bound, f"{free.prover} without limits")
+        if free.best is not None:
+            cand = keeping(self.instance, free.best)
+            try:
+                self._keep(cand, f"{free.solver} without limits")
+            except VerifyError:
+                self.parts.append("its solution breaks the limits")
+        for name in ("consolidation-ilp", *LIMITED_HEURISTICS, "consolidation"):
+            if self.is_open:
+                share = 0.4 if name != "consolidation" else 1.0
+                found = self._ask(name, self.instance, min(self.left_s, share * self.limit_s))
+                if found is not None:
+                    self._take(name, found, found.solution)
+
+    def _ask(
+        self, name: str, instance: ProvisioningInstance, limit_s: float | None, **parameters: int
+    ) -> Outcome | None:
+        """Run a method, if the process knows it and it takes the instance."""
+        known = REGISTRY.get((FAMILY, name))
+        if known is None or known.supports(instance) is not None:
+            return None
+        before = time.perf_counter()
+        found = known.run(instance, time_limit_s=limit_s, threads=self.threads, parameters=parameters)
+        self.parts.append(f"{name} {time.perf_counter() - before:.1f} s")
+        return found
+
+    def _take(self, name: str, found: Outcome | None, solution: Provisioning | None = None) -> None:
+        if found is None:
+            return
+        if found.status is Status.INFEASIBLE:
+            self.is_infeasible = True
+        if found.bound is not None:
+            self._raise(int(found.bound), name)
+        if solution is not None:
+            self._keep(solution, name)
+
+    def _keep(self, solution: Provisioning, name: str) -> None:
+        paid = verify(self.instance, solution)
+        if self.objective is None or paid < self.objective:
+            self.best, self.objective, self.solver = solution, paid, name
+            self._note()
+
+    def _raise(self, bound: int, name: str) -> None:
+        if bound > self.bound:
+            self.bound, self.prover = bound, name
+            self._note()
+
+    def _note(self) -> None:
+        self.trajectory.append(Incumbent(time.perf_counter() - self.start, self.objective, self.bound))

@@ -1,0 +1,193 @@
+"""A cluster that a rule changes: nodes, tasks on them, and what can still be rented; from an instance, to a solution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import settle
+from schedgap.heuristics.provisioning.kubernetes.state import GONE, Catalogue, Nodes, Tasks
+from schedgap.instances.method import Outcome
+from schedgap.instances.provisioning.offer import ANY_NUMBER
+from schedgap.instances.provisioning.solution import NEW, Provisioning
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+Offer: TypeAlias = "tuple[IntArray, IntArray, IntArray, IntArray, IntArray]"
+# In place of a stock: more machines than any solution has.
+PLENTY = 2**62
+
+
+@dataclass(slots=True, eq=False)
+class Cluster:
+    """Nodes 0..number - 1 in the order in which they are tried, the first `num_running` of them running from the start.
+
+    stock : (K,) int64, machines of each type that can still be had. nodes : with rows to spare. Others as in `Catalogue`.
+    """
+
+    demand: IntArray
+    type2family: IntArray
+    capacity: IntArray
+    price: IntArray
+    stock: IntArray
+    tasks: Tasks
+    nodes: Nodes
+    number: int
+    num_running: int
+
+    @classmethod
+    def of(cls, instance: ProvisioningInstance, queue: IntArray) -> Cluster:
+        """Return the present of an instance: running machines in the order of their names.
+
+        queue : (T,) int64, the tasks in the order in which the rule takes them.
+        """
+        home, types = np.full(instance.num_tasks, -1, np.int64), np.empty(0, np.int64)
+        if instance.running is not None:
+            names = by_name(instance.running.names)
+            types, home = instance.running.machine_type[names], _homes(instance, names)
+        stock = np.full(instance.num_types, PLENTY)
+        if instance.stock is not None:
+            used = np.bincount(types, minlength=instance.num_types)
+            stock = np.where(instance.stock == ANY_NUMBER, PLENTY, np.maximum(instance.stock - used, 0))
+        offer = (instance.demand, instance.type2family, instance.capacity, instance.price, stock)
+        return cls.start(offer, types, home, np.array(instance.task_classes()), queue)
+
+    @classmethod
+    def start(cls, offer: Offer, types: IntArray, home: IntArray, task2class: IntArray, queue: IntArray) -> Cluster:
+        """Return a present: tasks stay where they run as far as there is room, the others wait.
+
+        offer : `demand`, `type2family`, `capacity`, `price` and `stock`. types : (M,) of the nodes. home : (T,) the node of
+        each task, -1 for none. task2class, queue : as in `Tasks`.
+        """
+        demand, _, capacity, _, _ = offer
+        rank = np.empty_like(home)
+        rank[queue] = np.arange(home.shape[0])
+        tasks = Tasks(task2class, np.array(queue), rank, np.full_like(home, -1), home)
+        nodes = Nodes(types.copy(), capacity[types], np.zeros(demand.shape[1], np.int64))
+        cluster = cls(*offer, tasks, nodes, types.shape[0], types.shape[0])
+        settle(tasks, cluster.catalogue(), nodes)
+        return cluster
+
+    @property
+    def waiting(self) -> IntArray:
+        """Tasks that no node has, in list order."""
+        return np.flatnonzero(self.tasks.place < 0)
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes that there are."""
+        return int((self.nodes.machine_type[: self.number] != GONE).sum())
+
+    @property
+    def num_moved(self) -> int:
+        """Number of tasks that are no longer where they ran."""
+        return int(((self.tasks.home >= 0) & (self.tasks.home != self.tasks.place)).sum())
+
+    def moves_left(self, max_moves: int | None) -> int:
+        """Return how many more tasks may leave where they ran, if so many may; `PLENTY` for None."""
+        return PLENTY if max_moves is None else max_moves - self.num_moved
+
+    def catalogue(self, pool: IntArray | None = None) -> Catalogue:
+        """Return what can be rented now; pool : (F,) the NodePool of each family, None for a single one."""
+        families = self.demand.shape[0]
+        widest, start = [], [0]
+        for f in range(families):
+            widest += _widest(self.capacity, np.flatnonzero((self.type2family == f) & (self.stock > 0)))
+            start.append(len(widest))
+        return Catalogue(
+            self.demand,
+            self.type2family,
+            self.capacity,
+            self.price,
+            np.argsort(self.price, kind="stable"),
+            self.stock,
+            np.zeros(families, np.int64) if pool is None else pool,
+            np.array(widest, np.int64),
+            np.array(start),
+        )
+
+    def make_room(self, more: int) -> None:
+        """See to it that there are so many spare rows of nodes."""
+        spare = self.number + more - self.nodes.machine_type.shape[0]
+        if spare > 0:
+            spare = max(spare, self.number)
+            self.nodes = Nodes(
+                np.concatenate((self.nodes.machine_type, np.full(spare, GONE))),
+                np.concatenate((self.nodes.left, np.zeros((spare, self.nodes.left.shape[1]), np.int64))),
+                self.nodes.low,
+            )
+
+    def add_nodes(self, machine_type: int, number: int) -> None:
+        """Rent empty machines of a type."""
+        self.make_room(number)
+        rows = slice(self.number, self.number + number)
+        self.nodes.machine_type[rows] = machine_type
+        self.nodes.left[rows] = self.capacity[machine_type]
+        self.stock[machine_type] -= number
+        self.number += number
+
+    def remove_empty(self) -> None:
+        """Give back the machines without tasks."""
+        empty = np.bincount(self.tasks.place[self.tasks.place >= 0], minlength=self.number)[: self.number] == 0
+        rows = np.flatnonzero(empty & (self.nodes.machine_type[: self.number] != GONE))
+        np.add.at(self.stock, self.nodes.machine_type[rows], 1)
+        self.nodes.machine_type[rows] = GONE
+
+    def outcome(self, instance: ProvisioningInstance) -> Outcome:
+        """Return the solution, without machines that hold nothing; none, and why, where tasks wait or too many moved."""
+        waiting, moved = self.waiting.shape[0], self.num_moved
+        if waiting:
+            return Outcome(details={"reason": f"{waiting} tasks are not placed: the machines that fit them ran out"})
+        if instance.max_moves is not None and moved > instance.max_moves:
+            return Outcome(
+                details={"reason": f"{moved} tasks moved from overfull machines, max_moves {instance.max_moves}"}
+            )
+        rows, task2machine = np.unique(self.tasks.place, return_inverse=True)
+        solution = Provisioning.from_tasks(instance, self.nodes.machine_type[rows], task2machine)
+        if instance.running is not None:
+            names = by_name(instance.running.names)
+            keeps = np.concatenate((names, np.full(self.number - self.num_running, NEW)))[rows]
+            solution = replace(solution, keeps=keeps)
+        return Outcome(solution)
+
+
+def by_name(names: Sequence[str]) -> IntArray:
+    """Return the indices of names in the order of their code points."""
+    return np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+
+
+def sizes_of(instance: ProvisioningInstance) -> IntArray:
+    """(C, R) int64, what a task counts as: what it asks for on the family of its reservation-price type."""
+    return instance.demand[instance.type2family[instance.reservation_type], np.arange(instance.num_classes)]
+
+
+def _homes(instance: ProvisioningInstance, names: IntArray) -> IntArray:
+    """(T,) int64, the row of the running machine of each task; the first tasks of a class run, row after row."""
+    running = instance.running
+    assert running is not None
+    row = np.empty_like(names)
+    row[names] = np.arange(names.shape[0])
+    rows = row[running.machine]
+    order = np.lexsort((rows, running.task_class))
+    classes = np.repeat(running.task_class[order], running.count[order])
+    within = np.arange(classes.shape[0]) - np.searchsorted(classes, classes)
+    members = np.argsort(instance.task_classes(), kind="stable")
+    start = np.cumsum(instance.counts) - instance.counts
+    home = np.full(instance.num_tasks, -1, np.int64)
+    home[members[start[classes] + within]] = np.repeat(rows[order], running.count[order])
+    return home
+
+
+def _widest(capacity: IntArray, types: IntArray) -> list[int]:
+    """Return the types whose capacity is not within that of another one, the first of equal ones."""
+    kept: list[int] = []
+    for k in types[np.argsort(-capacity[types].sum(axis=1, dtype=np.float64), kind="stable")].tolist():
+        if not any((capacity[k] <= capacity[j]).all() for j in kept):
+            kept.append(k)
+    return kept

@@ -1,0 +1,72 @@
+"""What the compiled rules read and change: types, nodes (machines that there are), tasks, and Karpenter's claims.
+
+Letters used for shapes: K machine types, F machine families, R resources, C task classes, T tasks, M rows of nodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+GONE = -1
+
+
+class Catalogue(NamedTuple):
+    """What can be rented, all int64.
+
+    demand : (F, C, R), -1 where a class may not run. type2family : (K,). capacity : (K, R). price : (K,).
+    rising : (K,) types by price. stock : (K,) machines of each that can still be had; kernels change it.
+    pool : (F,) the NodePool of each family, ascending from 0 in the order in which pools are tried.
+    widest : types that can be had and that no other of their family contains, family after family; those of f are
+    widest[widest_start[f]:widest_start[f + 1]]. What fits some type that can be had fits one of them.
+    """
+
+    demand: Any
+    type2family: Any
+    capacity: Any
+    price: Any
+    rising: Any
+    stock: Any
+    pool: Any
+    widest: Any
+    widest_start: Any
+
+
+class Nodes(NamedTuple):
+    """Nodes in the order in which they are tried, int64.
+
+    machine_type : (M,) `GONE` for none. left : (M, R). low : (C,) no node before has room for one more task of a class:
+    nodes only fill up, and new ones come last.
+    """
+
+    machine_type: Any
+    left: Any
+    low: Any
+
+
+class Tasks(NamedTuple):
+    """Tasks and where they are, all int64.
+
+    task2class : (T,). queue : (T,) tasks in the order in which they are placed. rank : (T,) its inverse.
+    place : (T,) node of each task, -1 while it waits. home : (T,) node that it ran on at first, -1 for none.
+    """
+
+    task2class: Any
+    queue: Any
+    rank: Any
+    place: Any
+    home: Any
+
+
+class Claims(NamedTuple):
+    """Machines that Karpenter is about to launch: of each, the types that still hold its tasks are what the sums admit.
+
+    used : (N, F, R) int64, summed demand on each family. is_open : (N, F) bool, whether some type of the family holds it.
+    count : (N,) int64 tasks. order : (N,) int64, claims by rising count; those with n tasks are order[start[n]:start[n + 1]].
+    start : (N + 2,) int64.
+    """
+
+    used: Any
+    is_open: Any
+    count: Any
+    order: Any
+    start: Any

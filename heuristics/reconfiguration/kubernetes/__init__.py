@@ -1,0 +1,1 @@
+"""The rules of `heuristics/provisioning/kubernetes`, plan after plan."""
