@@ -19,7 +19,7 @@ ARCH_LABEL, OS_LABEL = "kubernetes.io/arch", "kubernetes.io/os"
 ARCHITECTURES = {"x86_64": "amd64", "x64": "amd64", "aarch64": "arm64"}
 # Labels that Karpenter's AWS provider derives from a type's name, such as c7gn.2xlarge.
 _AWS_NAME = re.compile(r"(([a-z]+)(?:-\d+tb)?(\d+)[a-z0-9-]*)\.([a-z0-9-]+)")
-_AWS = "karpenter.k8s.aws/instance-"
+AWS = "karpenter.k8s.aws/instance-"
 
 
 class Offering(NamedTuple):
@@ -106,6 +106,6 @@ def type_labels(name: str, arch: str = "", system: str = "") -> dict[str, str]:
     match = _AWS_NAME.fullmatch(name)
     if match is not None:
         family, category, generation, size = match.groups()
-        labels |= {f"{_AWS}family": family, f"{_AWS}category": category, f"{_AWS}generation": generation}
-        labels[f"{_AWS}size"] = size
+        labels |= {f"{AWS}family": family, f"{AWS}category": category, f"{AWS}generation": generation}
+        labels[f"{AWS}size"] = size
     return {key: value for key, value in labels.items() if value}

@@ -11,6 +11,7 @@ from schedgap.instances.csv_table import read_rows
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import THOUSAND, decimal, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import (
+    AWS,
     ON_DEMAND,
     Catalogue,
     MachineType,
@@ -72,12 +73,14 @@ class _Requirement(msgspec.Struct):
 
 
 class _KwokOffering(msgspec.Struct):
-    """Old lists name capacity type and zone, new ones require them; names are read in lower case."""
+    """Old lists name capacity type and zone, new ones require them; names are read in lower case.
+
+    The provider makes every offering available, whatever the list says.
+    """
 
     price: msgspec.Raw
     capacitytype: str = ""
     zone: str = ""
-    available: bool = True
     requirements: tuple[_Requirement, ...] = ()
 
 
@@ -137,9 +140,9 @@ def ec2(path: Path, content: bytes, prices: Path | None) -> Catalogue:
             )
         capacity = {name: number * THOUSAND for name, number in amounts.items()}
         capacity["ram_bytes"] = kind.memory.size * MIB
-        types.append(
-            MachineType(kind.name, capacity, offerings[kind.name], labels=type_labels(kind.name, arch, "linux"))
-        )
+        labels = type_labels(kind.name, arch, "linux")
+        labels |= {f"{AWS}cpu": str(kind.cpus.number), f"{AWS}memory": str(kind.memory.size)}
+        types.append(MachineType(kind.name, capacity, offerings[kind.name], labels=labels))
     if not types:
         raise InstanceError(f"{path.name}: none of its {len(without)} machine types has a price in {prices.name}.")
     notes = (f"{path.name}: left out, as {prices.name} has no price of them: {listed(without)}.",) if without else ()
@@ -180,8 +183,6 @@ def _kwok_offerings(path: Path, name: str, given: dict[str, msgspec.Raw]) -> lis
             f"{path.name}: machine type {name:.60} has price {bytes(offer.price).decode():.60}; give at least a "
             "micro-dollar and below 2^40 dollars."
         )
-    if not offer.available:
-        return []
     asked = {requirement.key: requirement.values for requirement in offer.requirements}
     kinds = (offer.capacitytype,) if offer.capacitytype else asked.get(CAPACITY_LABEL, (ON_DEMAND,))
     zones = (offer.zone,) if offer.zone else asked.get(ZONE_LABEL, ("",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -41,58 +41,20 @@ class Assembly:
         offers: Sequence[Offer],
         report: Report,
     ) -> None:
-        self.report = report
+        self.report, self.offers = report, offers
         distinct = list(dict.fromkeys(constraints))
-        columns = self._admissions(distinct, offers)
-        self._list_unknown(groups, constraints, columns, distinct, offers)
-        # Machines that admit the same pods are a family.
-        families: dict[tuple[bool, ...], int] = {}
-        self.family_names: list[str] = []
-        self.family: list[int] = []
-        for column, offer in zip(columns, offers, strict=True):
-            vector = tuple(admits is not False for admits in column)
-            if vector not in families:
-                families[vector] = len(families)
-                self.family_names.append(offer.group)
-            self.family.append(families[vector])
-        self.offers = offers
-        self._classes(groups, constraints, apart, {c: q for q, c in enumerate(distinct)}, list(families))
-
-    @staticmethod
-    def _admissions(distinct: Sequence[Constraint], offers: Sequence[Offer]) -> list[tuple[bool | None, ...]]:
-        """Return for each offer what each constraint says of it; machines that are alike are asked once."""
-        known: dict[object, tuple[bool | None, ...]] = {}
-        keys = {expression.key for constraint in distinct for expression in constraint.expressions()}
-        columns = []
-        for offer in offers:
-            machine = offer.machine
-            seen = frozenset((key, machine.labels[key]) for key in keys & machine.labels.keys())
-            place = (seen, machine.taints, machine.unknown & keys)
-            if place not in known:
-                known[place] = tuple(may_run(constraint, machine) for constraint in distinct)
-            columns.append(known[place])
-        return columns
-
-    def _list_unknown(
-        self,
-        groups: Sequence[PodGroup],
-        constraints: Sequence[Constraint],
-        columns: Sequence[tuple[bool | None, ...]],
-        distinct: Sequence[Constraint],
-        offers: Sequence[Offer],
-    ) -> None:
-        """Report the pods that some machine admits only because a label of it is not known."""
-        kinds: defaultdict[Constraint, set[str]] = defaultdict(set)
-        for column, machine in {
-            (column, id(o.machine)): o.machine for column, o in zip(columns, offers, strict=True)
-        }.items():
-            for constraint, admits in zip(distinct, column[0], strict=True):
-                if admits is None:
-                    keys = {expression.key for expression in constraint.expressions()} & machine.unknown
-                    kinds[constraint] |= {_unknown(key) for key in keys or {HOSTNAME}}
+        unknown: list[set[str]] = [set() for _ in distinct]
+        columns = _admissions(distinct, offers, unknown)
+        number = {constraint: q for q, constraint in enumerate(distinct)}
         for group, constraint in zip(groups, constraints, strict=True):
-            for kind in kinds[constraint]:
-                self.report.relaxed[kind][group.name] += group.count
+            for kind in unknown[number[constraint]]:
+                report.relaxed[kind][group.name] += group.count
+        # Machines that admit the same pods are a family.
+        families = {column: f for f, column in enumerate(dict.fromkeys(columns))}
+        self.family = [families[column] for column in columns]
+        names = {column: offer.group for column, offer in zip(reversed(columns), reversed(offers), strict=True)}
+        self.family_names = [names[column] for column in families]
+        self._classes(groups, constraints, apart, number, list(families))
 
     def _classes(
         self,
@@ -220,13 +182,8 @@ class Assembly:
 
     def _stock(self, types: Sequence[int], node2type: Sequence[int]) -> list[int]:
         running = Counter(node2type)
-        stock = []
-        for number, k in enumerate(types):
-            limit = self.offers[k].count
-            stock.append(
-                running[number] if self.offers[k].node else max(limit, running[number]) if limit >= 0 else limit
-            )
-        return stock
+        limits = [0 if self.offers[k].node else self.offers[k].count for k in types]
+        return [limit if limit < 0 else max(limit, running[number]) for number, limit in enumerate(limits)]
 
     def _type_names(self, types: Sequence[int], node2type: Sequence[int]) -> list[str]:
         """Return `m5.large`, with what tells it from others of that type in brackets."""
@@ -260,6 +217,30 @@ class Assembly:
         classes = np.array([c for row in rows for c, _ in row], np.int64)
         counts = np.array([number for row in rows for _, number in row], np.int64)
         return Running(tuple(offer.node for _, offer in nodes), np.array(node2type), indptr, classes, counts)
+
+
+def _admissions(
+    distinct: Sequence[Constraint], offers: Sequence[Offer], unknown: Sequence[set[str]]
+) -> list[tuple[bool, ...]]:
+    """Return for each offer whether it admits the pods of each constraint; machines that are alike are asked once.
+
+    unknown : gets, for each constraint, the kinds of labels for whose lack of knowledge alone a machine admits its pods.
+    """
+    known: dict[object, tuple[bool, ...]] = {}
+    looked = [{expression.key for expression in constraint.expressions()} for constraint in distinct]
+    keys = set().union(*looked)
+    columns = []
+    for offer in offers:
+        machine = offer.machine
+        seen = frozenset((key, machine.labels[key]) for key in keys & machine.labels.keys())
+        place = (seen, machine.taints, machine.unknown & keys)
+        if place not in known:
+            found = [may_run(constraint, machine) for constraint in distinct]
+            known[place] = tuple(admits is not False for admits in found)
+            for q in (q for q, admits in enumerate(found) if admits is None):
+                unknown[q].update(map(_unknown, looked[q] & machine.unknown or {HOSTNAME}))
+        columns.append(known[place])
+    return columns
 
 
 def _unknown(key: str) -> str:

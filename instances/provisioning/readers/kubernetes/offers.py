@@ -22,6 +22,7 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     may_run,
 )
 from schedgap.instances.provisioning.readers.kubernetes.nodes import less
+from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms, SelectorTerm
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import SAME_LABELS
 from schedgap.instances.provisioning.readers.quantities import PODS
 
@@ -146,13 +147,7 @@ class Market:
     def _pool(self, name: str, pool: NodePool) -> Template:
         """Return a NodePool's template: its labels, those that its nodes have, and those that it requires."""
         spec = pool.spec.template
-        observed: defaultdict[str, set[str]] = defaultdict(set)
-        for node in self.nodes:
-            if node.labels.get(POOL) == name:
-                for key, value in node.labels.items():
-                    if key in self.looked and not is_of_the_type(key):
-                        observed[key].add(value)
-        labels = {key: frozenset(values) for key, values in observed.items()}
+        labels = self._observed((node for node in self.nodes if node.labels.get(POOL) == name), of_type=False)
         for each in spec.spec.requirements:
             if each.operator == "In" and not is_of_the_type(SAME_LABELS.get(each.key, each.key)):
                 labels[each.key] = frozenset(each.values)
@@ -160,6 +155,15 @@ class Market:
         if pool.spec.limits:
             self.state.report.sentences.append(f"Relaxed: the limits of NodePool {name}.")
         return Template(name, labels, lasting(spec.spec.taints), spec.spec.requirements)
+
+    def _observed(self, nodes: Iterable[RunningNode], *, of_type: bool) -> dict[str, frozenset[str]]:
+        """Return the labels of nodes that follow from their type, or those that do not, with all their values."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        keys = {key for key in self.looked - {ZONE, HOSTNAME, CAPACITY_TYPE} if is_of_the_type(key) == of_type}
+        for node in nodes:
+            for key in keys & node.labels.keys():
+                found[key].add(node.labels[key])
+        return {key: frozenset(values) for key, values in found.items()}
 
     def _rented(self, templates: Iterable[Template], running: Sequence[Offer]) -> Iterator[Offer]:
         by_type: defaultdict[str, list[tuple[RunningNode, Offer]]] = defaultdict(list)
@@ -169,13 +173,8 @@ class Market:
         for kind in self.catalogue.types:
             alike = by_type[kind.name]
             # Labels as the price list has them, and as nodes of the type do.
-            observed: defaultdict[str, set[str]] = defaultdict(set)
-            for node, _ in alike:
-                for key, value in node.labels.items():
-                    if key in self.looked and is_of_the_type(key) and key not in (ZONE, HOSTNAME, CAPACITY_TYPE):
-                        observed[key].add(value)
-            labels = {key: frozenset((value,)) for key, value in kind.labels.items()} | {TYPE: frozenset((kind.name,))}
-            labels |= {key: frozenset(values) for key, values in observed.items()}
+            labels = {key: frozenset((value,)) for key, value in kind.labels.items()}
+            labels |= self._observed((node for node, _ in alike), of_type=True)
             if not alike and not kind.capacity:
                 unsized.append(kind.name)
                 continue
@@ -225,21 +224,20 @@ class Market:
         if same:
             return _largest(same)
         size = _largest([node.allocatable for node, _ in alike]) if alike else _kubernetes_size(kind)
-        daemons = [(d, least) for d, constraint, least in self.certain if may_run(constraint, machine)]
+        # What a label may be one of several is not certain.
+        open_keys = {key for key, values in machine.labels.items() if len(values) > 1}
+        sure = Machine(machine.labels, machine.taints, machine.unknown | open_keys)
+        daemons = [(d, least) for d, constraint, least in self.certain if may_run(constraint, sure)]
         taken = [amounts for d, least in daemons for amounts in (least, self.excluding.taken_by(d))]
         return less(size | self.excluding.capacity, *taken)
 
 
 def without_names(constraint: Constraint) -> Constraint:
     """Return a DaemonSet's constraint without the names of nodes that its controller put into each pod."""
-    affinities = tuple(
-        affinity
+    cut = tuple(
+        NodeTerms(tuple(SelectorTerm(term.match_expressions) for term in affinity.node_selector_terms))
         for affinity in constraint.affinities
         if all(term.match_expressions for term in affinity.node_selector_terms)
-    )
-    cut = tuple(
-        type(affinity)(tuple(type(t)(t.match_expressions) for t in affinity.node_selector_terms))
-        for affinity in affinities
     )
     return Constraint(constraint.selector, cut, constraint.tolerations)
 

@@ -77,7 +77,7 @@ def test_kwok(listed):
     assert first.capacity == {"pods": 64_000, "cpu": 4000, "ram_bytes": 8 * GIB, "ephemeral_bytes": 20 * GIB}
     assert (first.usable()["cpu"], first.usable()["ram_bytes"]) == (3900, 8 * GIB - 10 * 2**20)
     assert first.price("on-demand") == Fraction("0.108589934592")
-    assert [offer[:2] for offer in first.offerings] == [("on-demand", "z1"), ("spot", "z1")]
+    assert [offer[:2] for offer in first.offerings] == [("on-demand", "z1"), ("spot", "z1"), ("spot", "z2")]
     assert first.labels["karpenter.kwok.sh/instance-size"] == "4"
     assert (first.labels["karpenter.kwok.sh/instance-family"], first.labels["kubernetes.io/os"]) == ("c", "linux")
     assert [offer[:2] for offer in second.offerings] == [("spot", "z1"), ("spot", "z2")]
@@ -107,7 +107,13 @@ def test_ec2(listed):
     assert gpu.capacity == {"cpu": 4000, "ram_bytes": 16 * GIB, "gpu": 1000}
     assert (gpu.price("spot"), gpu.labels["kubernetes.io/arch"]) == (Fraction("0.4"), "amd64")
     aws = {key.removeprefix("karpenter.k8s.aws/instance-"): value for key, value in arm.labels.items()}
-    assert [aws[key] for key in ("family", "category", "generation", "size")] == ["c7gn", "c", "7", "2xlarge"]
+    assert [aws[key] for key in ("family", "category", "generation", "size", "cpu")] == [
+        "c7gn",
+        "c",
+        "7",
+        "2xlarge",
+        "8",
+    ]
     assert catalogue.notes == ("list: left out, as prices.csv has no price of them: x.",)
     with pytest.raises(InstanceError, match="has no prices; give a CSV of name,price as `prices`"):
         listed(document)

@@ -165,6 +165,15 @@ def test_daemon_sets_come_with_new_machines_if_they_are_on_every_node_that_admit
     assert rows == {"m": 3900, "l": 7900, "r": 3900, "m (a)": 2800}
 
 
+def test_a_daemon_set_that_may_come_or_not_is_not_counted(read, one, k8s):
+    """New machines are of team x or y, as the NodePool says; the DaemonSet is of x."""
+    agent = k8s.pod("d-a", "a", ("DaemonSet", "d"), (k8s.requests("200m"),), nodeSelector={"team": "x"})
+    node = k8s.node("a", "m", "4", "16Gi", "10", {"karpenter.sh/nodepool": "p", "team": "x"})
+    for teams, cpu in ((["x", "y"], 8000), (["x"], 7800)):
+        cluster = read([agent, node, one("x", cpu="1m"), k8s.pool("p", ("team", "In", teams))], PRICES)
+        assert dict(zip(cluster.type_names, cluster.capacity[:, 0].tolist(), strict=True))["l"] == cpu
+
+
 def test_nodes_that_differ_by_less_than_any_pod_can_use_are_one_type(read, one, k8s):
     nodes = [
         k8s.node(name, "m", "4", memory, "9")

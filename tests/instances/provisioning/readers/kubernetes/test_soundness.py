@@ -2,6 +2,7 @@
 
 from random import Random
 
+import numpy as np
 import pytest
 
 from schedgap.instances.provisioning import Provisioning, verify
@@ -49,6 +50,20 @@ def draw_node(k8s, random, number):
     )
 
 
+def daemons(k8s, random, nodes):
+    """Pods of two DaemonSets, on the nodes that admit them, save that some are not there yet."""
+    asked = ({"nodeSelector": {"disk": "ssd"}}, {"tolerations": [{"operator": "Exists"}]})
+    for number, spec in enumerate(asked):
+        late = random.random() < 0.3
+        for node in nodes:
+            name, labels = node["metadata"]["name"], node["metadata"]["labels"]
+            admits = not node["spec"]["taints"] if number == 0 else True
+            admits &= number == 1 or labels.get("disk") == "ssd"
+            if admits and not (late and random.random() < 0.5):
+                size = k8s.requests(f"{50 + 50 * number}m", "64Mi")
+                yield k8s.pod(f"d{number}-{name}", name, ("DaemonSet", f"d{number}"), (size,), **spec)
+
+
 def units(text):
     for suffix, size in (("Ki", 2**10), ("Mi", 2**20), ("Gi", 2**30), ("M", 10**6), ("m", 1)):
         if text.endswith(suffix):
@@ -89,7 +104,9 @@ def test_a_schedule_is_a_solution(read, k8s, seed):
     random = Random(seed)
     nodes = [draw_node(k8s, random, number) for number in range(6)]
     there = {node["metadata"]["name"]: [] for node in nodes}
-    pods = []
+    pods = list(daemons(k8s, random, nodes))
+    for pod in pods:
+        there[pod["spec"]["nodeName"]].append(pod)
     for number in range(40):
         pod = draw_pod(k8s, random, number)
         chosen = next((n for n in random.sample(nodes, 6) if admits(n, there[n["metadata"]["name"]], pod)), None)
@@ -105,3 +122,19 @@ def test_a_schedule_is_a_solution(read, k8s, seed):
         solution = Provisioning.from_machines(running.machine_type[used], content[used])
         assert verify(cluster, solution) == cluster.price[running.machine_type[used]].sum()
         assert running.placed(cluster.num_classes).tolist() == cluster.counts.tolist()
+        assert all(
+            can_be_rented(cluster, k) for k in set(running.machine_type.tolist()) if is_firm(cluster, k, parameters)
+        )
+
+
+def is_firm(cluster, k, parameters):
+    return "spot" not in cluster.type_names[k] or "capacity_types" in parameters
+
+
+def can_be_rented(cluster, k):
+    """Whether a machine that is no smaller, dearer or choosier can be rented anew."""
+    free = cluster.stock < 0 if cluster.stock is not None else np.ones(cluster.num_types, bool)
+    may = cluster.demand[:, :, 0] >= 0
+    wide = (may[cluster.type2family] >= may[cluster.type2family[k]]).all(axis=1)
+    large = (cluster.capacity >= cluster.capacity[k]).all(axis=1)
+    return bool((free & wide & large & (cluster.price <= cluster.price[k])).any())
