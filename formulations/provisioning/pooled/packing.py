@@ -17,6 +17,7 @@ import numpy as np
 from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.pooled.kernels_place import place_best
 from schedgap.formulations.rows import Rows
+from schedgap.instances.errors import BackendError
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -42,7 +43,11 @@ def pack(instance: ProvisioningInstance, machine_type: IntArray, time_limit_s: f
     for relax in (True, False):
         if machine.size > WHOLE_SHARES and not relax:
             break
-        found = solve(model, time_limit_s=max(0.0, time_limit_s), relax=relax)
+        try:
+            found = solve(model, time_limit_s=max(0.0, time_limit_s), relax=relax)
+        except BackendError:
+            # HiGHS refuses programs whose numbers are too far apart.
+            continue
         if found.x is None:
             continue
         shares = np.zeros_like(content)
@@ -86,9 +91,9 @@ def _model(
     rows.add("tasks", task_class, columns, 1.0, np.full(counts.shape[0], -np.inf), counts)
     demand = instance.demand[instance.type2family[machine_type[machine]], task_class]
     for r, resource in enumerate(instance.resources):
-        unit = max(1, int(np.gcd.reduce(demand[:, r], initial=0)))
-        room = (instance.capacity[machine_type, r] // unit).astype(np.float64)
-        rows.add(resource, machine, columns, demand[:, r] // unit, np.full(number, -np.inf), room)
+        capacity = instance.capacity[machine_type, r]
+        unit = max(1, int(capacity.max()))
+        rows.add(resource, machine, columns, demand[:, r] / unit, np.full(number, -np.inf), capacity / unit)
     # Tasks worth little for what they take stay until last; a different price a machine makes the vertex unique.
     value = instance.reservation_price[task_class] * (1 + 1e-3 * machine / max(number, 1))
     return rows.model(
