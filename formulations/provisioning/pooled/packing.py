@@ -18,10 +18,11 @@ import numpy as np
 from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.pooled.kernels_place import place_best
 from schedgap.formulations.rows import Rows
+from schedgap.instances.errors import BackendError
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import BoolArray, IntArray
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # Shares of tasks on machines up to which the program is solved whole, and above which types take the machines' place.
@@ -56,12 +57,12 @@ def _rounded(
     """Return the program's shares (M, C), rounded down; None if it was not solved."""
     machine, task_class = np.nonzero(fits)
     model = _model(instance, machine_type, instance.capacity[machine_type], machine, task_class)
-    found = solve(model, time_limit_s=time_limit_s, relax=relax)
-    if found.x is None:
+    x = _solved(model, time_limit_s, relax=relax)
+    if x is None:
         return None
     shares = np.zeros(fits.shape, np.int64)
     # A solver's share just below a whole number is one; what does not fit is taken off later.
-    shares[machine, task_class] = np.floor(found.x + 1e-6).astype(np.int64)
+    shares[machine, task_class] = np.floor(x + 1e-6).astype(np.int64)
     return shares
 
 
@@ -78,11 +79,11 @@ def _dealt(
     types, first, number = np.unique(machine_type, return_index=True, return_counts=True)
     place, task_class = np.nonzero(fits[first])
     model = _model(instance, types, instance.capacity[types] * number[:, None], place, task_class)
-    found = solve(model, time_limit_s=time_limit_s, relax=True)
-    if found.x is None:
+    x = _solved(model, time_limit_s, relax=True)
+    if x is None:
         return None
     of_type = np.zeros((types.size, instance.num_classes), np.int64)
-    of_type[place, task_class] = np.floor(found.x + 1e-6).astype(np.int64)
+    of_type[place, task_class] = np.floor(x + 1e-6).astype(np.int64)
     shares = np.zeros(fits.shape, np.int64)
     for t, k in enumerate(types.tolist()):
         machines = np.flatnonzero(machine_type == k)
@@ -100,6 +101,14 @@ def _dealt(
             rest -= given[:, None] * demand[c]
             shares[machines, c] = given
     return shares
+
+
+def _solved(model: LinearModel, time_limit_s: float, *, relax: bool) -> FloatArray | None:
+    try:
+        return solve(model, time_limit_s=time_limit_s, relax=relax).x
+    except BackendError:
+        # HiGHS refuses programs whose numbers are too far apart.
+        return None
 
 
 def _worth(instance: ProvisioningInstance, content: IntArray) -> int:
@@ -133,9 +142,8 @@ def _model(
     rows.add("tasks", task_class, columns, 1.0, np.full(counts.shape[0], -np.inf), counts)
     demand = instance.demand[instance.type2family[machine_type[machine]], task_class]
     for r, resource in enumerate(instance.resources):
-        unit = max(1, int(np.gcd.reduce(demand[:, r], initial=0)))
-        room = (capacity[:, r] // unit).astype(np.float64)
-        rows.add(resource, machine, columns, demand[:, r] // unit, np.full(number, -np.inf), room)
+        unit = max(1, int(capacity[:, r].max()))
+        rows.add(resource, machine, columns, demand[:, r] / unit, np.full(number, -np.inf), capacity[:, r] / unit)
     # Tasks worth little for what they take stay until last; a different price a machine makes the vertex unique.
     value = instance.reservation_price[task_class] * (1 + 1e-3 * machine / max(number, 1))
     return rows.model(
