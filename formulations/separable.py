@@ -45,7 +45,8 @@ def inseparable(model: LinearModel) -> str | None:
 def separated(model: LinearModel) -> tuple[LinearModel, str | None]:
     """Return an equivalent model for the solver, and None or why a search over its whole variables proves nothing.
 
-    Rows that are too wide as they stand are divided by their steps; every other row stays as it is.
+    Rows that are too wide as they stand are divided by their steps, and long rows with shares by their largest number; every
+    other row stays as it is.
     """
     if not model.integral.any():
         return model, None
@@ -62,9 +63,12 @@ def separated(model: LinearModel) -> tuple[LinearModel, str | None]:
     # Without a fraction no step is below 1, and no smaller than the smallest coefficient is needed to be sure.
     is_whole = np.logical_and.reduceat((values == np.rint(values)) & model.integral[rows.indices], starts)
     wide = np.flatnonzero(largest > SEPARABLE * np.where(is_whole, 1.0, smallest))
+    steps, scales = np.ones(rows.shape[0]), np.ones(rows.shape[0])
+    # HiGHS takes 2 + 3e-10 for 2, and that breaks a row of numbers near 10^9 by more than it allows.
+    mixed = np.flatnonzero(~is_whole & (largest > SEPARABLE))
+    scales[used[mixed]] = largest[mixed]
     if wide.size == 0:
-        return model, None
-    steps = np.ones(rows.shape[0])
+        return (_divided(model, steps, scales) if mixed.size else model), None
     for i in wide.tolist():
         step = smallest[i]
         if is_whole[i]:
@@ -76,7 +80,7 @@ def separated(model: LinearModel) -> tuple[LinearModel, str | None]:
                 f"{name} of the program has coefficients up to {largest[i] / step:.3g} of its steps, over {SEPARABLE}: "
                 "solvers' tolerances do not tell them apart"
             )
-    return _divided(model, steps), None
+    return _divided(model, steps, scales), None
 
 
 def _largest_number(model: LinearModel) -> float:
@@ -99,14 +103,14 @@ def _too_costly(cost: FloatArray) -> str | None:
     return f"a cost of the program is {dearest:.3g} units, over {DEAREST}: solvers' arithmetic does not hold them"
 
 
-def _divided(model: LinearModel, steps: FloatArray) -> LinearModel:
-    """Return the model with its rows divided by `steps` (m,); sides of rows with a step over 1 become whole."""
+def _divided(model: LinearModel, steps: FloatArray, scales: FloatArray) -> LinearModel:
+    """Return the model with its rows divided by `steps` and `scales` (m,); sides of rows with a step become whole."""
     divided = steps > 1
     matrix = model.matrix.tocoo()
-    entries = (matrix.data / steps[matrix.row], (matrix.row, matrix.col))
+    entries = (matrix.data / (steps * scales)[matrix.row], (matrix.row, matrix.col))
     return replace(
         model,
         matrix=csc_array(entries, shape=matrix.shape),
-        row_lower=np.where(divided, np.ceil(np.ceil(model.row_lower) / steps), model.row_lower),
-        row_upper=np.where(divided, np.floor(np.floor(model.row_upper) / steps), model.row_upper),
+        row_lower=np.where(divided, np.ceil(np.ceil(model.row_lower) / steps), model.row_lower / scales),
+        row_upper=np.where(divided, np.floor(np.floor(model.row_upper) / steps), model.row_upper / scales),
     )

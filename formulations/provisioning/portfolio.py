@@ -121,8 +121,8 @@ class Portfolio:
         for name in HEURISTICS:
             if small.num_tasks <= MAX_ONE_BY_ONE or name != "first-fit-decreasing":
                 run(name, 0.2)
-        run("bound-pooled", 0.2)
-        run("pooled", 0.25)
+        run("bound-pooled", 0.15)
+        run("pooled", 0.35)
         if small.num_classes <= MAX_GRAPH_CLASSES:
             run("filtered-arc-flow", 0.35)
         if can_price(small) is not None:

@@ -37,6 +37,8 @@ FIRST_SHARE, LAST_SHARE = 0.35, 0.85
 # What is spared of each machine first, and the least difference that is tried, in average tasks.
 FIRST_SPARE, LEAST_SPARE = 0.1, 0.02
 MAX_DEPTH = 8
+# Share of the cost above the bound from which on machines by families are not looked at further.
+NEAR = 0.02
 
 
 @method("bound-pooled", family=FAMILY, bounds=True, handles=(STOCK, MOVES))
@@ -94,7 +96,9 @@ class _Search:
             programs.append(Pooled(self.instance, by_type=True))
         for program in programs:
             if self._is_open and self._try(program, 0.0) is False:
-                self._widen(program, LAST_SHARE if program is programs[-1] else FIRST_SHARE)
+                is_last = program is programs[-1]
+                if is_last or self._is_near:
+                    self._widen(program, LAST_SHARE if is_last else FIRST_SHARE)
         for program in programs:
             if self._is_open:
                 left = self.left_s if program is programs[-1] else self.left_s / 2
@@ -103,6 +107,11 @@ class _Search:
     @property
     def _is_open(self) -> bool:
         return self.left_s > 0 and (self.objective is None or self.bound < self.objective)
+
+    @property
+    def _is_near(self) -> bool:
+        """Whether the machines by families were nearly enough."""
+        return self.objective is not None and self.objective - self.bound <= NEAR * self.objective
 
     def _widen(self, program: Pooled, share: float) -> None:
         """Look for the least spare with which all tasks fit, until this share of the time is over."""
