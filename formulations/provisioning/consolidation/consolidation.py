@@ -129,15 +129,15 @@ class _Consolidation:
         self.master.add(groups[whole], content[whole])
 
     def _add_alone(self) -> None:
-        """Take each class alone on the cheapest types that it fits, so many that their stocks last for all tasks."""
+        """Take each class alone on the cheapest types that it fits, so many that their stocks last for its tasks."""
         instance, fits = self.instance, self.instance.fits()
-        wanted = np.full(instance.num_classes, instance.num_tasks)
+        wanted = instance.counts.copy()
         for k in np.argsort(instance.price, kind="stable").tolist():
             limit = int(self.kinds.limit[k])
             classes = np.flatnonzero(fits[k] & (wanted > 0))
             if limit != 0 and classes.size:
                 self.master.add(np.full(classes.size, k), np.eye(instance.num_classes, dtype=np.int64)[classes])
-                wanted[classes] -= instance.num_tasks if limit == ANY_NUMBER else limit
+                wanted[classes] -= wanted[classes] if limit == ANY_NUMBER else limit
 
     def _generate(self, deadline: float) -> None:
         """Generate contents until the relaxation is solved or the deadline has passed."""

@@ -218,3 +218,20 @@ def test_worth_just_within_62_bits_is_priced():
     values = np.array([0, 2**62 - 2**10])
     priced = Pricer(free_and_paid()).price(values, np.array([0]))
     assert priced.value[0] == values[1] <= priced.upper[0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(SCALES), st.sampled_from([0, 10**6]))
+def test_each_family_may_have_values_and_counts_of_its_own(seed, scale, node_limit):
+    instance = small_instance(seed)
+    rng = np.random.default_rng([1, seed])
+    values = np.stack([draw_values(seed + f, scale) for f in range(3)])
+    counts = rng.integers(0, instance.counts + 1, (3, 4))
+    together = Pricer(instance).price(values, np.zeros(5, np.int64), node_limit, counts=counts)
+    for k, f in enumerate(instance.type2family.tolist()):
+        best = best_worth(instance, k, values[f], counts[f])
+        assert fits(instance, k, together.pattern[k].tolist())
+        assert (together.pattern[k] <= counts[f]).all()
+        assert together.value[k] == together.pattern[k] @ values[f] <= best <= together.upper[k]
+        alone = Pricer(instance).price(values[f], np.zeros(5, np.int64), node_limit, counts=counts[f])
+        assert together.upper[k] == alone.upper[k]

@@ -7,14 +7,18 @@ from schedgap.instances.provisioning import ProvisioningInstance, Running
 
 
 def _tiny(seed):
-    """At most 6 tasks of 3 classes, two or three types, some stock, up to three running machines, often few moves."""
+    """At most 6 tasks of 3 classes, two or three types, some stock, up to three running machines, often few moves.
+
+    Every class fits type 0. In half of them the others are a family that class 2 may not run on, even where it does.
+    """
     rng = np.random.default_rng(seed)
     num_types = int(rng.integers(2, 4))
     capacity = rng.integers(3, 9, (num_types, 2)) * 1000
-    demand = rng.integers(0, 4, (1, 3, 2)) * 1000
+    num_families = 1 + seed % 2
+    demand = rng.integers(0, 4, (num_families, 3, 2)) * 1000
+    demand[1:, 2] = -1
     counts = rng.integers(1, 3, 3)
-    largest = int(np.argmax(capacity.sum(axis=1)))
-    capacity[largest] = np.maximum(capacity[largest], demand.max(axis=(0, 1)))
+    capacity[0] = np.maximum(capacity[0], demand[0].max(axis=0))
     size = int(rng.integers(0, 4))
     types, left = rng.integers(0, num_types, size), counts.copy()
     content = np.zeros((size, 3), np.int64)
@@ -26,9 +30,9 @@ def _tiny(seed):
     return ProvisioningInstance(
         name=f"tiny-{seed}",
         resources=("cpu", "gpu"),
-        families=("m",),
+        families=("m", "n")[:num_families],
         type_names=tuple(f"t{k}" for k in range(num_types)),
-        type2family=np.zeros(num_types, np.int64),
+        type2family=np.minimum(np.arange(num_types), num_families - 1),
         capacity=capacity,
         price=rng.integers(1, 9, num_types) * 100_000,
         demand=demand,
@@ -58,17 +62,22 @@ def _cheapest(instance):
             best[0] = paid
             return
         c, home = tasks[t]
-        need = instance.demand[0, c]
+        needs = instance.demand[instance.type2family, c]
+        may_run = needs[:, 0] >= 0
         for m, (k, origin, rest) in enumerate(machines):
-            if (need <= rest).all():
+            if may_run[k] and (needs[k] <= rest).all():
                 away = home is not None and origin != home
-                place(t + 1, [*machines[:m], (k, origin, rest - need), *machines[m + 1 :]], moved + away, paid)
+                place(t + 1, [*machines[:m], (k, origin, rest - needs[k]), *machines[m + 1 :]], moved + away, paid)
         kept = {origin for _, origin, _ in machines}
         offers = [(k, e) for e, k in enumerate(types) if e not in kept] + [(k, None) for k in range(instance.num_types)]
         for k, origin in offers:
-            if sum(each[0] == k for each in machines) < stock[k] and (need <= instance.capacity[k]).all():
+            if (
+                sum(each[0] == k for each in machines) < stock[k]
+                and may_run[k]
+                and (needs[k] <= instance.capacity[k]).all()
+            ):
                 away = home is not None and origin != home
-                fresh = (k, origin, instance.capacity[k] - need)
+                fresh = (k, origin, instance.capacity[k] - needs[k])
                 place(t + 1, [*machines, fresh], moved + away, paid + int(instance.price[k]))
 
     place(0, [], 0, 0)

@@ -69,7 +69,7 @@ def test_what_runs_and_what_is_limited_goes():
     assert (small.running, small.stock, small.max_moves) == (None, None, None)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_the_best_solution_costs_the_same(varied_instance, seed):
     instance = varied_instance(seed)
     small = reduced(instance)

@@ -15,7 +15,7 @@ def check(instance, types, content):
         assert (row.astype(object) @ demand <= instance.capacity[k]).all()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("time_limit_s", [0.0, 10.0])
 def test_what_is_placed_fits(varied_instance, seed, time_limit_s):
     instance = varied_instance(seed)

@@ -1,0 +1,65 @@
+"""All methods together: small instances with and without limits, against exact methods alone."""
+
+import numpy as np
+import pytest
+
+from schedgap.bench.plugins.discover import load_methods
+from schedgap.formulations.provisioning.patterns.patterns import patterns
+from schedgap.formulations.provisioning.portfolio import portfolio
+from schedgap.instances.method import Status
+from schedgap.instances.provisioning import ProvisioningInstance, Running, moves, verify
+
+load_methods(["provisioning"])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_small_instances_are_solved(varied_instance, seed):
+    instance = varied_instance(seed)
+    found = portfolio(instance, time_limit_s=20.0)
+    assert found.status is Status.OPTIMAL
+    assert verify(instance, found.solution) == found.bound == patterns(instance).bound
+    assert found.details["solution_by"]
+    assert (found.trajectory[-1].objective, found.trajectory[-1].bound) == (found.bound, found.bound)
+
+
+def cluster(**changes):
+    """Tasks of 3 on machines of 5 and of 9; three of 5 run with one each, two tasks are pending."""
+    instance = ProvisioningInstance(
+        *("cluster", ("cpu",), ("f",), ("small", "large"), [0, 0], [[5], [9]], [6, 9], [[[3]]], [5]),
+        running=Running.from_contents(tuple("abc"), [0, 0, 0], [[1], [1], [1]]),
+    )
+    return instance.replace(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "cost"),
+    [
+        # Three on a large machine, two on another.
+        ({}, 18),
+        ({"max_moves": 3}, 18),
+        # Two move: a small one and two large ones, one of which is full, hold five; or one of each and one more.
+        ({"max_moves": 2}, 21),
+        ({"max_moves": 0}, 27),
+        ({"stock": [3, 1]}, 21),
+        ({"stock": [3, 1], "max_moves": 3}, 21),
+        ({"stock": [-1, 0]}, 30),
+    ],
+)
+def test_limits_are_kept(changes, cost):
+    instance = cluster(**changes)
+    found = portfolio(instance, time_limit_s=20.0)
+    assert found.status is Status.OPTIMAL
+    assert verify(instance, found.solution) == found.bound == cost
+    assert moves(instance, found.solution) <= changes.get("max_moves", 3)
+
+
+def test_what_no_plan_keeps_to_is_infeasible():
+    found = portfolio(cluster(stock=[4, 0]), time_limit_s=20.0)
+    assert (found.status, found.solution) == (Status.INFEASIBLE, None)
+
+
+def test_no_time_claims_nothing_false():
+    for instance, least in ((cluster(), 18), (cluster(stock=[4, 0]), np.inf)):
+        found = portfolio(instance, time_limit_s=0.0)
+        assert found.bound <= least
+        assert found.status in (Status.NO_SOLUTION, Status.FEASIBLE)
