@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from matplotlib.ticker import MaxNLocator
 
@@ -44,10 +44,11 @@ def _front(axes: Axes, found: Floor) -> None:
     most = found.instance.num_tasks - found.pending
     x = [most if point.max_moves is None else point.max_moves for point in found.front]
     # Between two limits the plan of the lower one is known, and the floor of the higher one.
-    for name, where, values, colour in (
+    lines: tuple[tuple[str, Literal["pre", "post"], list[int | None], str], ...] = (
         ("best plan", "post", [point.price for point in found.front], PLAN),
         ("floor (proven)", "pre", [point.floor for point in found.front], BOUND),
-    ):
+    )
+    for name, where, values, colour in lines:
         known = [(a, b / scale) for a, b in zip(x, values, strict=True) if b is not None]
         if known:
             axes.step(*zip(*known, strict=True), where=where, color=colour, label=name, marker="o", markersize=3)
