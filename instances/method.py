@@ -28,6 +28,8 @@ from schedgap.instances.method_text import Parameters, Scalar, read_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+# What methods, programs and suites are called: kebab-case.
+NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 OFFERED = ("rng", "time_limit_s", "threads")
 
 
@@ -212,7 +214,7 @@ def method(
     """
 
     def register(func: Callable[..., Any]) -> Callable[..., Any]:
-        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        if not re.fullmatch(NAME, name):
             raise MethodError(f"method name '{name}' is not kebab-case; write it like 'best-fit-decreasing'.")
         names = list(inspect.signature(func).parameters.values())[1:]
         wants = tuple(p.name for p in names if p.name in OFFERED)

@@ -18,6 +18,7 @@ from schedgap.bench.isolation.answer import AnswerError, Failure, Report, unpack
 from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.messages import Answer, Cause
 from schedgap.bench.isolation.supervise import MIB
+from schedgap.bench.programs.failure import signal_name
 from schedgap.bench.records.measurement import FAILED, Measurement
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.family import find_family
@@ -135,7 +136,7 @@ def _killed(ending: Ending, limits: Limits) -> Measurement:
         return Measurement(*shown[Cause.CPU][:1], reason=shown[Cause.CPU][1])
     if code >= 0:
         return Measurement(Status.CRASHED, reason=f"its process exited with code {code} and without an answer")
-    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    name = signal_name(-code)
     if b"bad_alloc" in ending.output or b"MemoryError" in ending.output:
         return Measurement(Status.MEMORY, reason=f"an allocation failed ({name})")
     hint = "; the system may have been out of memory" if code == -signal.SIGKILL else ""

@@ -9,7 +9,7 @@ import msgspec
 
 from schedgap.bench.plugins.discover import import_plugins
 from schedgap.instances.errors import MethodError, SchedgapError
-from schedgap.instances.method import REGISTRY, Method, runs_elsewhere
+from schedgap.instances.method import NAME, REGISTRY, Method, runs_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ _SAME = ("name", "family", "version", "stochastic", "bounds", "exact", "module")
 
 
 class _Method(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    name: Annotated[str, msgspec.Meta(max_length=200, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    name: Annotated[str, msgspec.Meta(max_length=200, pattern=NAME)]
     family: Name
     version: int
     parameters: dict[Name, Scalar]

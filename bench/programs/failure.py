@@ -20,5 +20,9 @@ def ended(code: int, where: str = "") -> ProgramFailure:
     """Return the failure of a program that ended. code : as `subprocess` has it. where : the start of the sentence."""
     if code >= 0:
         return ProgramFailure(Status.CRASHED, f"{where}the program exited with code {code}")
-    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-    return ProgramFailure(Status.CRASHED, f"{where}the program was ended by {name}")
+    return ProgramFailure(Status.CRASHED, f"{where}the program was ended by {signal_name(-code)}")
+
+
+def signal_name(number: int) -> str:
+    """Return what a signal is called; real-time ones have a number only."""
+    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from schedgap.instances.documents.array_files import arrays_beside
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import Method, runs_elsewhere
+from schedgap.instances.method import NAME, Method, runs_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -71,7 +71,7 @@ class Program:
         MethodError
             for a name that methods do not have, a command that cannot be started, or a file that is not there.
         """
-        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        if not re.fullmatch(NAME, name):
             raise MethodError(f"program '{name:.60}': a name is kebab-case, such as first-fit; give NAME=COMMAND.")
         try:
             given = (command,) if isinstance(command, Path) else command

@@ -15,6 +15,7 @@ from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, 
 from schedgap.bench.suites.source import Source
 from schedgap.instances.documents.json_files import first_problem
 from schedgap.instances.errors import SuiteError
+from schedgap.instances.method import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -160,7 +161,7 @@ class Suite(_Strict):
     """
 
     schema_: Literal["schedgap/suite/1"] = Field(alias="schema")
-    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    name: Annotated[str, Field(pattern=NAME)]
     title: str
     question: str
     family: str

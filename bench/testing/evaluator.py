@@ -1,4 +1,4 @@
-"""A judge for programs that search for schedulers: what a candidate scores cannot be better than what is proven.
+"""A judge for programs that search for schedulers: a candidate is scored against what others have proven.
 
 from schedgap.bench import evaluator
 
@@ -99,7 +99,9 @@ class Evaluator:
             if not isinstance(candidate, Program) and not Path(candidate).is_file():
                 raise
             return Evaluation(0.0, {}, None, str(error))
-        own, others = measure_gap(method, suite=(suite, self._folder), bound=self._bound, plugins=plugins, **self._how)
+        own, others = measure_gap(
+            method, suite=(suite, self._folder), bound=self._bound, plugins=plugins, trusts=False, **self._how
+        )
         gaps = gaps_of(suite.name, own, others)
         for each in gaps.details:
             if each.objective is not None and each.bound is None:
@@ -182,6 +184,9 @@ def _candidate(candidate: str | Path | Program, family: str) -> tuple[str | Prog
         raise MethodError(f"candidate {path} is no file; give a Python file with a method, or an executable.")
     if path.suffix != ".py":
         return Program.make("candidate", (str(path),), kind=Kind.METHOD), []
+    # A candidate that is written anew may register another name.
+    for key in [key for key, method in REGISTRY.items() if _is_of(method.file, path)]:
+        del REGISTRY[key]
     load_catalogue([family], [str(path)])
     found = [name for (of, name), method in REGISTRY.items() if of == family and _is_of(method.file, path)]
     if len(found) != 1:

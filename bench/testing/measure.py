@@ -24,7 +24,7 @@ from schedgap.bench.testing.kept_bounds import prove_bounds
 from schedgap.bench.testing.transport import transported
 from schedgap.instances.errors import InstanceError, MethodError
 from schedgap.instances.family import FAMILIES, find_family
-from schedgap.instances.method import find_method
+from schedgap.instances.method import Status, find_method
 from schedgap.instances.method_text import method_label
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def measure_gap(
     time_limit_s: float | None = None,
     jobs: int | None = None,
     by_value: Iterable[ModuleType] = (),
+    trusts: bool = True,
 ) -> tuple[list[Record], list[Record]]:
     """Run a method on the instances of a suite and return its records and those of the methods that prove bounds.
 
@@ -58,7 +59,8 @@ def measure_gap(
     TOML file, or a suite and the folder of its file.
     instances : objects, or paths of files; give them or a suite. bound : method to prove bounds with, instead of the
     suite's. time_limit_s : what the method is told instead of the suite's limit, the hard wall follows. plugins, trace,
-    jobs : as for `run_suite`. by_value : see `transported`.
+    jobs : as for `run_suite`. by_value : see `transported`. trusts : whether what the method says of its own answer, a bound
+    or a proof, counts.
 
     Raises
     ------
@@ -89,13 +91,15 @@ def measure_gap(
         else:
             plan = _plan_of(built, family, [label] if bound is None else [label, bound], files)
         own = {key: run for key, run in plan.runs.items() if run.label == label}
-        _cover(plan, own)
+        _cover(plan, own, trusts=trusts)
         others = {key: run for key, run in plan.runs.items() if key not in own}
         proofs = prove_bounds(plan, others, directory, jobs)
         if time_limit_s is not None:
             own = {run.key: run for run in (_with_time_limit(run, time_limit_s) for run in own.values())}
         place = setting(family, (*files, *carriers), plan.setting.threads)
         records = _records_of(Plan(place, own, plan.instances), jobs)
+        if not trusts:
+            records = {key: _unclaimed(record) for key, record in records.items()}
     everything = judged_together({**proofs, **records})
     return [everything[key] for key in own], [everything[key] for key in proofs]
 
@@ -132,11 +136,18 @@ def _plan_of(instances: Iterable[Any], family: str, texts: Iterable[str], files:
     return plan
 
 
-def _cover(plan: Plan, own: dict[str, Run]) -> None:
-    """Add the usual method to the plan where none proves a bound."""
+def _unclaimed(record: Record) -> Record:
+    """Return the record without what the method said of its own answer."""
+    measurement = record.measurement
+    status = Status.FEASIBLE if measurement.status is Status.OPTIMAL else measurement.status
+    return replace(record, measurement=replace(measurement, status=status, bound=None, trajectory=()))
+
+
+def _cover(plan: Plan, own: dict[str, Run], *, trusts: bool) -> None:
+    """Add the usual method to the plan where none that counts proves a bound."""
     covered = {run.digest for key, run in plan.runs.items() if key not in own}
     for run in own.values():
-        if run.digest not in covered and not find_method(run.family, run.method).bounds:
+        if run.digest not in covered and not (trusts and find_method(run.family, run.method).bounds):
             instance = pickle.loads(plan.instances[run.digest][0])
             prover = find_method(run.family, default_bound(run.family, instance))
             added = make_run(instance, prover, {}, run.limits, group=run.group)

@@ -26,10 +26,10 @@ from schedgap.instances.provisioning.measures import measures
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.moves import keeping, moves
 from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step
-from schedgap.instances.provisioning.offer import ANY_NUMBER, features
+from schedgap.instances.provisioning.offer import features
 from schedgap.instances.provisioning.picture import picture
 from schedgap.instances.provisioning.readers import alibaba, csv_tables, kubernetes
-from schedgap.instances.provisioning.running import Running
+from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.solution_files import read_solution, write_solution

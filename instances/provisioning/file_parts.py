@@ -23,8 +23,7 @@ from schedgap.instances.documents import (
 from schedgap.instances.documents.amounts import from_units, to_units
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED
-from schedgap.instances.provisioning.offer import ANY_NUMBER
-from schedgap.instances.provisioning.running import Running
+from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.units import DOLLAR, resource_scales
 
 if TYPE_CHECKING:

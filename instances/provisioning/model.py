@@ -5,6 +5,7 @@ Letters used for shapes: K machine types, F machine families, R resources, C tas
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from schedgap.instances.arrays import content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.offer import check_offer, fits_nowhere
+from schedgap.instances.provisioning.running import check_offer, check_running, fits_nowhere
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
@@ -105,7 +106,12 @@ class ProvisioningInstance:
                 object.__setattr__(self, key, locked_ints(getattr(self, key)))
         self._check_shapes()
         self._check_values()
-        check_offer(self)
+        check_offer(self.name, self.type_names, self.price, self.stock, self.fee)
+        if self.max_moves is not None:
+            # NumPy's integers have another digest.
+            object.__setattr__(self, "max_moves", operator.index(self.max_moves))
+        given = self.name, self.running, self.max_moves, self.type_names, self.stock, self.counts
+        check_running(*given, self.class_name)
         object.__setattr__(self, "reservation_type", locked_ints(self._cheapest_fitting_type()))
         value = self._job_value() if self.job_value is None else self.job_value
         object.__setattr__(self, "job_value", locked_ints(value))
@@ -268,7 +274,9 @@ class ProvisioningInstance:
         for k in np.argsort(self.price, kind="stable"):
             cheapest[(cheapest < 0) & fits[k]] = k
         if (cheapest < 0).any():
-            raise InstanceError(fits_nowhere(self, int(np.argmax(cheapest < 0))))
+            c = int(np.argmax(cheapest < 0))
+            given = self.demand[:, c], self.families, self.type2family, self.capacity, self.resources
+            raise InstanceError(fits_nowhere(f"{self.name}: task {self.class_name(c)}", *given))
         return cheapest
 
     def _job_value(self) -> IntArray:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from schedgap.instances import exact
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.provisioning.offer import ANY_NUMBER
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 
 if TYPE_CHECKING:
@@ -133,6 +132,9 @@ def keeping(instance: ProvisioningInstance, solution: Provisioning) -> Provision
 
 def _matched(rented: IntArray, runs: IntArray) -> tuple[IntArray, IntArray]:
     """Return pairs of a row of `rented` (A, C) and one of `runs` (B, C) that share the most tasks together."""
+    # Here, since SciPy's optimisers take long to import, and only plans for running machines need one.
+    from scipy.optimize import linear_sum_assignment
+
     if rented.shape[0] * runs.shape[0] <= MAX_PAIRS:
         shared = np.array([np.minimum(row, runs).sum(axis=1) for row in rented]).reshape(rented.shape[0], -1)
         first, second = linear_sum_assignment(shared, maximize=True)

@@ -1,4 +1,7 @@
-"""Machines that run already, and what is on each: the state from which tasks move."""
+"""Machines that run already, and what is on each: the state from which tasks move; and what contradicts an instance.
+
+The checks are of stocks, fees, running machines and limits on moves, and of tasks that fit nowhere.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,16 @@ import numpy as np
 
 from schedgap.instances.arrays import locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.units import DOLLAR, shown_amount
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
     from schedgap.instances.arrays import IntArray
+
+ANY_NUMBER = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,3 +113,98 @@ class Running:
     def hashed(self) -> tuple[object, ...]:
         """Return what an instance's digest has of it."""
         return (self.names, self.machine_type, self.indptr, self.task_class, self.count)
+
+
+def check_offer(
+    name: str, type_names: tuple[str, ...], price: IntArray, stock: IntArray | None, fee: IntArray | None
+) -> None:
+    """Refuse stocks below none, and fees (K,) that are negative or over the price (K,).
+
+    Raises
+    ------
+    InstanceError
+        naming the type, the values, and the way out.
+    """
+    if stock is not None and (bad := np.flatnonzero(stock < ANY_NUMBER)).size:
+        k = int(bad[0])
+        raise InstanceError(f"{name}: machine type {type_names[k]} has count {stock[k]}; give 0 or more, or none.")
+    if fee is not None and (bad := np.flatnonzero((fee < 0) | (fee > price))).size:
+        k = int(bad[0])
+        raise InstanceError(
+            f"{name}: machine type {type_names[k]} has a fee of {fee[k] / DOLLAR:g} within a price of "
+            f"{price[k] / DOLLAR:g}; give a fee that is not negative."
+        )
+
+
+def check_running(
+    name: str,
+    running: Running | None,
+    max_moves: int | None,
+    type_names: tuple[str, ...],
+    stock: IntArray | None,
+    counts: IntArray,
+    class_name: Callable[[int], str],
+) -> None:
+    """Refuse running machines of unknown types, more than the stock has, and more tasks on them than there are.
+
+    Refuse, too, a limit on moves that is negative, or where nothing runs.
+
+    Raises
+    ------
+    InstanceError
+        naming the type or class, both values, and the way out.
+    """
+    if max_moves is not None and running is None:
+        raise InstanceError(f"{name}: max_moves is {max_moves}, but no machine runs; give `running`.")
+    if max_moves is not None and max_moves < 0:
+        raise InstanceError(f"{name}: max_moves is {max_moves}; give 0 or more, or leave it out.")
+    if running is None:
+        return
+    for what, values, stop in (
+        ("machine type", running.machine_type, len(type_names)),
+        ("task class", running.task_class, counts.shape[0]),
+    ):
+        bad = values[(values < 0) | (values >= stop)]
+        if bad.size:
+            raise InstanceError(f"{name}: a running machine names {what} {bad[0]}; there are {stop}.")
+    placed = running.placed(counts.shape[0])
+    if (placed > counts).any():
+        c = int(np.argmax(placed > counts))
+        raise InstanceError(
+            f"{name}: {placed[c]} tasks of {class_name(c)} are on running machines, the instance has "
+            f"{counts[c]}; correct one of them."
+        )
+    if stock is None:
+        return
+    used = np.bincount(running.machine_type, minlength=len(type_names))
+    over = np.flatnonzero((stock != ANY_NUMBER) & (used > stock))
+    if over.size:
+        k = int(over[0])
+        raise InstanceError(
+            f"{name}: {used[k]} machines of type {type_names[k]} run, its count is {stock[k]}; "
+            "running machines are among those that can be had: raise the count."
+        )
+
+
+def fits_nowhere(
+    what: str,
+    demand: IntArray,
+    families: tuple[str, ...],
+    type2family: IntArray,
+    capacity: IntArray,
+    resources: tuple[str, ...],
+) -> str:
+    """Return why a task, told by `what`, fits no machine type: by its demands (F, R) and the types' capacities (K, R)."""
+    allowed = np.flatnonzero(demand[:, 0] >= 0).tolist()
+    for f in allowed:
+        largest = capacity[type2family == f].max(axis=0)
+        over = np.flatnonzero(demand[f] > largest)
+        if over.size:
+            r = int(over[0])
+            return (
+                f"{what} needs {shown_amount(demand[f, r], resources[r])} on family {families[f]}, the largest "
+                f"type there has {shown_amount(largest[r], resources[r])}; drop the task or add a type."
+            )
+    if not allowed:
+        return f"{what} may run on no family; give it a demand for one, or 'any'."
+    return f"{what} fits no machine type: each lacks some resource; drop the task or add a type."

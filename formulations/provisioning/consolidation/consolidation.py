@@ -26,6 +26,7 @@ from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.offer import MOVES, STOCK, unlimited
 from schedgap.instances.provisioning.pricing import Pricer
+from schedgap.instances.provisioning.running import ANY_NUMBER
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.consolidation.kinds import Kinds
@@ -118,8 +119,7 @@ class _Consolidation:
         self._raise(relaxation.bound)
         self.duals[: instance.num_classes] = relaxation.proof / (MICRO * NANO)
         self.master.add(relaxation.master.machine_type, relaxation.master.patterns)
-        types, classes = np.nonzero(instance.fits())
-        self.master.add(types, np.eye(instance.num_classes, dtype=np.int64)[classes])
+        self._add_alone()
         groups = np.arange(kinds.num_types, kinds.machine_type.shape[0])
         family = instance.type2family[kinds.machine_type[groups]]
         fits = instance.fits()[kinds.machine_type[groups]]
@@ -127,6 +127,17 @@ class _Consolidation:
         used = (content[:, :, None] * np.maximum(instance.demand[family], 0)).sum(axis=1)
         whole = (used <= instance.capacity[kinds.machine_type[groups]]).all(axis=1)
         self.master.add(groups[whole], content[whole])
+
+    def _add_alone(self) -> None:
+        """Take each class alone on the cheapest types that it fits, so many that their stocks last for all tasks."""
+        instance, fits = self.instance, self.instance.fits()
+        wanted = np.full(instance.num_classes, instance.num_tasks)
+        for k in np.argsort(instance.price, kind="stable").tolist():
+            limit = int(self.kinds.limit[k])
+            classes = np.flatnonzero(fits[k] & (wanted > 0))
+            if limit != 0 and classes.size:
+                self.master.add(np.full(classes.size, k), np.eye(instance.num_classes, dtype=np.int64)[classes])
+                wanted[classes] -= instance.num_tasks if limit == ANY_NUMBER else limit
 
     def _generate(self, deadline: float) -> None:
         """Generate contents until the relaxation is solved or the deadline has passed."""

@@ -19,6 +19,7 @@ on moves there are no e: whatever runs may be given back.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +38,8 @@ from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import price_step
-from schedgap.instances.provisioning.offer import ANY_NUMBER, MOVES, STOCK
+from schedgap.instances.provisioning.offer import MOVES, STOCK
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.verify import verify
 
 if TYPE_CHECKING:
@@ -123,22 +125,31 @@ class _Program:
     def _capacity_rows(
         self, rows: Rows, resource: str, r: int, machine: IntArray, placed: IntArray, demand: IntArray, *, up: bool
     ) -> None:
-        # Capacity beyond whole multiples of the demands' divisor holds nothing.
+        # Capacity beyond whole multiples of the demands' divisor holds nothing, nor does any beyond all tasks together.
         unit = max(1, int(np.gcd.reduce(demand, initial=0)))
-        size = self.types.shape[0]
-        largest = max(int(demand.max(initial=0)), int(self.kinds.instance.capacity[self.types, r].max(initial=0)))
+        capacity = self.kinds.instance.capacity[self.types, r]
+        largest = max(
+            int(demand.max(initial=0)), int(np.minimum(capacity, self._all_tasks(machine, demand)).max(initial=0))
+        )
         if largest // unit > SEPARABLE:
             unit = -(-largest // SEPARABLE)
             demand = -(-demand // unit) * unit if up else demand
             self.is_rounded = True
+        size, room = self.types.shape[0], np.minimum(capacity // unit, self._all_tasks(machine, demand // unit))
         rows.add(
             resource,
             np.concatenate((machine, np.arange(size))),
             np.concatenate((placed, np.arange(size))),
-            np.concatenate((demand // unit, -(self.kinds.instance.capacity[self.types, r] // unit))),
+            np.concatenate((demand // unit, -room)),
             np.full(size, -np.inf),
             np.zeros(size),
         )
+
+    def _all_tasks(self, machine: IntArray, demand: IntArray) -> IntArray:
+        """(E,) int64: what all tasks that may be on a machine take there, by the demands and machines of z and w."""
+        total, first = np.zeros(self.types.shape[0], np.int64), self.z.size
+        np.add.at(total, machine[first:], demand[first:] * self.kinds.instance.counts[self.w_class])
+        return total
 
     def _upper(self) -> FloatArray:
         upper = np.ones(self.size)
@@ -188,7 +199,7 @@ def consolidation_ilp(
     left = None if time_limit_s is None else max(0.0, time_limit_s - build_s)
     result = solve(model, backend, time_limit_s=left, threads=threads)
     plan = _plan(program, result.x)
-    if plan is not None and program.is_rounded and not _holds(small, plan):
+    if plan is None and result.x is not None and program.is_rounded:
         left = None if time_limit_s is None else max(0.0, time_limit_s - (time.perf_counter() - start))
         up = solve(
             program.model(f"consolidation-{instance.name}", up=True), backend, time_limit_s=left, threads=threads
@@ -198,6 +209,10 @@ def consolidation_ilp(
     bound = None if result.bound is None else proven_cost(result.bound) * model.objective_scale
     solution = None if plan is None else merged.restore(plan)
     failed = {} if result.unproven is None else {"reason": result.unproven}
+    points = whole_claims(result.trajectory, after_s=build_s, unit=model.objective_scale)
+    if program.is_rounded:
+        # What the relaxation found need not be a plan.
+        points = [replace(point, objective=None) for point in points]
     status = claimed(instance, solution, bound) if result.status is not Status.INFEASIBLE else Status.INFEASIBLE
     return Outcome(
         solution,
@@ -206,20 +221,18 @@ def consolidation_ilp(
         build_s,
         result.solve_s,
         time.perf_counter() - start,
-        improving(whole_claims(result.trajectory, after_s=build_s, unit=model.objective_scale)),
+        improving(points),
         result.backend,
         {"columns": int(model.cost.shape[0]), "rows": int(model.row_lower.shape[0]), **failed, **result.details},
     )
 
 
 def _plan(program: _Program, x: FloatArray | None) -> Provisioning | None:
-    return None if x is None else plan_of(program.kinds, *program.machines(x))
-
-
-def _holds(instance: ProvisioningInstance, plan: Provisioning) -> bool:
-    """Return whether a plan keeps to the capacities as they are."""
+    """Return the plan of a solver's answer; None where it breaks a capacity, by rounding or by the solver's tolerance."""
+    plan = None if x is None else plan_of(program.kinds, *program.machines(x))
     try:
-        verify(instance, plan)
+        if plan is not None:
+            verify(program.kinds.instance, plan)
     except VerifyError:
-        return False
-    return True
+        return None
+    return plan

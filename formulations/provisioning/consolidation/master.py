@@ -25,7 +25,7 @@ import numpy as np
 from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import price_step
-from schedgap.instances.provisioning.offer import ANY_NUMBER
+from schedgap.instances.provisioning.running import ANY_NUMBER
 
 if TYPE_CHECKING:
     from schedgap.formulations.backends.highs_lp import LpSolution

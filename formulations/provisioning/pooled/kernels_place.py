@@ -23,11 +23,12 @@ def place_best(
     scale: FloatArray,
     content: IntArray,
 ) -> None:
-    """Place the tasks that are left, class by class, each on the machine that it leaves with the least of the most free.
+    """Place the tasks that are left, class by class, each on the machine that it leaves with the least room.
 
     turn : (C,) classes in order. left : (C,), in and out. fits : (M, C). family : (M,). demand : (F, C, R). rest : (M, R),
-    in and out. scale : (R,), shares of a unit. content : (M, C), in and out. Of machines equally good the first; as many
-    tasks of a class at once as keep it the best or fill it. O(sum over tasks or machines of M R).
+    in and out. scale : (R,), what share of a machine a unit is. content : (M, C), in and out. Room is the sum of the
+    squares of what is free of each resource. Of machines equally good the first, which then takes as many tasks of the
+    class as fit. O(C M^2 R).
     """
     num_machines, num_resources = rest.shape
     for c in turn:
@@ -36,15 +37,15 @@ def place_best(
             for m in range(num_machines):
                 if not fits[m, c]:
                     continue
-                most = 0.0
+                room = 0.0
                 for r in range(num_resources):
                     free = rest[m, r] - demand[family[m], c, r]
                     if free < 0:
-                        most = np.inf
+                        room = np.inf
                         break
-                    most += free * scale[r] * (free * scale[r])
-                if most < least:
-                    best, least = m, most
+                    room += free * scale[r] * (free * scale[r])
+                if room < least:
+                    best, least = m, room
             if best < 0:
                 break
             # The fullest machine stays the fullest as it fills.

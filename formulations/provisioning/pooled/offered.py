@@ -1,4 +1,4 @@
-"""Machine types that an optimal solution can do without, and the instance without them."""
+"""What an optimal solution can do without: machine types in whose place others are as good, and differences of tasks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.provisioning.classes import merge_equal_classes
+from schedgap.instances.provisioning.offer import unlimited
+
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.classes import Merged
     from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.solution import Provisioning
 
@@ -25,17 +29,39 @@ class Offered:
         return replace(solution, machine_type=self.kept[solution.machine_type])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduced:
+    """An instance with equal classes merged, dominated types dropped, and what then is equal merged again."""
+
+    instance: ProvisioningInstance
+    steps: tuple[Merged, Offered, Merged]
+
+    def restore(self, solution: Provisioning) -> Provisioning:
+        """Return the same solution of the source."""
+        for step in reversed(self.steps):
+            solution = step.restore(solution)
+        return solution
+
+
+def reduced(instance: ProvisioningInstance) -> Reduced:
+    """Reduce an instance; what runs and what is limited goes. Classes may differ on dropped machine families only."""
+    first = merge_equal_classes(unlimited(instance))
+    offered = without_dominated(first.instance)
+    last = merge_equal_classes(offered.instance)
+    return Reduced(last.instance, (first, offered, last))
+
+
 def without_dominated(instance: ProvisioningInstance) -> Offered:
     """Drop each machine type in place of which another is as good; exact without stocks, interference and moves.
 
     Another is: it costs no more, has no less of any resource, and each task that may run on the one may run on the other
-    and demands no more there. Of equal types the first stays. O(K^2 (R + C R)).
+    and demands no more there. Of equal types the first stays. O(K^2 R + F^2 C R).
     """
     price, capacity, family = instance.price, instance.capacity, instance.type2family
     demand, allowed = instance.demand, instance.demand[:, :, 0] >= 0
     takes = np.array(
         [
-            [bool((~a | b).all() and (d[a] >= e[a]).all()) for b, e in zip(allowed, demand, strict=True)]
+            [bool(b[a].all() and (d[a] >= e[a]).all()) for b, e in zip(allowed, demand, strict=True)]
             for a, d in zip(allowed, demand, strict=True)
         ]
     )
@@ -51,7 +77,7 @@ def without_dominated(instance: ProvisioningInstance) -> Offered:
     families = np.array(list(dict.fromkeys(family[order].tolist())))
     place = np.full(len(instance.families), -1)
     place[families] = np.arange(families.size)
-    reduced = instance.replace(
+    fewer = instance.replace(
         type_names=tuple(instance.type_names[k] for k in order),
         type2family=place[family[order]],
         families=tuple(instance.families[f] for f in families),
@@ -63,4 +89,4 @@ def without_dominated(instance: ProvisioningInstance) -> Offered:
         demand=demand[families],
         job_value=instance.job_value,
     )
-    return Offered(reduced, order)
+    return Offered(fewer, order)

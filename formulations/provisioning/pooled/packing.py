@@ -5,7 +5,8 @@
                 sum_c demand[c, r] x[m, c] <= capacity[m, r]                for each machine m and resource r
 
 A vertex of it has at most as many shares that are not whole as there are rows of the second kind, so few tasks are left to
-the rest, whatever their number. On few machines the integer program is solved instead.
+the rest, whatever their number. On few machines the integer program is solved instead. On many, the machines of a type are
+one in the program, and its tasks are dealt out to them, each class alike but for one task.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ import numpy as np
 from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.pooled.kernels_place import place_best
 from schedgap.formulations.rows import Rows
+from schedgap.instances.errors import BackendError
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import BoolArray, IntArray
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
-# Shares of tasks on machines up to which the program is solved whole, and above which there is none.
-WHOLE_SHARES, MAX_SHARES = 600, 150_000
+# Shares of tasks on machines up to which the program is solved whole, and above which types take the machines' place.
+WHOLE_SHARES, MAX_SHARES = 600, 40_000
 
 
 def pack(instance: ProvisioningInstance, machine_type: IntArray, time_limit_s: float) -> IntArray:
@@ -34,26 +36,79 @@ def pack(instance: ProvisioningInstance, machine_type: IntArray, time_limit_s: f
     given, all tasks are placed in turn.
     """
     fits = instance.fits()[machine_type]
-    machine, task_class = np.nonzero(fits)
     content = np.zeros(fits.shape, np.int64)
-    if not 0 < machine.size <= MAX_SHARES:
-        return _completed(instance, machine_type, fits, content)
-    model = _model(instance, machine_type, machine, task_class)
-    for relax in (True, False):
-        if machine.size > WHOLE_SHARES and not relax:
-            break
-        found = solve(model, time_limit_s=max(0.0, time_limit_s), relax=relax)
-        if found.x is None:
-            continue
-        shares = np.zeros_like(content)
-        # A solver's share just below a whole number is one; what does not fit is taken off.
-        shares[machine, task_class] = np.floor(found.x + 1e-6).astype(np.int64)
-        cand = _completed(instance, machine_type, fits, shares)
-        if _worth(instance, cand) >= _worth(instance, content):
+    number = int(fits.sum())
+    if number == 0:
+        return content
+    ways = (_dealt,) if number > MAX_SHARES else (_rounded, _whole) if number <= WHOLE_SHARES else (_rounded,)
+    for way in ways:
+        shares = way(instance, machine_type, fits, max(0.0, time_limit_s))
+        cand = _completed(instance, machine_type, fits, np.zeros_like(content) if shares is None else shares)
+        if _worth(instance, cand) > _worth(instance, content):
             content = cand
         if (content.sum(axis=0) == instance.counts).all():
-            return content
-    return content if content.any() else _completed(instance, machine_type, fits, content)
+            break
+    return content
+
+
+def _rounded(
+    instance: ProvisioningInstance, machine_type: IntArray, fits: BoolArray, time_limit_s: float, *, relax: bool = True
+) -> IntArray | None:
+    """Return the program's shares (M, C), rounded down; None if it was not solved."""
+    machine, task_class = np.nonzero(fits)
+    model = _model(instance, machine_type, instance.capacity[machine_type], machine, task_class)
+    x = _solved(model, time_limit_s, relax=relax)
+    if x is None:
+        return None
+    shares = np.zeros(fits.shape, np.int64)
+    # A solver's share just below a whole number is one; what does not fit is taken off later.
+    shares[machine, task_class] = np.floor(x + 1e-6).astype(np.int64)
+    return shares
+
+
+def _whole(
+    instance: ProvisioningInstance, machine_type: IntArray, fits: BoolArray, time_limit_s: float
+) -> IntArray | None:
+    return _rounded(instance, machine_type, fits, time_limit_s, relax=False)
+
+
+def _dealt(
+    instance: ProvisioningInstance, machine_type: IntArray, fits: BoolArray, time_limit_s: float
+) -> IntArray | None:
+    """Return shares (M, C) of the program over types, dealt out to the machines of each type, the emptiest first."""
+    types, first, number = np.unique(machine_type, return_index=True, return_counts=True)
+    place, task_class = np.nonzero(fits[first])
+    model = _model(instance, types, instance.capacity[types] * number[:, None], place, task_class)
+    x = _solved(model, time_limit_s, relax=True)
+    if x is None:
+        return None
+    of_type = np.zeros((types.size, instance.num_classes), np.int64)
+    of_type[place, task_class] = np.floor(x + 1e-6).astype(np.int64)
+    shares = np.zeros(fits.shape, np.int64)
+    for t, k in enumerate(types.tolist()):
+        machines = np.flatnonzero(machine_type == k)
+        demand = np.maximum(instance.demand[instance.type2family[k]], 0)
+        scale = 1.0 / np.maximum(instance.capacity[k], 1)
+        rest = np.tile(instance.capacity[k], (machines.size, 1))
+        for c in np.argsort(-(demand * scale).max(axis=1), kind="stable").tolist():
+            every, more = divmod(int(of_type[t, c]), machines.size)
+            free = (rest * scale).min(axis=1)
+            given = np.full(machines.size, every)
+            given[np.argsort(-free, kind="stable")[:more]] += 1
+            used = demand[c] > 0
+            if used.any():
+                given = np.minimum(given, (rest[:, used] // demand[c, used]).min(axis=1))
+            rest -= given[:, None] * demand[c]
+            shares[machines, c] = given
+    return shares
+
+
+def _solved(model: LinearModel, time_limit_s: float, *, relax: bool) -> FloatArray | None:
+    try:
+        return solve(model, time_limit_s=time_limit_s, relax=relax).x
+    except BackendError:
+        # HiGHS refuses programs whose numbers are too far apart.
+        return None
 
 
 def _worth(instance: ProvisioningInstance, content: IntArray) -> int:
@@ -78,17 +133,17 @@ def _completed(instance: ProvisioningInstance, machine_type: IntArray, fits: Boo
 
 
 def _model(
-    instance: ProvisioningInstance, machine_type: IntArray, machine: IntArray, task_class: IntArray
+    instance: ProvisioningInstance, machine_type: IntArray, capacity: IntArray, machine: IntArray, task_class: IntArray
 ) -> LinearModel:
+    """Build the program over shares of classes (N,) on machines (N,) of given types (M,) and capacities (M, R)."""
     rows, number = Rows(machine.size), machine_type.shape[0]
     columns = np.arange(machine.size)
     counts = instance.counts.astype(np.float64)
     rows.add("tasks", task_class, columns, 1.0, np.full(counts.shape[0], -np.inf), counts)
     demand = instance.demand[instance.type2family[machine_type[machine]], task_class]
     for r, resource in enumerate(instance.resources):
-        unit = max(1, int(np.gcd.reduce(demand[:, r], initial=0)))
-        room = (instance.capacity[machine_type, r] // unit).astype(np.float64)
-        rows.add(resource, machine, columns, demand[:, r] // unit, np.full(number, -np.inf), room)
+        unit = max(1, int(capacity[:, r].max()))
+        rows.add(resource, machine, columns, demand[:, r] / unit, np.full(number, -np.inf), capacity[:, r] / unit)
     # Tasks worth little for what they take stay until last; a different price a machine makes the vertex unique.
     value = instance.reservation_price[task_class] * (1 + 1e-3 * machine / max(number, 1))
     return rows.model(

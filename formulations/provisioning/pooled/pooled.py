@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.provisioning.limits import claimed, without_interference
-from schedgap.formulations.provisioning.pooled.offered import without_dominated
+from schedgap.formulations.provisioning.pooled.offered import reduced
 from schedgap.formulations.provisioning.pooled.packing import pack
 from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled
 from schedgap.instances.method import Incumbent, Outcome, method
-from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import cost
-from schedgap.instances.provisioning.offer import MOVES, STOCK, unlimited
+from schedgap.instances.provisioning.offer import MOVES, STOCK
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ MAX_DEPTH = 8
 @method("bound-pooled", family=FAMILY, bounds=True, handles=(STOCK, MOVES))
 def bound_pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Bound the price by whole machines whose capacities together hold all tasks, pooled by machine family."""
-    small = without_dominated(merge_equal_classes(unlimited(instance)).instance).instance
+    small = reduced(instance).instance
     limit_s = UNLIMITED_S if time_limit_s is None else time_limit_s
     return Outcome(bound=Pooled(small, by_type=False).solve(0.0, limit_s, threads).bound)
 
@@ -52,13 +51,12 @@ def bound_pooled(instance: ProvisioningInstance, *, time_limit_s: float | None =
 def pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Rent whole machines for all tasks together by an integer program, then pack; bound and solution."""
     start = time.perf_counter()
-    merged = merge_equal_classes(instance)
-    offered = without_dominated(merged.instance)
-    search = _Search(offered.instance, start, UNLIMITED_S if time_limit_s is None else time_limit_s, threads)
+    small = reduced(instance)
+    search = _Search(small.instance, start, UNLIMITED_S if time_limit_s is None else time_limit_s, threads)
     build_s = time.perf_counter() - start
     search.run()
     solved = time.perf_counter()
-    solution = None if search.best is None else merged.restore(offered.restore(search.best))
+    solution = None if search.best is None else small.restore(search.best)
     return Outcome(
         solution,
         search.bound,
@@ -68,7 +66,7 @@ def pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None,
         time.perf_counter() - solved,
         tuple(search.trajectory),
         "highs",
-        {"types": offered.instance.num_types, "programs": search.programs},
+        {"types": small.instance.num_types, "programs": search.programs},
     )
 
 
@@ -88,7 +86,9 @@ class _Search:
         return self.start + self.limit_s - time.perf_counter()
 
     def run(self) -> None:
-        """Try the pooled program by families, and by types where its machines are too few for the tasks."""
+        """Try each task alone, the pooled program by families, and by types where its machines are too few for the tasks."""
+        if self._is_open:
+            self._keep(_alone(self.instance))
         programs = [Pooled(self.instance, by_type=False)]
         if self.instance.num_types * self.instance.num_classes <= MAX_SHARES and self.instance.num_types > 1:
             programs.append(Pooled(self.instance, by_type=True))
@@ -174,6 +174,14 @@ class _Search:
 
     def _note(self) -> None:
         self.trajectory.append(Incumbent(time.perf_counter() - self.start, self.objective, self.bound))
+
+
+def _alone(instance: ProvisioningInstance) -> Provisioning:
+    assert instance.reservation_type is not None
+    classes = np.arange(instance.num_classes)
+    return Provisioning(
+        instance.reservation_type, instance.counts, np.append(classes, classes.size), classes, np.ones_like(classes)
+    )
 
 
 def _part(instance: ProvisioningInstance, classes: IntArray, counts: IntArray) -> ProvisioningInstance:

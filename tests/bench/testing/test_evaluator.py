@@ -113,6 +113,29 @@ def test_what_cannot_be_loaded_is_worth_nothing(judge, tmp_path, text):
     assert evaluation.to_dict()["combined_score"] == 0
 
 
+@pytest.mark.parametrize("methods", ['["patterns"]', '["no-packing"]'])
+def test_what_a_candidate_claims_as_proven_counts_for_nothing(judge, candidate, tmp_path, methods):
+    honest = judge()(candidate("return honest"))
+    suite = (tmp_path / "few.toml").read_text().replace('["patterns"]', methods)
+    body = """from schedgap.instances.provisioning import objective
+    from schedgap.instances.method import Outcome, Status
+    return Outcome(honest, objective(instance, honest), Status.OPTIMAL)"""
+    path = candidate(body, "boaster.py")
+    path.write_text(path.read_text().replace('family="provisioning"', 'family="provisioning", bounds=True'))
+    (tmp_path / "few.toml").write_text(suite)
+    found = evaluator(tmp_path / "few.toml", directory=tmp_path / "bounds", jobs=2)(path)
+    assert found.score == pytest.approx(honest.score)
+    assert found.to_dict()["proven_optimal"] == honest.to_dict()["proven_optimal"]
+
+
+def test_a_candidate_that_is_written_anew_may_change_its_name(judge, candidate):
+    ours = judge()
+    path = candidate("return honest")
+    first = ours(path)
+    path.write_text(path.read_text().replace('"candidate"', '"better"'))
+    assert ours(path).score == pytest.approx(first.score)
+
+
 def test_a_program_is_a_candidate(judge, tmp_path):
     script = tmp_path / "alone.sh"
     script.write_text("#!/bin/sh\nexit 3\n")

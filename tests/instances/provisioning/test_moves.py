@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedgap.instances.errors import InstanceError, VerifyError
@@ -146,6 +146,7 @@ def test_classes_that_may_not_run_somewhere_stay_off():
         verify(instance, plan)
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_keeping_leaves_as_many_tasks_as_any_matching_would(data):
     size = data.draw(st.integers(1, 4))

@@ -10,12 +10,11 @@ import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.offer import ANY_NUMBER
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, micro_dollars, unique_names
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, HOSTNAME, ZONE, may_run
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
-from schedgap.instances.provisioning.running import Running
+from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:

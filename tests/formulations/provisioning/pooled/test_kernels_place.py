@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from schedgap.formulations.provisioning.pooled.kernels_place import place_best
+
+KERNELS = pytest.mark.parametrize("kernel", [place_best, place_best.py_func], ids=["compiled", "python"])
+
+
+def place(kernel, left, fits, family, demand, rest):
+    left, rest = np.array(left, np.int64), np.array(rest, np.int64)
+    content = np.zeros((rest.shape[0], left.size), np.int64)
+    scale = 1.0 / np.maximum(rest.max(axis=0), 1)
+    kernel(np.arange(left.size), left, np.array(fits), np.array(family), np.array(demand), rest, scale, content)
+    return content.tolist(), left.tolist(), rest.tolist()
+
+
+@KERNELS
+def test_the_machine_with_the_least_room_after_it_comes_first(kernel):
+    # 4 of the first class: 3 fill the machine of 6, the last one leaves less on that of 5 than on that of 8.
+    content, left, rest = place(kernel, [4], [[True]] * 3, [0, 0, 0], [[[2]]], [[8], [6], [5]])
+    assert content == [[0], [2], [2]]
+    assert left == [0]
+    assert rest == [[8], [2], [1]]
+
+
+@KERNELS
+def test_tasks_go_only_where_they_may_and_by_what_they_take_there(kernel):
+    demand = [[[2, 1], [1, 1]], [[3, 0], [-1, -1]]]
+    content, left, rest = place(kernel, [3, 3], [[True, True], [True, False]], [0, 1], demand, [[3, 9], [4, 9]])
+    # The first class: one on each; the second: one beside it.
+    assert content == [[1, 1], [1, 0]]
+    assert left == [1, 2]
+    assert rest == [[0, 7], [1, 9]]
+
+
+@KERNELS
+def test_tasks_without_demand_all_go_on_one_machine(kernel):
+    content, left, _ = place(kernel, [10**9], [[True], [True]], [0, 0], [[[0]]], [[5], [3]])
+    assert content == [[0], [10**9]]
+    assert left == [0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_compiled_and_plain_agree_and_leave_nothing_that_fits(seed):
+    rng = np.random.default_rng(seed)
+    machines, classes, resources = 5, 4, 2
+    demand = rng.integers(0, 5, (2, classes, resources))
+    rest, family = rng.integers(0, 12, (machines, resources)), rng.integers(0, 2, machines)
+    fits = rng.random((machines, classes)) < 0.7
+    given = rng.integers(0, 6, classes), fits, family, demand, rest
+    compiled = place(place_best, *given)
+    assert compiled == place(place_best.py_func, *given)
+    content, left, after = map(np.array, compiled)
+    assert (content.sum(axis=0) + left == given[0]).all()
+    assert (after == rest - np.einsum("mc,mcr->mr", content, demand[family])).all()
+    assert (after >= 0).all()
+    for m, c in np.argwhere(fits & (left > 0)):
+        assert (demand[family[m], c] > after[m]).any()

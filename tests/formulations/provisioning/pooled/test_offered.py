@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from schedgap.formulations.provisioning.patterns.patterns import patterns
+from schedgap.formulations.provisioning.pooled.offered import reduced, without_dominated
+from schedgap.instances.provisioning import NOT_ALLOWED, Provisioning, ProvisioningInstance, Running, verify
+
+
+def offer(capacity, price, *, family=None, demand=None, **more):
+    family = [0] * len(price) if family is None else family
+    demand = [[[1, 1]]] * (max(family) + 1) if demand is None else demand
+    return ProvisioningInstance(
+        "offer",
+        ("cpu", "gpu"),
+        tuple(f"f{f}" for f in range(max(family) + 1)),
+        tuple(f"t{k}" for k in range(len(price))),
+        family,
+        capacity,
+        price,
+        demand,
+        np.ones(np.shape(demand)[1], np.int64) * 2,
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("capacity", "price", "kept"),
+    [
+        ([[4, 4], [4, 4], [4, 4]], [5, 5, 6], [0]),
+        ([[4, 4], [5, 4]], [5, 5], [1]),
+        ([[4, 4], [5, 3]], [5, 4], [0, 1]),
+        ([[1, 1], [2, 2], [4, 4]], [1, 2, 4], [0, 1, 2]),
+        ([[2, 2], [1, 1]], [3, 4], [0]),
+    ],
+)
+def test_a_type_goes_where_another_is_as_good(capacity, price, kept):
+    assert without_dominated(offer(capacity, price)).kept.tolist() == kept
+
+
+@pytest.mark.parametrize(
+    ("demand", "kept"),
+    [
+        # On the other family everything takes as much, or less.
+        ([[[2, 2], [1, 1]], [[2, 2], [1, 0]]], [1]),
+        # A class takes more there, or may not run there.
+        ([[[2, 2], [1, 1]], [[2, 2], [1, 2]]], [0, 1]),
+        ([[[2, 2], [1, 1]], [[2, 2], [NOT_ALLOWED] * 2]], [0, 1]),
+        # One that may not run on the first does not matter.
+        ([[[2, 2], [NOT_ALLOWED] * 2], [[2, 2], [1, 1]]], [1]),
+    ],
+)
+def test_another_family_is_as_good_if_every_task_takes_no_more_there(demand, kept):
+    instance = offer([[4, 4], [4, 4]], [5, 4], family=[0, 1], demand=demand)
+    assert without_dominated(instance).kept.tolist() == kept
+
+
+def test_classes_that_differ_on_a_dropped_family_only_are_one():
+    demand = [[[2, 2], [2, 2], [1, 1]], [[2, 3], [3, 2], [1, 1]]]
+    instance = offer([[4, 4], [4, 4]], [4, 5], family=[0, 1], demand=demand, class_names=("a", "b", "c"))
+    small = reduced(instance)
+    assert (small.instance.num_types, small.instance.counts.tolist()) == (1, [4, 2])
+    plan = small.restore(Provisioning.from_machines([0, 0, 0], [[2, 0], [2, 0], [0, 2]]))
+    assert verify(instance, plan) == 12
+
+
+def test_what_runs_and_what_is_limited_goes():
+    running = Running.from_contents(("a",), [0], [[1]])
+    small = reduced(offer([[4, 4], [4, 4]], [4, 5], running=running, stock=[1, 9], max_moves=0)).instance
+    assert (small.running, small.stock, small.max_moves) == (None, None, None)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_best_solution_costs_the_same(varied_instance, seed):
+    instance = varied_instance(seed)
+    small = reduced(instance)
+    found = patterns(small.instance)
+    assert verify(instance, small.restore(found.solution)) == found.bound == patterns(instance).bound

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from schedgap.formulations.provisioning.pooled.packing import pack
+from schedgap.instances.provisioning import ProvisioningInstance
+
+
+def check(instance, types, content):
+    """No machine is over its capacity, nothing is where it may not be, and nothing is placed twice."""
+    assert (content >= 0).all()
+    assert (content.sum(axis=0) <= instance.counts).all()
+    for k, row in zip(types.tolist(), content, strict=True):
+        demand = instance.demand[instance.type2family[k]]
+        assert (demand[row > 0] >= 0).all()
+        assert (row.astype(object) @ demand <= instance.capacity[k]).all()
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("time_limit_s", [0.0, 10.0])
+def test_what_is_placed_fits(varied_instance, seed, time_limit_s):
+    instance = varied_instance(seed)
+    types = np.random.default_rng(seed).integers(0, instance.num_types, 5)
+    content = pack(instance, types, time_limit_s)
+    check(instance, types, content)
+    # At least one task, if any fits.
+    assert content.any() == instance.fits()[types].any()
+    # No task that is left fits a machine's rest.
+    for k, row in zip(types.tolist(), content, strict=True):
+        demand = instance.demand[instance.type2family[k]]
+        for c in np.flatnonzero(content.sum(axis=0) < instance.counts):
+            assert demand[c, 0] < 0 or (row @ np.maximum(demand, 0) + demand[c] > instance.capacity[k]).any()
+
+
+def test_the_integer_program_fills_machines_to_the_last_unit():
+    # 5 + 4 and 3 + 3 + 3: by size, the first would take 5 and 3.
+    instance = ProvisioningInstance("full", ("cpu",), ("f",), ("t",), [0], [[9]], [1], [[[5], [4], [3]]], [1, 1, 3])
+    types = np.array([0, 0])
+    content = pack(instance, types, 10.0)
+    check(instance, types, content)
+    assert content.sum(axis=0).tolist() == [1, 1, 3]
+
+
+def test_no_machine_holds_nothing(varied_instance):
+    instance = varied_instance(0)
+    assert pack(instance, np.zeros(0, np.int64), 1.0).shape == (0, instance.num_classes)
+
+
+def test_amounts_beyond_what_floats_hold_keep_to_the_unit():
+    amount = 2**52
+    instance = ProvisioningInstance(
+        "bytes",
+        ("ram_bytes",),
+        ("f",),
+        ("t",),
+        [0],
+        [[amount]],
+        [1],
+        [[[amount // 2], [amount // 2 + 1], [1]]],
+        [2, 1, 3],
+    )
+    types = np.zeros(2, np.int64)
+    check(instance, types, pack(instance, types, 5.0))

@@ -1,0 +1,65 @@
+"""Renting for all tasks together, against the best solutions of small instances."""
+
+import numpy as np
+import pytest
+
+from schedgap.formulations.provisioning.patterns.patterns import patterns
+from schedgap.formulations.provisioning.pooled.pooled import bound_pooled, pooled
+from schedgap.instances.method import Status
+from schedgap.instances.provisioning import ProvisioningInstance, Running, verify
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_solutions_verify_and_claims_hold(varied_instance, seed):
+    instance = varied_instance(seed)
+    best, found = patterns(instance).bound, pooled(instance, time_limit_s=1.0)
+    cost = verify(instance, found.solution)
+    assert found.bound <= best <= cost
+    assert (found.status is Status.OPTIMAL) == (found.bound == cost)
+    assert found.trajectory[-1].objective == cost
+    assert bound_pooled(instance, time_limit_s=1.0).bound <= found.bound
+
+
+def crowded(**more):
+    """Tasks of 3 on machines of 5: all together need 3 machines, one by one 5."""
+    return ProvisioningInstance("crowded", ("cpu",), ("f",), ("t",), [0], [[5]], [7], [[[3]]], [5], **more)
+
+
+def test_what_finds_no_room_is_rented_for_again():
+    found = pooled(crowded(), time_limit_s=5.0)
+    assert (verify(crowded(), found.solution), found.bound) == (35, 21)
+
+
+def test_machines_that_run_do_not_disturb():
+    instance = crowded(running=Running.from_contents(("a", "b"), [0, 0], [[4], [1]]))
+    assert verify(instance, pooled(instance, time_limit_s=5.0).solution) == 35
+
+
+def test_limits_leave_the_bound_as_it_is():
+    running = Running.from_contents(("a", "b"), [0, 0], [[1], [1]])
+    instance = crowded(running=running, max_moves=0, stock=[9])
+    assert bound_pooled(instance, time_limit_s=5.0).bound == 21
+
+
+def test_no_time_claims_nothing():
+    found = pooled(crowded(), time_limit_s=0.0)
+    assert (found.solution, found.status, found.bound) == (None, Status.NO_SOLUTION, 0)
+    assert bound_pooled(crowded(), time_limit_s=0.0).bound == 0
+
+
+def test_numbers_too_large_for_a_solver_leave_each_task_alone_or_better():
+    amount = 2**53 - 1
+    instance = ProvisioningInstance(
+        "huge", ("ram_bytes",), ("f",), ("t", "u"), [0, 0], [[amount], [1]], [10**15, 1], [[[amount - 1], [1]]], [2, 3]
+    )
+    found = pooled(instance, time_limit_s=1.0)
+    assert found.bound <= 2 * 10**15 + 1 <= verify(instance, found.solution) <= 2 * 10**15 + 3
+
+
+def test_classes_equal_on_the_machines_that_stay_are_restored():
+    demand = np.array([[[2, 2], [2, 2]], [[2, 3], [3, 2]]])
+    instance = ProvisioningInstance(
+        "equal", ("cpu", "gpu"), ("x", "y"), ("x1", "y1"), [0, 1], [[4, 4], [4, 4]], [4, 5], demand, [3, 3]
+    )
+    found = pooled(instance, time_limit_s=5.0)
+    assert verify(instance, found.solution) == found.bound == 12
