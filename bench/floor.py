@@ -27,7 +27,7 @@ class Point:
     """The best that is known with a limit on moves: None for none.
 
     price, floor : of the best plan, and below which no plan is, in the unit of the objective; None where there is none.
-    moves : tasks that the plan moves. plan : the verified solution, of the instance without a limit on moves.
+    moves : tasks that the plan moves, where something runs. plan : the verified solution.
     """
 
     max_moves: int | None
@@ -46,9 +46,9 @@ class Point:
 class Floor:
     """What is known of a cluster.
 
-    price_now : what runs costs; None where nothing runs. pending : tasks that run nowhere. chosen : the point that was
-    asked for. front : points of rising limits on moves, the last without; only `chosen` where nothing runs.
-    problems : why runs failed.
+    instance : with the limit on moves that was asked for. price_now : what runs costs; None where nothing runs. pending :
+    tasks that run nowhere. chosen : the point that was asked for. front : points of rising limits on moves, the last
+    without; only `chosen` where nothing runs. problems : why runs failed.
     """
 
     instance: Any
@@ -102,9 +102,11 @@ def floor(
     """Bracket the price of a cluster, and of plans that move few of its tasks.
 
     time_limit_s : for the point that is asked for; half as much for each other one. max_moves : of the point that is asked
-    for; None for any number. front : whether to look at other limits on moves, too. memory_mib, jobs : as in `gap`.
+    for; None for what the instance says. front : whether to look at other limits on moves, too. memory_mib, jobs : as in
+    `gap`.
 
-    A plan of fewer moves is one of more, and a floor under more moves is one under fewer: points take over what is better.
+    A plan is one under every limit that it keeps to, and a floor under more moves is one under fewer: points take over what
+    is better.
 
     Raises
     ------
@@ -113,6 +115,7 @@ def floor(
     """
     known = find_family(family)
     cluster = _cluster(known)
+    max_moves = cluster.most_moves(instance) if max_moves is None else max_moves
     tasks = sum(cluster.machines_now(instance).values()) and instance.num_tasks - cluster.pending(instance)
     limits = {int(share * tasks) for share in SHARES} if front and tasks else set()
     limits |= set() if max_moves is None else {max_moves}
@@ -143,7 +146,7 @@ def floor(
     shared = _shared(points)
     chosen = next(point for point in shared if point.max_moves == max_moves)
     return Floor(
-        instance,
+        cluster.with_moves(instance, max_moves),
         known,
         cluster.price_now(instance),
         cluster.pending(instance),
@@ -154,17 +157,16 @@ def floor(
 
 
 def _shared(points: Sequence[Point]) -> list[Point]:
-    """Give each point the best plan of those with fewer moves, and the best floor of those with more."""
+    """Give each point, of rising limits, the best plan that keeps to its limit, and the best floor of those after it."""
     shared: list[Point] = []
-    for point in points:
-        before = shared[-1] if shared else point
-        if before.price is not None and (point.price is None or before.price <= point.price):
-            point = Point(point.max_moves, before.price, point.floor, before.moves, before.plan)
-        shared.append(point)
-    for i in range(len(shared) - 2, -1, -1):
-        point, later = shared[i], shared[i + 1].floor
-        if later is not None and (point.floor is None or later > point.floor):
-            shared[i] = Point(point.max_moves, point.price, later, point.moves, point.plan)
+    for i, point in enumerate(points):
+        most = point.max_moves
+        kept = [
+            p for p in points if p.price is not None and (most is None or (p.moves is not None and p.moves <= most))
+        ]
+        best = min(kept, key=lambda p: (p.price or 0, p.moves or 0), default=point)
+        highest = max((later.floor for later in points[i:] if later.floor is not None), default=None)
+        shared.append(Point(most, best.price, highest, best.moves, best.plan))
     return shared
 
 

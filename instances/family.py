@@ -23,12 +23,14 @@ class Cluster:
     """How instances of a family can be the state of a running cluster.
 
     price_now : what runs costs, in the unit of the objective; None where nothing runs. pending : tasks that run nowhere.
-    with_moves : the instance in which at most so many tasks may move. machines_now, machines_of : how many of each type
-    run, and are in a solution. moved : tasks that a solution moves; None where nothing runs.
+    most_moves : how many tasks may move; None for any number. with_moves : the instance in which at most so many may.
+    machines_now, machines_of : how many of each type run, and are in a solution. moved : tasks that a solution moves; None
+    where nothing runs.
     """
 
     price_now: Callable[[Any], int | None]
     pending: Callable[[Any], int]
+    most_moves: Callable[[Any], int | None]
     with_moves: Callable[[Any, int | None], Any]
     machines_now: Callable[[Any], dict[str, int]]
     machines_of: Callable[[Any, Any], dict[str, int]]

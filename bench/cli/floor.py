@@ -35,7 +35,8 @@ def floor(
         float, typer.Option("--time", min=0, max=MAX_TIME_LIMIT_S, help="Seconds for the plan; half for other points.")
     ] = 60.0,
     moves: Annotated[
-        int | None, typer.Option("--moves", min=0, help="At most so many tasks may move; any number by default.")
+        int | None,
+        typer.Option("--moves", min=0, help="So many tasks may move; by default as the file says, else any number."),
     ] = None,
     catalogue: Annotated[
         Path | None, typer.Option("--catalogue", help="Price list; STATE then is a Kubernetes cluster.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.measure import Measurement
 from rich.text import Text
 
 from schedgap.bench.records.measurement import FAILED
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 # A sweep over more values is a figure of the report only.
 MOST_COLUMNS = 12
+# Wider than any table.
+UNBOUNDED = 100_000
 
 
 def show_suite(result: SuiteResult) -> None:
@@ -145,31 +148,50 @@ def show_floor(found: Floor) -> None:
     scale, unit = found.family.objective_scale, found.family.objective_unit
 
     def price(value: int | None) -> str:
-        return NOTHING if value is None else f"{value / scale:,.4f} {unit}"
+        return NOTHING if value is None else f"{value / scale:,.4f}"
+
+    def line(what: str, value: int | None, more: str = "") -> str:
+        return f"{what:<16}{price(value)}" + ("" if value is None else f" {unit}{more}")
 
     lines = [f"{found.instance.name}: {found.instance.num_tasks} tasks, {found.pending} of them on no machine"]
     if found.price_now is not None:
-        lines.append(f"now               {price(found.price_now)}")
-    lines.append(f"floor (proven)    {price(chosen.floor)}")
-    limit = "" if chosen.max_moves is None else f", at most {chosen.max_moves} may"
-    moved = "" if chosen.moves is None else f", {chosen.moves} tasks move{limit}"
-    lines.append(f"best plan         {price(chosen.price)}, gap {percent(chosen.gap)}{moved}")
+        lines.append(line("now", found.price_now))
+    lines.append(line("floor (proven)", chosen.floor))
+    limit = "" if chosen.max_moves is None else f" of at most {chosen.max_moves}"
+    moved = "" if chosen.moves is None else f", {chosen.moves}{limit} tasks move"
+    lines.append(line("best plan", chosen.price, f", gap {percent(chosen.gap)}{moved}"))
     if found.price_now is not None and found.pending:
         lines.append("What is on no machine costs nothing now, and is placed in every plan and in the floor.")
     screen.print(Text("\n".join(lines)))
     cluster = found.family.cluster
     if cluster is not None and chosen.plan is not None:
-        before, after = cluster.machines_now(found.instance), cluster.machines_of(found.instance, chosen.plan)
-        table = ruled_table("Machines", ["type", *(["now"] if before else []), "plan"])
-        for name in dict.fromkeys((*after, *before)):
-            cells = [str(counts.get(name, 0)) for counts in ([before] if before else []) + [after]]
-            table.add_row(Text(name), *cells)
-        screen.print(table)
+        _show_machines(screen, cluster.machines_now(found.instance), cluster.machines_of(found.instance, chosen.plan))
     if len(found.front) > 1:
-        table = ruled_table("Price against moves", ["may move", "best plan", "floor", "gap", "moves"])
+        table = ruled_table(
+            "Price against moves", ["may move", f"best plan ({unit})", f"floor ({unit})", "gap", "moves"]
+        )
         for point in found.front:
             most = "any" if point.max_moves is None else str(point.max_moves)
             moves = NOTHING if point.moves is None else str(point.moves)
             table.add_row(most, price(point.price), price(point.floor), percent(point.gap), moves)
         screen.print(table)
-    screen.print(Text("\n".join([*found.instance.notes, *found.problems])), end="\n" if found.instance.notes else "")
+    for text in (*found.instance.notes, *found.problems):
+        screen.print(Text(text))
+
+
+def _show_machines(screen: Console, before: dict[str, int], after: dict[str, int]) -> None:
+    """Print how many machines of each type there are; where names are too long for a table, lines that end with them."""
+    titles = [*(["now"] if before else []), "plan"]
+    rows = [
+        (name, [str(counts.get(name, 0)) for counts in ([before] if before else []) + [after]])
+        for name in dict.fromkeys((*after, *before))
+    ]
+    table = ruled_table("Machines", ["type", *titles])
+    for name, cells in rows:
+        table.add_row(Text(name), *cells)
+    if Measurement.get(screen, screen.options.update(max_width=UNBOUNDED), table).maximum <= screen.width:
+        screen.print(table)
+        return
+    screen.print(Text("Machines", style="bold"))
+    for name, cells in (("type", titles), *rows):
+        screen.print(Text("".join(f"{cell:>6}" for cell in cells) + f"  {name}"), soft_wrap=True)

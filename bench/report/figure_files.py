@@ -59,13 +59,20 @@ def write_figures(content: Content, folder: Path, kind: Format = "svg", *, force
     ]
     paths = {folder / f"{name}.{kind}": draw_on for name, draw_on in drawn}
     refuse_existing(paths, force=force)
+    for path, draw_on in paths.items():
+        write_whole(path, rendered(draw_on, kind))
+    return list(paths)
+
+
+def rendered(
+    draw_on: Callable[[mpl_figure.Figure], None], kind: Format = "svg", size: tuple[float, float] | None = None
+) -> bytes:
+    """Return the file of a figure of a size in inches, matplotlib's own by default."""
     # Without pyplot there is no window, no back end to choose, and nothing to close.
     with mpl.rc_context(dict(STYLE)), warnings.catch_warnings():
         warnings.filterwarnings("ignore", _NO_GLYPH, UserWarning)
-        for path, draw_on in paths.items():
-            canvas = mpl_figure.Figure(layout="constrained")
-            draw_on(canvas)
-            buffer = BytesIO()
-            canvas.savefig(buffer, format=kind, metadata=_METADATA[kind])
-            write_whole(path, buffer.getvalue())
-    return list(paths)
+        canvas = mpl_figure.Figure(figsize=size, layout="constrained")
+        draw_on(canvas)
+        buffer = BytesIO()
+        canvas.savefig(buffer, format=kind, metadata=_METADATA[kind])
+    return buffer.getvalue()

@@ -110,6 +110,6 @@ def ruled_table(title: str, titles: Sequence[str]) -> Table:
     """Return a table without rows; numbers are on the right."""
     table = Table(title=Text(title), title_justify="left", title_style="bold")
     for name in titles:
-        is_text = name in ("method", "instances", "status")
+        is_text = name in ("method", "instances", "status", "type")
         table.add_column(name, justify="left" if is_text else "right", overflow="fold")
     return table

@@ -5,6 +5,7 @@ from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.cluster import (
     machines_now,
     machines_of,
+    most_moves,
     moved,
     pending,
     price_now,
@@ -60,7 +61,7 @@ PROVISIONING = register_family(
         measures=measures,
         picture=picture,
         features=features,
-        cluster=Cluster(price_now, pending, with_moves, machines_now, machines_of, moved),
+        cluster=Cluster(price_now, pending, most_moves, with_moves, machines_now, machines_of, moved),
         floor_method="portfolio",
         bound_methods=("patterns", "column-generation", "interference"),
         large=(

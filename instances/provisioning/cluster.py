@@ -25,6 +25,11 @@ def pending(instance: ProvisioningInstance) -> int:
     return instance.num_tasks - (0 if instance.running is None else int(instance.running.count.sum()))
 
 
+def most_moves(instance: ProvisioningInstance) -> int | None:
+    """Return how many tasks may move; None for any number."""
+    return instance.max_moves
+
+
 def with_moves(instance: ProvisioningInstance, most: int | None) -> ProvisioningInstance:
     """Return the instance in which at most so many tasks may move; None for any number.
 

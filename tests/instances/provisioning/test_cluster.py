@@ -1,0 +1,63 @@
+"""A running cluster as a person sees it: prices, machines by type, tasks that move."""
+
+import numpy as np
+import pytest
+
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning import Provisioning, Running
+from schedgap.instances.provisioning.cluster import (
+    machines_now,
+    machines_of,
+    most_moves,
+    moved,
+    pending,
+    price_now,
+    with_moves,
+)
+
+X_SMALL, X_LARGE, Y_SMALL = 0, 1, 2
+
+
+@pytest.fixture
+def instance(two_families):
+    """Of the tasks a a b c c an a and the b run; three machines, one of them empty."""
+    running = Running.from_contents(("n1", "n2", "n3"), [Y_SMALL, X_LARGE, Y_SMALL], [[1, 0, 0], [0, 1, 0], [0, 0, 0]])
+    return two_families.replace(running=running)
+
+
+@pytest.fixture
+def solution():
+    """b on a large machine, both a on a small one, each c on one of its own."""
+    return Provisioning.from_patterns([X_LARGE, Y_SMALL, X_SMALL], [1, 1, 2], [[0, 1, 0], [2, 0, 0], [0, 0, 1]])
+
+
+def test_what_runs(instance, two_families):
+    """The machines cost 0.7 + 1.9 + 0.7; the empty one too."""
+    assert price_now(instance) == 3_300_000
+    assert pending(instance) == 3
+    assert list(machines_now(instance).items()) == [("x-large", 1), ("y-small", 2)]
+    assert (price_now(two_families), pending(two_families), machines_now(two_families)) == (None, 5, {})
+
+
+def test_what_a_solution_has_and_moves(instance, two_families, solution):
+    """Of what runs, all moves where nothing is said to be kept. Two small machines of $1 are dearer than one large."""
+    assert list(machines_of(instance, solution).items()) == [("x-small", 2), ("x-large", 1), ("y-small", 1)]
+    assert moved(instance, solution) == 2
+    keeps = Provisioning(
+        solution.machine_type,
+        solution.repeat,
+        solution.indptr,
+        solution.task_class,
+        solution.count,
+        keeps=np.array([1, -1, -1]),
+    )
+    assert moved(instance, keeps) == 1
+    assert moved(two_families, solution) is None
+
+
+def test_limits_on_moves(instance, two_families):
+    assert most_moves(with_moves(instance, 2)) == 2
+    assert most_moves(with_moves(with_moves(instance, 2), None)) is None
+    assert most_moves(with_moves(two_families, None)) is None
+    with pytest.raises(InstanceError, match="no machine runs"):
+        with_moves(two_families, 0)
