@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from schedgap.heuristics.reconfiguration.observation import Observation
 
 
-@policy("cluster-autoscaler", stochastic=True, choices={"expander": EXPANDERS})
+@policy("cluster-autoscaler", stochastic=True, choices={"expander": EXPANDERS}, handles=("stock",))
 def cluster_autoscaler(
     observation: Observation,
     rng: np.random.Generator,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from schedgap.heuristics.reconfiguration.observation import Observation
 
 
-@policy("karpenter", choices={"order": ORDERS, "pools": POOLS})
+@policy("karpenter", choices={"order": ORDERS, "pools": POOLS}, handles=("stock",))
 def karpenter(
     observation: Observation,
     order: str = "savings-ratio",
@@ -54,7 +54,11 @@ def karpenter(
         stays = np.flatnonzero(~(settled & present.is_movable) | empty)
         types = present.hide()
         kept = np.concatenate((stays, changed))
+        stock = cluster.stock.copy()
         gone = consolidate(cluster, pool, order, allowed, PLENTY, kept)
+        # What goes is still paid at this plan, so that nothing can be had for it.
+        np.subtract.at(stock, cluster.nodes.machine_type[types.shape[0] : cluster.number], 1)
+        cluster.stock[:] = stock
         present.show(types)
         allowed -= gone
     return present.plan(keep)
