@@ -1,7 +1,8 @@
 """One plan of the exact search, compiled: carry out a decision, let a period pass, bring the state into canonical form.
 
-Between two plans a state is canonical: machines that are paid for, and not of a stock, are dropped, the others are in an order that does not
-depend on how they came about, and figures of the past that no longer matter are zero. Equal states are then equal bytes.
+Between two plans a state is canonical: machines that are paid for, and take none from a stock any more, are dropped, the
+others are in an order that does not depend on how they came about, and figures of the past that no longer matter are zero.
+Equal states are then equal bytes.
 """
 
 from __future__ import annotations

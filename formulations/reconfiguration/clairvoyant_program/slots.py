@@ -30,7 +30,9 @@ def slots(instance: ReconfigurationInstance) -> tuple[IntArray, IntArray]:
     copies = [1 if ample[k].all() else int(instance.num_tasks @ fits[k]) for k in kept]
     if (stock := instance.catalogue.stock) is not None:
         # One at least, so that there are variables; the program's rows know better.
-        copies = [n if stock[k] == ANY_NUMBER else max(min(n, int(stock[k])), 1) for k, n in zip(kept, copies, strict=True)]
+        copies = [
+            n if stock[k] == ANY_NUMBER else max(min(n, int(stock[k])), 1) for k, n in zip(kept, copies, strict=True)
+        ]
     return np.repeat(np.array(kept, np.int64), copies), np.concatenate([np.arange(number) for number in copies])
 
 

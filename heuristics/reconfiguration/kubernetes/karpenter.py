@@ -45,6 +45,9 @@ def karpenter(
     settled = observation.now_s - np.array([since[m] for m in number], np.int64) >= consolidate_after_s
     pool = pools_of(cluster, pools)
     place_waiting(cluster, pool)
+    if cluster.waiting.size:
+        # Machines ran out: the play ends.
+        return present.plan()
     changed = np.unique(cluster.tasks.place[cluster.tasks.home < 0])
     keep = ~settled
     allowed = -(-int(observation.machine_running.sum()) * budget_percent // 100)

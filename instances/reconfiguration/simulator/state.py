@@ -41,7 +41,8 @@ class Given(NamedTuple):
     """The instance.
 
     demand : (F, C, R). type2family, acquire, setup : (K,). capacity : (K, R). throughput : (W, W) thousandths.
-    stock : (K,), `NEVER` where any number can be had; (0,) where that is so of all types. stored : see `rate_beside`. class2workload : (C,). delays : (W,) DELAYS. arrival, job2class : (J,). work : (J,),
+    stock : (K,), `NEVER` where any number can be had; (0,) where that is so of all types.
+    stored : see `rate_beside`. class2workload : (C,). delays : (W,) DELAYS. arrival, job2class : (J,). work : (J,),
     billionths of a second. first_task : (J + 1,). terminate : seconds.
     """
 
