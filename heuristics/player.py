@@ -92,13 +92,14 @@ def policy_decorator(player: type[Player]) -> Callable[..., Callable[[Callable[.
         version: int = 1,
         stochastic: bool = False,
         choices: Mapping[str, Sequence[str]] | None = None,
+        handles: Sequence[str] = (),
         **options: str | None,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Register a function from an observation to actions as a method; the function itself is returned unchanged.
 
         Every keyword of the function is a parameter of the method and needs a default; `rng` is a seeded generator.
 
-        knows, options : as the player has them. version, stochastic, choices : as for a method.
+        knows, options : as the player has them. version, stochastic, choices, handles : as for a method.
 
         Raises
         ------
@@ -120,7 +121,14 @@ def policy_decorator(player: type[Player]) -> Callable[..., Callable[[Callable[.
             for parameter in rest:
                 if parameter.name in OFFERED and parameter.name != "rng":
                     raise MethodError(f"policy {name}: '{parameter.name}' is not offered to policies; leave it out.")
-            method(name, family=player.family, version=version, stochastic=stochastic, choices=choices)(played)
+            method(
+                name,
+                family=player.family,
+                version=version,
+                stochastic=stochastic,
+                choices=choices,
+                handles=handles,
+            )(played)
             return decide
 
         return register

@@ -33,6 +33,8 @@ class Observation:
     task_machine : (T,) int64, index of the machine that the last plan sent it to, -1 for none. task_held_on : (T,)
     int64, of the one that holds it now. task_rate : (T,) float64, normalised throughput now, -1 where none is seen.
     machine : (M,) int64, ascending. machine_type : (M,) int64. machine_running : (M,) bool, false while it boots.
+    stock_left : (K,) int64, how many more machines of each type this plan may rent, -1 for any number; None where that is so
+    of all types. A machine that is given back counts until it is paid no more.
     throughput : (W, W) float64, pairwise; None unless the policy knows the throughput.
     memory : the policy's own, empty at first and kept from plan to plan.
     """
@@ -63,6 +65,7 @@ class Observation:
     machine: IntArray
     machine_type: IntArray
     machine_running: BoolArray
+    stock_left: IntArray | None
     throughput: FloatArray | None
     memory: dict[str, Any]
 

@@ -28,11 +28,13 @@ from schedgap.heuristics.reconfiguration.kernels_player import (
 from schedgap.heuristics.reconfiguration.market import Market
 from schedgap.heuristics.reconfiguration.observation import Observation
 from schedgap.instances.method import Outcome, Status
+from schedgap.instances.provisioning.offer import ANY_NUMBER
 from schedgap.instances.reconfiguration.delays import PHASES
 from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S
 from schedgap.instances.reconfiguration.simulator.events import advance
-from schedgap.instances.reconfiguration.simulator.simulator import Simulator
-from schedgap.instances.reconfiguration.simulator.state import DONE, FINE, RUNNING
+from schedgap.instances.reconfiguration.simulator.plans import stock_left
+from schedgap.instances.reconfiguration.simulator.simulator import Simulator, what_is_wrong
+from schedgap.instances.reconfiguration.simulator.state import DONE, FINE, NO_MACHINE, RUNNING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +50,8 @@ class Player:
     """Lets a policy decide every plan until the last job has ended.
 
     A plan that breaks a rule ends the play: its schedule, up to and with that plan, is the outcome, and `verify` names
-    the rule. A policy that leaves a job without end has no schedule.
+    the rule. A policy that leaves a job without end has no schedule, nor one that has no machine for a task where machines
+    may run out.
     """
 
     family: ClassVar[str] = FAMILY
@@ -118,6 +121,11 @@ class Player:
         self.idle = 0 if changes else self.idle + 1
         if self.status == FINE:
             self.now = now + self.instance.period_s
+        elif self.status == NO_MACHINE and simulator.state.given.stock.size:
+            self.reason = (
+                f"plan at {now} s: {what_is_wrong(simulator, self.status)} Of some types only so many machines can be had, "
+                "and the policy found none for it."
+            )
 
     def outcome(self) -> Outcome:
         """Return the schedule, or why there is none."""
@@ -180,14 +188,23 @@ class Player:
         }
         if "durations" in self.knows:
             arrays["job_duration_s"] = instance.work_s[job]
+        if state.given.stock.size:
+            arrays["stock_left"] = self._stock_left()
         _lock(arrays)
         return Observation(
             now_s=self.now,
             market=self.market,
             num_ended=simulator.num_seen - job.shape[0],
             memory=self.memory,
-            **{"job_duration_s": None, **arrays, **self.classes},
+            **{"job_duration_s": None, "stock_left": None, **arrays, **self.classes},
         )
+
+    def _stock_left(self) -> IntArray:
+        """(K,) int64: as `Observation` has it."""
+        catalogue = self.instance.catalogue
+        assert catalogue.stock is not None
+        left = stock_left(self.simulator.state, self.now)
+        return np.where(catalogue.stock == ANY_NUMBER, ANY_NUMBER, left)
 
     def _see_classes(self, last_job: int) -> None:
         """Make copies of the catalogue up to the last class that has been seen."""

@@ -36,7 +36,8 @@ class ReconfigurationInstance:
     Times are whole seconds since the instance's start.
 
     catalogue : machine types, task classes and pairwise throughputs, with one task of a class for each that the jobs
-        have (set from the jobs). Classes and workloads are numbered by the first job that has them.
+        have (set from the jobs). Classes and workloads are numbered by the first job that has them. Its `stock` is how
+        many machines of a type may be ordered or paid for at a time (see `verify`); no machine runs at second 0.
     acquire_s, setup_s : (K,) int64, from the order of a machine until it is paid, and from then until it runs tasks.
     fetch_s, build_s, kill_s, upload_s, init_s : (W,) int64, the delays of a task's workload: fetching its state,
         building its image (once a machine), stopping it, saving its state, starting up before it progresses.
@@ -76,6 +77,7 @@ class ReconfigurationInstance:
             # NumPy's integers wrap where Python's do not, and have another digest.
             object.__setattr__(self, key, operator.index(getattr(self, key)))
         self._check_shapes()
+        self._check_catalogue()
         self._check_jobs()
         self._check_times()
         self._number_by_arrival()
@@ -129,6 +131,14 @@ class ReconfigurationInstance:
             )
         if not self.num_jobs:
             raise InstanceError(f"{self.name}: there are no jobs; give at least one.")
+
+    def _check_catalogue(self) -> None:
+        running = self.catalogue.running
+        if running is not None:
+            raise InstanceError(
+                f"{self.name}: the catalogue has {len(running.names)} running machines, and here plans rent all, from "
+                "second 0 on; leave out `running` and `max_moves`."
+            )
 
     def _check_jobs(self) -> None:
         checks = (

@@ -25,6 +25,10 @@ def verify(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule)
     over its capacity, in any plan and at any second; every plan holds every task that has arrived and not ended; every
     job does all of its work.
 
+    Of a type with a stock there are never more machines than that. A machine counts from the plan that orders it until
+    it is paid no more, so also while it is acquired, or while it is held by what has not left it yet; one that is given
+    back before it is acquired counts until then. What leaves a machine at the very second of a plan leaves it after.
+
     Raises
     ------
     VerifyError

@@ -80,6 +80,12 @@ def short_jobs(jobs, seed, **parameters):
     return eva_synthetic(jobs, seed=seed, mean_gap_s=400.0, min_hours=0.1, max_hours=0.4, **parameters)
 
 
+def with_stock(instance):
+    """One machine of every other type."""
+    stock = np.where(np.arange(instance.catalogue.num_types) % 2, 1, -1)
+    return instance.replace(catalogue=instance.catalogue.replace(stock=stock))
+
+
 def few_users(seed, **parameters):
     """Half a dozen, on half a dozen machines."""
     return random_users(6, classes=3, machines=6, seed=seed, **parameters)
@@ -126,6 +132,7 @@ MAKERS = {
         "no-interference": lambda: short_jobs(3, 3, interference="none"),
         "interference": lambda: short_jobs(3, 4, interference="0.8", tasks_per_job=1),
         "slow-moves": lambda: short_jobs(3, 5, migration_delay=8.0),
+        "stock": lambda: with_stock(short_jobs(3, 8, tasks_per_job=1)),
         "many-tasks": lambda: short_jobs(2, 6, tasks_per_job=4),
         "alibaba-like": lambda: alibaba_like_jobs(2, seed=7, durations="alibaba", mean_gap_s=300.0),
     },

@@ -1,7 +1,8 @@
 """One plan of the exact search, compiled: carry out a decision, let a period pass, bring the state into canonical form.
 
-Between two plans a state is canonical: machines that are paid for are dropped, the others are in an order that does not
-depend on how they came about, and figures of the past that no longer matter are zero. Equal states are then equal bytes.
+Between two plans a state is canonical: machines that are paid for, and take none from a stock any more, are dropped, the
+others are in an order that does not depend on how they came about, and figures of the past that no longer matter are zero.
+Equal states are then equal bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from schedgap.instances.jit import kernel
 from schedgap.instances.reconfiguration.simulator.events import advance
 from schedgap.instances.reconfiguration.simulator.plans import apply_plan, release, rent
-from schedgap.instances.reconfiguration.simulator.state import DONE, FETCHING, FINE, KILLING, UPLOADING, State
+from schedgap.instances.reconfiguration.simulator.state import DONE, FETCHING, FINE, KILLING, NEVER, UPLOADING, State
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -50,7 +51,7 @@ def canonicalise(s: State, now: int, price: IntArray, serial: IntArray) -> int:
     order = np.empty(number, np.int64)
     left = 0
     for m in range(number):
-        if s.machines.lease[m].paid_until >= 0:
+        if s.machines.lease[m].paid_until >= 0 and not _counts(s, m, now):
             continue
         at = left
         while at > 0 and _before(key[m], key[order[at - 1]]):
@@ -67,6 +68,13 @@ def canonicalise(s: State, now: int, price: IntArray, serial: IntArray) -> int:
     s.clock[0].num_machines = s.clock[0].num_live = left
     s.active[s.clock[0].num_active :] = 0
     return int(spent)
+
+
+@kernel
+def _counts(s: State, m: int, now: int) -> bool:
+    """Whether a machine without a future takes one from the stock of its type at this second."""
+    row = s.machines.lease[m]
+    return bool(s.given.stock.shape[0] > 0 and s.given.stock[row.type] < NEVER and row.paid_until > now)
 
 
 @kernel
@@ -110,6 +118,11 @@ def _settle_leases(s: State, now: int, price: IntArray) -> tuple[int, IntArray]:
         rate = price[row.type]
         if row.paid_until >= 0:
             spent += rate * (row.paid_until - row.paid_from)
+            # If it is left, it is paid, and only its type and when it goes matter.
+            row.paid_from = row.runs_from = row.paid_until
+            row.rented = row.released = 0
+            s.machines.images[m] = 0
+            key[m, 0], key[m, 1], key[m, 2] = num_tasks, row.type, row.runs_from
             continue
         spent += rate * max(now - row.paid_from, 0)
         row.paid_from = max(row.paid_from, now)

@@ -19,6 +19,7 @@ from schedgap.formulations.reconfiguration.presence import late_plans, must_plan
 from schedgap.formulations.reconfiguration.products import boundable
 from schedgap.formulations.reconfiguration.work_prices import work_prices
 from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.provisioning.offer import STOCK
 from schedgap.instances.reconfiguration.model import FAMILY
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def few_choices(instance: ReconfigurationInstance) -> str | None:
     return late_plans(instance)
 
 
-@method("clairvoyant", family=FAMILY, supports=few_choices, bounds=True, exact=True)
+@method("clairvoyant", family=FAMILY, supports=few_choices, bounds=True, exact=True, handles=(STOCK,))
 def clairvoyant(instance: ReconfigurationInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Search all plans of a small instance by branch and bound: the optimum with the future known."""
     begun = time.perf_counter()
@@ -77,7 +78,10 @@ def clairvoyant(instance: ReconfigurationInstance, *, time_limit_s: float | None
     prices = work_prices(instance, deadline)
     search = ClairvoyantSearch(decision_space(instance), prices.price)
     proven = search.run(deadline)
-    status = Status.OPTIMAL if proven else Status.NO_SOLUTION if search.schedule is None else Status.FEASIBLE
+    if search.schedule is None:
+        status = Status.INFEASIBLE if proven else Status.NO_SOLUTION
+    else:
+        status = Status.OPTIMAL if proven else Status.FEASIBLE
     return Outcome(
         search.schedule,
         bound=max(prices.bound, search.bound()),

@@ -5,10 +5,12 @@ may take:
 
 - each task that may be sent stays, goes to a machine in the plan with room, or to a new one. New machines are told apart
   by their lowest task. Types with the same delays that can hold the same sets of the instance's tasks differ in nothing
-  but their price: the cheapest is enough.
+  but their price: the cheapest is enough, unless it may run out.
 - a machine without tasks is kept or given back; one that is never used again is better given back now.
 - a machine may be rented before it is used, but not earlier than it takes to run by then: until its first task it
   changes nothing but the price, so the last plan that is early enough is best.
+
+The simulator refuses decisions with more machines of a type than there are; all of the above leaves others no fewer.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from schedgap.formulations.reconfiguration.clairvoyant.decisions import Decision
 from schedgap.formulations.reconfiguration.clairvoyant.kernels_bound import phases, rest
 from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import step
 from schedgap.formulations.reconfiguration.clairvoyant.nodes import Decision, Node, micro, schedule_of, with_more
+from schedgap.instances.reconfiguration.model import MAX_TIME_S
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator
 from schedgap.instances.reconfiguration.simulator.state import DONE, with_rows
 
@@ -106,7 +109,9 @@ class ClairvoyantSearch:
             types = tuple(int(reservation[self.space.instance.job2class[self.space.task2job[k]]]) for k in new)
             empty = tuple(m for m in range(rows) if m not in used and node.state.machines.lease[m].released < 0)
             child = self._child(node, Decision(types, empty, tuple((k, rows + i) for i, k in enumerate(new))))
-            assert child is not None
+            if child is None:
+                # Some type has too few machines for that.
+                return
             node = child
         self._accept(node)
 
@@ -117,6 +122,8 @@ class ClairvoyantSearch:
         machine, live = node.state.machines.lease, int(node.state.clock[0].num_machines)
         closing = 0
         for m in range(live):
+            if machine[m].paid_until >= 0:
+                continue
             paid = max(node.at + self.space.instance.terminate_s - int(machine[m].paid_from), 0)
             closing += int(self.space.price[machine[m].type]) * paid
         cost = micro(node.spent + closing)
@@ -126,6 +133,8 @@ class ClairvoyantSearch:
     def _children(self, node: Node, deadline: float | None) -> list[Node] | None:
         if self._ended(node):
             self._accept(node)
+            return []
+        if node.at > MAX_TIME_S:
             return []
         children: list[Node] = []
         for decision in Decisions(self.space, node, self.is_hopeless).all():

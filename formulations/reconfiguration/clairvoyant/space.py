@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.provisioning.offer import ANY_NUMBER
+
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
@@ -68,15 +70,22 @@ def fitting_sets(instance: ReconfigurationInstance) -> list[list[bool]]:
 
 
 def useful_types(instance: ReconfigurationInstance, fits: list[list[bool]]) -> list[int]:
-    """Return the cheapest of all machine types that behave alike, without those that hold nothing.
+    """Return the cheapest of all machine types that behave alike, without those that hold nothing; by rising price.
 
-    Types with the same delays that can hold the same sets of tasks leave the same jobs the same time.
+    Types with the same delays that can hold the same sets of tasks leave the same jobs the same time. Where the cheapest may
+    run out, the next one is of use too.
     """
-    cheapest: dict[tuple[int, int, tuple[bool, ...]], int] = {}
+    found: list[int] = []
+    replaced: set[tuple[int, int, tuple[bool, ...]]] = set()
+    stock = instance.catalogue.stock
     for k in np.argsort(instance.catalogue.price, kind="stable").tolist():
-        if any(fits[k][1:]):
-            cheapest.setdefault((int(instance.acquire_s[k]), int(instance.setup_s[k]), tuple(fits[k])), k)
-    return sorted(cheapest.values(), key=lambda k: int(instance.catalogue.price[k]))
+        alike = (int(instance.acquire_s[k]), int(instance.setup_s[k]), tuple(fits[k]))
+        if not any(fits[k][1:]) or alike in replaced:
+            continue
+        found.append(k)
+        if stock is None or stock[k] == ANY_NUMBER:
+            replaced.add(alike)
+    return found
 
 
 def covering_prices(instance: ReconfigurationInstance, fits: list[list[bool]], kinds: list[int]) -> IntArray:

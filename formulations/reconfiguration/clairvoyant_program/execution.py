@@ -9,7 +9,7 @@ import numpy as np
 from schedgap.instances.reconfiguration.simulator.events import advance, ends_at
 from schedgap.instances.reconfiguration.simulator.plans import apply_plan, release, rent
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator
-from schedgap.instances.reconfiguration.simulator.state import FINE, MIGRATING
+from schedgap.instances.reconfiguration.simulator.state import FINE, MIGRATING, NO_STOCK
 
 if TYPE_CHECKING:
     from schedgap.formulations.reconfiguration.clairvoyant_program.layout import Layout
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 
 
-def executed(instance: ReconfigurationInstance, at: Layout, x: FloatArray) -> ReconfigurationSchedule:
+def executed(instance: ReconfigurationInstance, at: Layout, x: FloatArray) -> ReconfigurationSchedule | None:
     """Play a solution of the program.
 
     A job that the program thinks has ended stays where it is until it has; a task whose job may not be moved yet stays
-    too. A task for which its machine has no room then gets a new one of the cheapest type that fits it.
+    too. A task for which its machine has no room then gets a new one of the cheapest type that fits it. None if machines run
+    out by that.
     """
     return _Execution(instance, at, x).schedule()
 
@@ -38,21 +39,22 @@ class _Execution:
         self.target = np.full(at.job.shape[0], -1)
         self.moves: list[tuple[int, int, int]] = []
 
-    def schedule(self) -> ReconfigurationSchedule:
-        """Play until every job has ended."""
+    def schedule(self) -> ReconfigurationSchedule | None:
+        """Play until every job has ended, or machines run out."""
         simulator, period, t = self.simulator, self.instance.period_s, 0
         while True:
             advance(simulator.state, t * period)
             active = simulator.state.active[: simulator.state.clock[0].num_active].tolist()
             jobs = [j for j in active if ends_at(simulator.state, j) > t * period]
             is_over = not jobs and simulator.next_arrival_s is None
-            self._plan(t, jobs, is_over)
+            if self._plan(t, jobs, is_over) == NO_STOCK:
+                return None
             if is_over:
                 break
             t += 1
         return simulator.schedule(*np.array(self.moves, np.int64).reshape(-1, 3).T)
 
-    def _plan(self, t: int, jobs: list[int], is_over: bool) -> None:
+    def _plan(self, t: int, jobs: list[int], is_over: bool) -> int:
         now = t * self.instance.period_s
         self.simulator.make_room(2 * self.at.job.shape[0] + 2 * self.at.kind.shape[0])
         state = self.simulator.state
@@ -77,7 +79,8 @@ class _Execution:
         self.target = np.where(target >= 0, target, self.target)
         state.target[:] = self.target
         status = apply_plan(state, now)
-        assert status == FINE
+        assert status in (FINE, NO_STOCK)
+        return status
 
     def _begin(self, t: int) -> IntArray:
         """Rent what has to be ready for the next plan; return the slot of each task, or -1."""

@@ -26,6 +26,7 @@ from schedgap.formulations.reconfiguration.work_prices import work_prices
 from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.provisioning.offer import STOCK
 from schedgap.instances.reconfiguration.model import FAMILY
 from schedgap.instances.reconfiguration.verify import verify
 
@@ -58,6 +59,7 @@ def too_large(instance: ReconfigurationInstance) -> str | None:
     family=FAMILY,
     supports=too_large,
     bounds=True,
+    handles=(STOCK,),
     choices={"backend": UNBOUNDED_MIP_BACKENDS},
 )
 def clairvoyant_program(
@@ -79,7 +81,8 @@ def clairvoyant_program(
     details: dict[str, float] = {"columns": model.cost.shape[0], "rows": model.row_lower.shape[0], **result.details}
     if result.x is not None and result.objective is not None:
         solution = executed(instance, at, result.x)
-        status = Status.OPTIMAL if verify(instance, solution) == bound else Status.FEASIBLE
+        if solution is not None:
+            status = Status.OPTIMAL if verify(instance, solution) == bound else Status.FEASIBLE
         details["program"] = result.objective
     return Outcome(
         solution,

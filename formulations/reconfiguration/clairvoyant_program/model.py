@@ -9,7 +9,8 @@ Variables   y[m,t] a machine of the slot holds tasks; s[m,t] it is rented there 
             paid already since the machine is kept for w; r[j] work left after the horizon
 Minimise    sum price (P y - a s + (P - max(a, 0)) w + e - d) + sum work_price r        a: acquisition less termination
 Rows        sum_m x[i,m,t] = z[j,t] <= z[j,t-1]; z[j,t] >= 1 - sum_{t'<t} g[j,t'] / work; x <= y <= sum_i x; capacity
-            y[m,t] - y[m,t-1] <= s + w <= y
+            y[m,t] - y[m,t-1] <= s + w <= y;  sum_{m of a type} y[m,t] and, unless machines go at once,
+            sum_{m of a type} y[m,t-1] + s + w <= its stock
             g <= P z - l;  l >= seconds of [kill, launched) where x[i,m] begins, or where m is new (s, w) under i
             e >= (kill + upload) (x[i,m,t-1] + z[j,t] - f[j,t] - 1 - y[m,t] + s + w);  d <= h w, h the longest kill and upload;
             sum_{t'<t} g[j,t'] >= (work - kill) f[j,t];  sum_{m of a type, t'<=t} d[m,t'] <= sum_{m of the type, t'<t} e[m,t']
@@ -32,6 +33,7 @@ from schedgap.formulations.reconfiguration.clairvoyant_program.slots import allo
 from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.formulations.reconfiguration.presence import must_plans, start_up_s
 from schedgap.formulations.rows import Rows
+from schedgap.instances.provisioning.offer import ANY_NUMBER
 from schedgap.instances.units import HOUR_S
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ def program(instance: ReconfigurationInstance, at: Layout, work_price: IntArray)
     _add_presence(rows, instance, at)
     _add_losses(rows, instance, at)
     _add_leaving(rows, instance, at)
+    _add_stock(rows, instance, at)
     period = instance.period_s
     price = instance.catalogue.price[at.kind][:, None] / HOUR_S
     unpaid = (instance.acquire_s - instance.terminate_s)[at.kind][:, None]
@@ -140,6 +143,20 @@ def _add_machines(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> 
     # A machine takes the lowest slot of its type that is free.
     next_one = np.flatnonzero(at.copy)
     _add(rows, "order", [(1.0, at.s[next_one]), (1.0, at.w[next_one]), (-1.0, at.y[next_one - 1])], -np.inf, 0.0)
+
+
+def _add_stock(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> None:
+    """Add that no more machines of a type hold tasks, or are paid for what they held before, than there are."""
+    stock = instance.catalogue.stock
+    if stock is None:
+        return
+    for k in np.unique(at.kind[stock[at.kind] != ANY_NUMBER]).tolist():
+        of_type, most = at.kind == k, float(stock[k])
+        _add(rows, f"stock-{k}", [(1.0, y) for y in at.y[of_type]], -np.inf, most)
+        if instance.terminate_s > 0:
+            # Whoever holds tasks at a plan is given back at the next one at the earliest, and paid a little longer.
+            before, begins = at.y[of_type, :-1], np.concatenate((at.s[of_type, 1:], at.w[of_type, 1:]))
+            _add(rows, f"stock-changes-{k}", [(1.0, v) for v in (*before, *begins)], -np.inf, most)
 
 
 def _add_presence(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.provisioning.offer import ANY_NUMBER
+
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
@@ -15,7 +17,7 @@ def slots(instance: ReconfigurationInstance) -> tuple[IntArray, IntArray]:
     """Return the type of each slot and which one of its type it is: as many as could be of use at a time.
 
     No type takes longer than a period and the termination to acquire. A type is left out if another, no dearer and no
-    slower, holds whatever it holds.
+    slower, that never runs out, holds whatever it holds.
     """
     fits = allowed(instance)
     ample = _ample(instance, fits)
@@ -26,6 +28,11 @@ def slots(instance: ReconfigurationInstance) -> tuple[IntArray, IntArray]:
             kept.remove(k)
     # Two machines at a time that each could hold everything would not be dearer as one. No machine is ever empty.
     copies = [1 if ample[k].all() else int(instance.num_tasks @ fits[k]) for k in kept]
+    if (stock := instance.catalogue.stock) is not None:
+        # One at least, so that there are variables; the program's rows know better.
+        copies = [
+            n if stock[k] == ANY_NUMBER else max(min(n, int(stock[k])), 1) for k, n in zip(kept, copies, strict=True)
+        ]
     return np.repeat(np.array(kept, np.int64), copies), np.concatenate([np.arange(number) for number in copies])
 
 
@@ -55,7 +62,8 @@ def _replaces(instance: ReconfigurationInstance, fits: BoolArray, ample: BoolArr
     """Whether each machine of type k could be one of the other type, for all that matters."""
     capacity, price = instance.catalogue.capacity, instance.catalogue.price
     slower = instance.acquire_s[other] != instance.acquire_s[k] or instance.setup_s[other] > instance.setup_s[k]
-    if slower or price[other] > price[k] or (fits[k] & ~fits[other]).any():
+    runs_out = instance.catalogue.stock is not None and instance.catalogue.stock[other] != ANY_NUMBER
+    if slower or runs_out or price[other] > price[k] or (fits[k] & ~fits[other]).any():
         return False
     demand = _demand(instance)[:, fits[k]]
     roomier: BoolArray = (demand[other] <= demand[k]).all(axis=0) & (capacity[other] >= capacity[k])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from schedgap.heuristics.reconfiguration.observation import Observation
 
 
-@policy("cluster-autoscaler", stochastic=True, choices={"expander": EXPANDERS})
+@policy("cluster-autoscaler", stochastic=True, choices={"expander": EXPANDERS}, handles=("stock",))
 def cluster_autoscaler(
     observation: Observation,
     rng: np.random.Generator,
@@ -34,6 +34,9 @@ def cluster_autoscaler(
     present = Present.of(observation, np.arange(observation.num_tasks))
     cluster, known, now = present.cluster, observation.num_machines, observation.now_s
     grow(cluster, ScaleUp(cluster, observation.market.resources, expander, rng))
+    if cluster.waiting.size:
+        # Machines ran out: the play ends.
+        return present.plan()
     little = is_little_used(cluster, observation.market.resources, utilisation_percent)[:known]
     since = present.since("little", dict(zip(observation.machine.tolist(), little.tolist(), strict=True)))
     unneeded = little & (now - np.array([since[m] for m in observation.machine.tolist()], np.int64) >= unneeded_s)

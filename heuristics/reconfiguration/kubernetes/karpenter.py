@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from schedgap.heuristics.reconfiguration.observation import Observation
 
 
-@policy("karpenter", choices={"order": ORDERS, "pools": POOLS})
+@policy("karpenter", choices={"order": ORDERS, "pools": POOLS}, handles=("stock",))
 def karpenter(
     observation: Observation,
     order: str = "savings-ratio",
@@ -45,6 +45,9 @@ def karpenter(
     settled = observation.now_s - np.array([since[m] for m in number], np.int64) >= consolidate_after_s
     pool = pools_of(cluster, pools)
     place_waiting(cluster, pool)
+    if cluster.waiting.size:
+        # Machines ran out: the play ends.
+        return present.plan()
     changed = np.unique(cluster.tasks.place[cluster.tasks.home < 0])
     keep = ~settled
     allowed = -(-int(observation.machine_running.sum()) * budget_percent // 100)
@@ -54,7 +57,11 @@ def karpenter(
         stays = np.flatnonzero(~(settled & present.is_movable) | empty)
         types = present.hide()
         kept = np.concatenate((stays, changed))
+        stock = cluster.stock.copy()
         gone = consolidate(cluster, pool, order, allowed, PLENTY, kept)
+        # What goes is still paid at this plan, so that nothing can be had for it.
+        np.subtract.at(stock, cluster.nodes.machine_type[types.shape[0] : cluster.number], 1)
+        cluster.stock[:] = stock
         present.show(types)
         allowed -= gone
     return present.plan(keep)

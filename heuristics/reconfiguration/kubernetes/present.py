@@ -9,8 +9,9 @@ import numpy as np
 
 from schedgap.heuristics.provisioning.kubernetes.cluster import PLENTY, Cluster
 from schedgap.heuristics.provisioning.kubernetes.state import GONE
-from schedgap.heuristics.reconfiguration.actions import Plan
+from schedgap.heuristics.reconfiguration.actions import ELSEWHERE, Plan
 from schedgap.heuristics.reconfiguration.observation import MIGRATING
+from schedgap.instances.provisioning.offer import ANY_NUMBER
 
 if TYPE_CHECKING:
     from schedgap.heuristics.reconfiguration.observation import Observation
@@ -33,6 +34,8 @@ class Present:
         """Return the present at a plan. queue : (T,) int64."""
         market = observation.market
         stock = np.full(market.price.shape[0], PLENTY)
+        if observation.stock_left is not None:
+            stock = np.where(observation.stock_left == ANY_NUMBER, PLENTY, observation.stock_left)
         offer = (observation.demand, market.type2family, market.capacity, market.price, stock)
         home, classes = observation.task_machine, observation.task_class
         cluster = Cluster.start(offer, observation.machine_type, home, classes, queue)
@@ -68,5 +71,6 @@ class Present:
         """Return the plan. keep : (M,) bool, machines to keep although they have no task."""
         cluster, known = self.cluster, self.observation.num_machines
         types = cluster.nodes.machine_type[known : cluster.number]
-        row = np.concatenate((np.arange(known), known + np.cumsum(types != GONE) - 1))
+        # The last for tasks that wait, whose place is -1.
+        row = np.concatenate((np.arange(known), known + np.cumsum(types != GONE) - 1, [ELSEWHERE]))
         return Plan(row[cluster.tasks.place], types[types != GONE], keep)

@@ -5,20 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from schedgap.instances.csv_table import exact_units, read_rows
+from schedgap.instances.csv_table import exact_units, read_rows, whole_number
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.offer import ANY_NUMBER
 from schedgap.instances.units import DOLLAR, resource_scale
 
-# With the units in which they count. How many there are of a type is read and left out: any number can be rented.
+# With the units in which they count.
 NEEDED = {"price": DOLLAR, "cpu": resource_scale("cpu"), "ram_gib": resource_scale("ram_gib")}
 OPTIONAL = ("gpu", "family", "count")
 RESOURCES = ("gpu", "cpu", "ram_gib")
 
 
-def machine_list(path: Path | str) -> tuple[dict[str, Any], int]:
-    """Return the types as keyword arguments of `ProvisioningInstance`, and how many of them say a count.
+def machine_list(path: Path | str) -> dict[str, Any]:
+    """Return the types as keyword arguments of `ProvisioningInstance`.
 
-    The columns are `name`, `price` in dollars an hour, `cpu` and `ram_gib`, and may be `gpu`, `family` and `count`.
+    The columns are `name`, `price` in dollars an hour, `cpu` and `ram_gib`, and may be `gpu`, `family` and `count`: how many
+    there are, any number where it is empty.
 
     Raises
     ------
@@ -28,7 +30,7 @@ def machine_list(path: Path | str) -> tuple[dict[str, Any], int]:
     path = Path(path)
     families: list[str] = []
     rows: dict[str, dict[str, int]] = {}
-    counted = 0
+    stock: list[int] = []
     for line, fields in read_rows(path, ("name", *NEEDED), "list of machines"):
         known = ("name", *NEEDED, *OPTIONAL)
         unknown = [column for column in fields if column not in known]
@@ -40,7 +42,8 @@ def machine_list(path: Path | str) -> tuple[dict[str, Any], int]:
         amounts["gpu"] = exact_units(path, line, "gpu", fields.get("gpu") or "0", resource_scale("gpu"))
         rows[fields["name"]] = amounts
         families.append(fields.get("family") or "any")
-        counted += bool(fields.get("count"))
+        count = fields.get("count")
+        stock.append(whole_number(path, line, "count", count) if count else ANY_NUMBER)
     if not rows:
         raise InstanceError(f"{path.name}: no machine type after the header; give at least one.")
     known_families = tuple(dict.fromkeys(families))
@@ -51,4 +54,5 @@ def machine_list(path: Path | str) -> tuple[dict[str, Any], int]:
         "type2family": [known_families.index(family) for family in families],
         "capacity": [[row[resource] for resource in RESOURCES] for row in rows.values()],
         "price": [row["price"] for row in rows.values()],
-    }, counted
+        "stock": stock if max(stock) >= 0 else None,
+    }

@@ -38,7 +38,8 @@ def slurm(
 ) -> ReconfigurationInstance:
     """Read what `sacct --parsable2` printed, plain or gzip: every run is a job, one on several nodes has a task for each.
 
-    machines : path of a CSV file with the columns `name`, `price` ($/h), `cpu`, `ram_gib`, and if wanted `gpu`, `family`.
+    machines : path of a CSV file with the columns `name`, `price` ($/h), `cpu`, `ram_gib`, and if wanted `gpu`, `family`,
+    `count`: there are so many of a type, and no job waits for one.
     jobs : the first so many; 0 for all. eligible : jobs arrive when they were eligible to run; false: when submitted.
     interference : `none`, or the throughput of any two jobs beside each other. move_s : to save the state of a job that
     is moved, and as long again to fetch it. start_s : until a started job progresses. acquire_s, setup_s : from a
@@ -55,11 +56,9 @@ def slurm(
         )
     if interference.startswith(("figure1", "artifact")):
         raise InstanceError(f"interference is '{interference}', of Eva's workloads; give none, or one number for all.")
-    types, counted = machine_list(machines)
+    types = machine_list(machines)
     log = read_log(path)
     trace, notes = _trace(log, types, jobs=jobs, eligible=eligible)
-    if counted:
-        notes.append(f"{log.name}: relaxed, any number of a machine type can be rented: {counted} types have a count.")
     throughput = pairwise_throughput(interference)
     delays = dict.fromkeys(PHASES, 0) | {"upload_s": move_s, "fetch_s": move_s, "init_s": start_s}
     return on_types(

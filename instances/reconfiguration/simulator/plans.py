@@ -13,6 +13,7 @@ from schedgap.instances.reconfiguration.simulator.state import (
     MIGRATING,
     NEVER,
     NO_MACHINE,
+    NO_STOCK,
     NOT_ALLOWED,
     NOT_RENTED,
     OVERFULL,
@@ -47,6 +48,19 @@ def release(s: State, t: int, m: int) -> None:
     if s.machines.lease[m].released < 0:
         s.machines.lease[m].released = t
         end_if_empty(s, t, m)
+
+
+@kernel
+def stock_left(s: State, t: int) -> IntArray:
+    """(K,) int64: how many more machines of each type can be had at second t; (0,) where there are no stocks.
+
+    A machine counts from its order until it is paid no more. O(K + machines that were live at the last plan or are new).
+    """
+    left = s.given.stock.copy()
+    for i in range(s.clock[0].num_live if left.shape[0] else 0):
+        row = s.machines.lease[s.machines.live[i]]
+        left[row.type] -= row.paid_until < 0 or row.paid_until > t
+    return left
 
 
 @kernel
@@ -141,11 +155,16 @@ def _checked(s: State, t: int) -> int:
     live = 0
     for i in range(s.clock[0].num_live):
         m = s.machines.live[i]
-        if s.machines.lease[m].paid_until < 0:
+        if s.machines.lease[m].paid_until < 0 or s.machines.lease[m].paid_until > t:
             s.machines.planned[m] = 0
             s.machines.live[live] = m
             live += 1
     s.clock[0].num_live = live
+    left = stock_left(s, t)
+    for k in range(left.shape[0]):
+        if left[k] < 0:
+            s.wrong[0].type = k
+            return NO_STOCK
     for i in range(s.clock[0].num_active):
         j = s.active[i]
         if ends_at(s, j) <= t:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
+from schedgap.instances.provisioning.offer import ANY_NUMBER, has_stock
 from schedgap.instances.reconfiguration.simulator import plans
 from schedgap.instances.reconfiguration.simulator.rates import RATE_ONE, STORED_ROWS
 from schedgap.instances.reconfiguration.simulator.state import (
@@ -15,7 +16,9 @@ from schedgap.instances.reconfiguration.simulator.state import (
     FINE,
     JOB,
     MIGRATES,
+    NEVER,
     NO_MACHINE,
+    NO_STOCK,
     NOT_ALLOWED,
     NOT_RENTED,
     TASK,
@@ -31,6 +34,7 @@ from schedgap.instances.units import shown_amount
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
     from schedgap.instances.reconfiguration.simulator.state import Records
 
@@ -152,7 +156,14 @@ def what_is_wrong(simulator: Simulator, status: int) -> str:
     """Return a refused plan's first fault as a sentence."""
     instance, state = simulator.instance, simulator.state
     catalogue = instance.catalogue
-    task, machine, resource = state.wrong[0].tolist()
+    task, machine, resource, kind = state.wrong[0].tolist()
+    if status == NO_STOCK:
+        there_are = int(state.given.stock[kind])
+        had = there_are - int(plans.stock_left(state, simulator.now_s)[kind])
+        return (
+            f"{had} machines of type {catalogue.type_names[kind]} are ordered or paid for, there are {there_are}; order "
+            "one when another is paid no more, or another type."
+        )
     job = int(np.searchsorted(state.given.first_task, task, side="right")) - 1
     who = f"task {task - int(state.given.first_task[job])} of job {job}"
     if status == NO_MACHINE:
@@ -185,6 +196,7 @@ def _given(instance: ReconfigurationInstance) -> Given:
         acquire=instance.acquire_s.copy(),
         setup=instance.setup_s.copy(),
         capacity=catalogue.capacity.copy(),
+        stock=_stock(catalogue),
         throughput=instance.throughput.copy(),
         stored=_stored(instance),
         class2workload=instance.class2workload.copy(),
@@ -195,6 +207,14 @@ def _given(instance: ReconfigurationInstance) -> Given:
         first_task=instance.first_task(),
         terminate=instance.terminate_s,
     )
+
+
+def _stock(catalogue: ProvisioningInstance) -> IntArray:
+    """Return the stocks as `Given` has them."""
+    if catalogue.stock is None or not has_stock(catalogue):
+        return np.empty(0, np.int64)
+    stock: IntArray = np.where(catalogue.stock == ANY_NUMBER, NEVER, catalogue.stock)
+    return stock
 
 
 def _stored(instance: ReconfigurationInstance) -> IntArray:

@@ -20,8 +20,9 @@ UNPLANNED, KILLING, UPLOADING, WAITING, FETCHING, ACTIVE, ENDED = 0, 1, 2, 3, 4,
 # Phases of a job.
 UNSEEN, QUEUED, MIGRATING, STARTING, RUNNING, DONE = 0, 1, 2, 3, 4, 5
 
-# What may be wrong with a plan: status of `apply_plan`; `State.wrong` then names task, machine and resource.
-FINE, NO_MACHINE, NOT_RENTED, MIGRATES, NOT_ALLOWED, OVERFULL = 0, -1, -2, -3, -4, -5
+# What may be wrong with a plan: status of `apply_plan`; `State.wrong` then names task, machine and resource, or the type
+# that there are too many of.
+FINE, NO_MACHINE, NOT_RENTED, MIGRATES, NOT_ALLOWED, OVERFULL, NO_STOCK = 0, -1, -2, -3, -4, -5, -6
 
 
 def _record(fields: str) -> np.dtype[Any]:
@@ -33,13 +34,14 @@ CLOCK = _record("now seen num_active num_machines num_live")
 TASK = _record("stage due sent_to held_on")
 JOB = _record("phase ready progress rate settled finish executed moves")
 LEASE = _record("type rented paid_from runs_from released paid_until holds counted")
-WRONG = _record("task machine resource")
+WRONG = _record("task machine resource type")
 
 
 class Given(NamedTuple):
     """The instance.
 
     demand : (F, C, R). type2family, acquire, setup : (K,). capacity : (K, R). throughput : (W, W) thousandths.
+    stock : (K,), `NEVER` where any number can be had; (0,) where that is so of all types.
     stored : see `rate_beside`. class2workload : (C,). delays : (W,) DELAYS. arrival, job2class : (J,). work : (J,),
     billionths of a second. first_task : (J + 1,). terminate : seconds.
     """
@@ -49,6 +51,7 @@ class Given(NamedTuple):
     acquire: IntArray
     setup: IntArray
     capacity: IntArray
+    stock: IntArray
     throughput: IntArray
     stored: IntArray
     class2workload: IntArray
@@ -66,7 +69,7 @@ class Machines(NamedTuple):
     lease : (M,) LEASE; released and paid_until are -1 where it has not happened yet, holds is the number of slots held.
     used : (M, R), of held slots. contending : (M, W), tasks that contend. images : (M, W), whether the workload's
     image was built there. held : (M, R + 1) float64, used resources and slots, summed over seconds.
-    live : (M,), machines still paid at the last plan. dirty, planned : (M,), (M, R) work space.
+    live : (M,), machines still ordered or paid at the last plan. dirty, planned : (M,), (M, R) work space.
     """
 
     lease: Records

@@ -91,6 +91,7 @@ def observation_of(
         "machine": np.arange(len(machines)),
         "machine_type": np.array(machines, np.int64),
         "machine_running": np.ones(len(machines), np.bool_) if running is None else np.array(running),
+        "stock_left": None,
         "throughput": None,
         "memory": {},
     }

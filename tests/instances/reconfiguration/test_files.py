@@ -268,3 +268,21 @@ def test_arrays_lie_beside_the_file(tmp_path, name):
         read_instance(written(tmp_path, {**document, "jobs_file": name}))
     with pytest.raises(InstanceError, match=r"none.npz: cannot be read"):
         read_instance(written(tmp_path, {**document, "jobs_file": "none.npz"}))
+
+
+def test_counts_and_fees_of_machine_types(tmp_path):
+    document = changed(("machine_types", 0, "count"), 2)
+    document["machine_types"][1]["fee"] = 0.043
+    instance = read_instance(written(tmp_path, document))
+    assert instance.catalogue.stock.tolist() == [2, -1]
+    assert instance.catalogue.fee.tolist() == [0, 43_000]
+    # What a machine costs, with its fee.
+    assert instance.catalogue.price.tolist() == [3_060_000, 400_000]
+    write_instance(instance, tmp_path / "again.json")
+    assert read_instance(tmp_path / "again.json").digest == instance.digest
+    kinds = json.loads((tmp_path / "again.json").read_text())["machine_types"]
+    assert [(kind["price"], kind.get("fee"), kind.get("count")) for kind in kinds] == [
+        (3.06, 0, 2),
+        (0.357, 0.043, None),
+    ]
+    assert instance.digest != read_instance(written(tmp_path, DOCUMENT)).digest

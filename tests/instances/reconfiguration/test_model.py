@@ -5,6 +5,8 @@ import pytest
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.provisioning.running import Running
+from schedgap.instances.reconfiguration import RECONFIGURATION
 from schedgap.instances.reconfiguration.model import MAX_TIME_S, ReconfigurationInstance
 
 WORKLOADS = ("gcn", "vit", "a3c")
@@ -190,3 +192,17 @@ def test_scalars_of_numpy_are_those_of_python(two_jobs):
     assert same.digest == instance.digest
     with pytest.raises(InstanceError, match="give times below"):
         instance.replace(terminate_s=np.int64(2**63 - 1))
+
+
+def test_machines_that_run_already_are_refused(two_jobs):
+    instance = two_jobs()
+    running = Running.from_contents(("a",), (0,), np.array([[0, 0]]))
+    with pytest.raises(InstanceError, match="the catalogue has 1 running machines, and here plans rent all"):
+        instance.replace(catalogue=instance.catalogue.replace(running=running, max_moves=1))
+
+
+def test_a_stock_is_a_feature(two_jobs):
+    instance, features = two_jobs(), RECONFIGURATION.features
+    assert not features(instance)
+    for stock, asked in (([-1], set()), ([2], {"stock"})):
+        assert features(instance.replace(catalogue=instance.catalogue.replace(stock=stock))) == asked

@@ -123,3 +123,60 @@ def test_a_job_that_ends_at_the_second_of_a_plan_is_not_moved(two_jobs, schedule
     plain = verify(two_jobs(), schedule_of(*ALONE))
     moved = verify(two_jobs(), schedule_of(machines, [(0, 0, 0), (60, 1, 1), (120, 0, 2)]))
     assert moved == plain + (60 + 1 - 3) * 1000
+
+
+TURNS = [(0, 0, 0), (120, 1, 1)]
+
+
+def with_stock(two_jobs, stock, **changes):
+    """Job 0 of a second ends soon; job 1 is there from the plan of 120 s on."""
+    instance = two_jobs(work_s=[1, 50], arrival_s=[0, 61], **changes)
+    return instance.replace(catalogue=instance.catalogue.replace(stock=[stock]))
+
+
+@pytest.mark.parametrize(
+    ("released_s", "terminate_s", "acquire_s", "is_refused"),
+    [
+        # One machine is ordered when the other has been paid for long, or is given back and paid no more at once.
+        (60, 1, 3, False),
+        (120, 0, 3, False),
+        # It is in the plan still, or its last second is paid for.
+        (180, 1, 3, True),
+        (120, 1, 3, True),
+        (60, 60, 3, False),
+        (60, 61, 3, True),
+    ],
+)
+def test_a_machine_counts_from_its_order_until_it_is_paid_no_more(
+    two_jobs, schedule_of, released_s, terminate_s, acquire_s, is_refused
+):
+    schedule = schedule_of([(0, 0, released_s), (0, 120, 240)], TURNS)
+    fields = {"terminate_s": terminate_s, "acquire_s": [acquire_s]}
+    for stock in (-1, 2):
+        verify(with_stock(two_jobs, stock, **fields), schedule)
+    if not is_refused:
+        verify(with_stock(two_jobs, 1, **fields), schedule)
+        return
+    with pytest.raises(VerifyError) as caught:
+        verify(with_stock(two_jobs, 1, **fields), schedule)
+    assert str(caught.value) == (
+        "plan at 120 s: 2 machines of type four are ordered or paid for, there are 1; order one when another is paid no "
+        "more, or another type."
+    )
+
+
+def test_an_order_that_is_given_back_counts_until_it_is_acquired(two_jobs, schedule_of):
+    # Machine 1 is ordered at 0 and given back at 60; it would have been paid from 130 on.
+    schedule = schedule_of([(0, 0, 240), (0, 0, 60), (0, 120, 480)], [(0, 0, 0), (120, 1, 2)])
+    instance = with_stock(two_jobs, 2, acquire_s=[130])
+    with pytest.raises(
+        VerifyError, match="plan at 120 s: 3 machines of type four are ordered or paid for, there are 2"
+    ):
+        verify(instance, schedule)
+    assert verify(instance.replace(acquire_s=[120]), schedule) > 0
+
+
+def test_a_fee_is_part_of_the_price(two_jobs, schedule_of):
+    instance = two_jobs()
+    instance = instance.replace(catalogue=instance.catalogue.replace(fee=[600_000]))
+    assert verify(instance, schedule_of(*ALONE)) == (178 + 118) * 1000

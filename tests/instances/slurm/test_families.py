@@ -50,7 +50,7 @@ def test_reconfiguration(sacct, machines):
 
 
 def test_reconfiguration_of_a_part(sacct, machines):
-    """Types without GPUs and of two families; a count is read and said to be left out; uneven nodes are."""
+    """Types without GPUs and of two families; a count is a stock; uneven nodes are left out."""
     path = machines("name,price,cpu,ram_gib,family,count\na,0.25,8.5,64,x,3\nb,1,32,128,y,\n")
     uneven = sacct.rows[14].replace("|64|2|", "|63|2|")
     instance = reconfiguration.slurm(
@@ -59,11 +59,11 @@ def test_reconfiguration_of_a_part(sacct, machines):
     assert instance.name == "sacct-3-0.9"
     assert (instance.num_jobs, instance.catalogue.families) == (3, ("x", "y"))
     assert instance.catalogue.throughput.tolist() == [[900]]
-    assert instance.notes[-3:] == (
+    assert instance.notes[-2:] == (
         "sacct: left out, cores or GPUs do not divide evenly among their nodes, 63.0 of 103.7 core-hours: 1 (1009).",
         "sacct: left out, larger than every machine type, 16.0 of 103.7 core-hours: 1 (1008).",
-        "sacct: relaxed, any number of a machine type can be rented: 1 types have a count.",
     )
+    assert instance.catalogue.stock.tolist() == [3, -1]
 
 
 @pytest.mark.parametrize(

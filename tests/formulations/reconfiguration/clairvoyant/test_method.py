@@ -151,3 +151,29 @@ def test_many_tasks_are_refused(plain):
     assert few_choices(plain((100,) * (MAX_TASKS + 1))) == (
         f"its jobs have {MAX_TASKS + 1} tasks in all; the search of every plan takes at most {MAX_TASKS}."
     )
+
+
+def limited(oddities, seed):
+    """A tiny instance of whose types there are up to two machines each, of some any number."""
+    instance, rng = tiny(oddities, seed), np.random.default_rng(seed)
+    stock = rng.integers(0, 3, instance.catalogue.num_types)
+    if rng.random() < 0.5:
+        stock[rng.integers(stock.size)] = -1
+    lasts = int(rng.choice([0, 1, 4, instance.period_s + 3]))
+    return instance.replace(catalogue=instance.catalogue.replace(stock=stock), terminate_s=lasts)
+
+
+# Of these the stock makes 3, 26 and 30 dearer, for 11 there is no schedule.
+@pytest.mark.parametrize("seed", (3, 9, 11, 20, 22, 24, 25, 26, 30, 36, 43))
+def test_nothing_is_cheaper_with_stocks(oddities, seed):
+    instance = limited(oddities, seed)
+    found = clairvoyant(instance)
+    if seed == 11:
+        assert (found.status, found.solution) == (Status.INFEASIBLE, None)
+        assert cheapest(instance, 100_000) == 100_000
+        return
+    assert found.status == Status.OPTIMAL
+    assert found.bound == verify(instance, found.solution)
+    assert cheapest(instance, found.bound + 1) == found.bound
+    free = clairvoyant(instance.replace(catalogue=instance.catalogue.replace(stock=None)))
+    assert free.bound < found.bound if seed in (3, 26, 30) else free.bound == found.bound

@@ -114,3 +114,24 @@ def test_equal_runs_give_equal_schedules(plain):
     one, two = (clairvoyant_program(instance).solution for _ in range(2))
     for key in ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine"):
         assert np.array_equal(getattr(one, key), getattr(two, key))
+
+
+def test_a_stock_of_the_smaller_machine(plain):
+    # Unlimited, each has a smaller machine of its own: 0.6 a second. With one of them, the other is on the larger.
+    instance = two_sizes(plain((100, 100)))
+    cheap = instance.catalogue.replace(price=[3600, 1080])
+    proves(instance.replace(catalogue=cheap), 60)
+    proves(instance.replace(catalogue=cheap.replace(stock=[-1, 1])), 100)
+
+
+def test_stocks_only_make_it_dearer(plain):
+    instance = two_sizes(plain((100, 100, 100), arrival_s=[0, 50, 50]))
+    limited = instance.replace(catalogue=instance.catalogue.replace(stock=[1, 1]), terminate_s=1)
+    assert clairvoyant_program(limited).bound >= clairvoyant_program(instance.replace(terminate_s=1)).bound
+    verify(limited, clairvoyant_program(limited).solution)
+
+
+def test_without_machines_there_is_no_solution(plain):
+    instance = plain((100,))
+    outcome = clairvoyant_program(instance.replace(catalogue=instance.catalogue.replace(stock=[0])))
+    assert (outcome.status, outcome.solution) == (Status.NO_SOLUTION, None)

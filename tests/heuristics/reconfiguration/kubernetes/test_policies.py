@@ -99,3 +99,23 @@ def test_autoscaler_waits_after_it_has_added(observe):
     for now_s, place in ((600, [0, 1]), (900, [1, 1])):
         observation = observe(tasks, [BIG, BIG], now_s=now_s, memory=memory)
         assert planned(autoscaled(observation, unneeded_s=0))[0] == place
+
+
+def test_stocks(observe):
+    # Big for the two halves has run out: one small, and the other waits for none.
+    halves = [(FIVE, -1), (FIVE, -1)]
+    assert planned(karpenter(observe(halves, stock_left=[0, 2]))) == ([0, 1], [SMALL, SMALL])
+    assert planned(autoscaled(observe(halves, stock_left=[0, -1]))) == ([0, 1], [SMALL, SMALL])
+    for plan in (karpenter(observe(halves, stock_left=[0, 1])), autoscaled(observe(halves, stock_left=[0, 1]))):
+        assert sorted(plan.machine.tolist()) == [-1, 0]
+    assert planned(karpenter(observe([(FIVE, -1)], stock_left=[0, 0]))) == ([-1], [])
+    # No replacement without a machine to be had.
+    assert planned(karpenter(observe([(FIVE, 0)], [BIG], stock_left=[0, 0]))) == ([0], [])
+
+
+def test_karpenter_has_nothing_for_what_goes_in_the_same_plan(observe):
+    # Two bigs, each half full, and one not to be emptied: the first pass may give a small for a big, of which there is one.
+    tasks = [(FIVE, 0), (FIVE, 1), (FIVE, 2), (THREE, 3), (FIVE, 3)]
+    plan = karpenter(observe(tasks, [BIG, BIG, BIG, BIG], stock_left=[0, 1]), budget_percent=100)
+    assert plan.new_types.tolist().count(SMALL) <= 1
+    assert BIG not in plan.new_types
