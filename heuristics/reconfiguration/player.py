@@ -28,7 +28,7 @@ from schedgap.heuristics.reconfiguration.kernels_player import (
 from schedgap.heuristics.reconfiguration.market import Market
 from schedgap.heuristics.reconfiguration.observation import Observation
 from schedgap.instances.method import Outcome, Status
-from schedgap.instances.provisioning.offer import ANY_NUMBER
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.reconfiguration.delays import PHASES
 from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S
 from schedgap.instances.reconfiguration.simulator.events import advance

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.provisioning.offer import ANY_NUMBER
+from schedgap.instances.provisioning.running import ANY_NUMBER
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

@@ -33,7 +33,7 @@ from schedgap.formulations.reconfiguration.clairvoyant_program.slots import allo
 from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.formulations.reconfiguration.presence import must_plans, start_up_s
 from schedgap.formulations.rows import Rows
-from schedgap.instances.provisioning.offer import ANY_NUMBER
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.units import HOUR_S
 
 if TYPE_CHECKING:

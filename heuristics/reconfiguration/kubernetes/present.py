@@ -11,7 +11,7 @@ from schedgap.heuristics.provisioning.kubernetes.cluster import PLENTY, Cluster
 from schedgap.heuristics.provisioning.kubernetes.state import GONE
 from schedgap.heuristics.reconfiguration.actions import ELSEWHERE, Plan
 from schedgap.heuristics.reconfiguration.observation import MIGRATING
-from schedgap.instances.provisioning.offer import ANY_NUMBER
+from schedgap.instances.provisioning.running import ANY_NUMBER
 
 if TYPE_CHECKING:
     from schedgap.heuristics.reconfiguration.observation import Observation

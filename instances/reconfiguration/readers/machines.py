@@ -7,7 +7,7 @@ from typing import Any
 
 from schedgap.instances.csv_table import exact_units, read_rows, whole_number
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.offer import ANY_NUMBER
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.units import DOLLAR, resource_scale
 
 # With the units in which they count.

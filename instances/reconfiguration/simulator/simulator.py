@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.provisioning.offer import ANY_NUMBER, has_stock
+from schedgap.instances.provisioning.offer import has_stock
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.reconfiguration.simulator import plans
 from schedgap.instances.reconfiguration.simulator.rates import RATE_ONE, STORED_ROWS
 from schedgap.instances.reconfiguration.simulator.state import (
