@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.solution import Provisioning
 
 MAX_CELLS = 60_000_000
+# First contents of one task of each class and type that it fits.
+MAX_ALONE = 10_000
 SMOOTHING = 0.8
 FIRST_NODE_LIMIT, LAST_NODE_LIMIT = 4_000, 400_000
 # Shares of the time limit: for the relaxation without limits, and for the master's own.
@@ -129,9 +131,14 @@ class _Consolidation:
         self.master.add(groups[whole], content[whole])
 
     def _add_alone(self) -> None:
-        """Take each class alone on the cheapest types that it fits, so many that their stocks last for its tasks."""
+        """Take each class alone on the cheapest types that it fits, so many that their stocks last.
+
+        They last for all tasks together, or where that is too much, for those of the class.
+        """
         instance, fits = self.instance, self.instance.fits()
-        wanted = instance.counts.copy()
+        wanted = (
+            np.full(instance.num_classes, instance.num_tasks) if fits.sum() <= MAX_ALONE else instance.counts.copy()
+        )
         for k in np.argsort(instance.price, kind="stable").tolist():
             limit = int(self.kinds.limit[k])
             classes = np.flatnonzero(fits[k] & (wanted > 0))
