@@ -121,28 +121,12 @@ def floor(
     limits |= set() if max_moves is None else {max_moves}
     wanted: list[int | None] = [*sorted(limits), *([None] if front or max_moves is None or not tasks else [])]
     points, problems = [], []
-    with TemporaryDirectory(prefix="schedgap-floor-") as folder:
-        for index, most in enumerate(wanted):
-            limit_s = time_limit_s if most == max_moves else time_limit_s / 2
-            limited = cluster.with_moves(instance, most)
-            place = Path(folder) / str(index)
-            result = gap(
-                limited,
-                [known.floor_method],
-                family=family,
-                time_limit_s=limit_s,
-                jobs=jobs,
-                memory_mib=memory_mib,
-                solutions=place,
-                on_progress=on_progress,
-            )
-            record = result.records[0]
-            if record.status in FAILED:
-                problems.append(f"with {_limit(most)}: {record.status}, {record.measurement.reason}")
-            path = place / f"{record.run.label}.json"
-            plan = known.read_solution(limited, path) if path.exists() else None
-            moves = None if plan is None else cluster.moved(instance, plan)
-            points.append(Point(most, result.best.objective, result.best.bound, moves, plan))
+    how = {"family": family, "jobs": jobs, "memory_mib": memory_mib, "on_progress": on_progress}
+    for most in wanted:
+        limit_s = time_limit_s if most == max_moves else time_limit_s / 2
+        point, problem = _point(known, instance, most, time_limit_s=limit_s, **how)
+        points.append(point)
+        problems += [] if problem is None else [f"with {_limit(most)}: {problem}"]
     shared = _shared(points)
     chosen = next(point for point in shared if point.max_moves == max_moves)
     return Floor(
@@ -154,6 +138,20 @@ def floor(
         tuple(shared),
         tuple(problems),
     )
+
+
+def _point(family: Family, instance: Any, most: int | None, **how: Any) -> tuple[Point, str | None]:
+    """Return what is known with a limit on moves, and why the run failed, if it did. how : as for `gap`."""
+    cluster = _cluster(family)
+    limited = cluster.with_moves(instance, most)
+    with TemporaryDirectory(prefix="schedgap-floor-") as folder:
+        result = gap(limited, [family.floor_method], solutions=Path(folder), **how)
+        record = result.records[0]
+        path = Path(folder) / f"{record.run.label}.json"
+        plan = family.read_solution(limited, path) if path.exists() else None
+    moves = None if plan is None else cluster.moved(instance, plan)
+    problem = f"{record.status}, {record.measurement.reason}" if record.status in FAILED else None
+    return Point(most, result.best.objective, result.best.bound, moves, plan), problem
 
 
 def _shared(points: Sequence[Point]) -> list[Point]:

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING
 from schedgap.formulations.provisioning.column_generation.column_generation import ColumnGeneration
 from schedgap.formulations.provisioning.column_generation.column_generation import supported as can_price
 from schedgap.formulations.provisioning.limits import claimed, without_interference
-from schedgap.formulations.provisioning.pooled.offered import without_dominated
-from schedgap.instances.errors import VerifyError
+from schedgap.formulations.provisioning.pooled.offered import reduced
+from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.method import REGISTRY, Incumbent, Outcome, Status, method
-from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.moves import keeping
 from schedgap.instances.provisioning.offer import MOVES, STOCK, features, unlimited
@@ -100,12 +99,11 @@ class Portfolio:
             self.best = keeping(self.instance, self.best)
 
     def _plain(self) -> None:
-        merged = merge_equal_classes(self.instance)
-        offered = without_dominated(merged.instance)
-        small = offered.instance
+        fewer = reduced(self.instance)
+        small = fewer.instance
 
         def restored(solution: Provisioning | None) -> Provisioning | None:
-            return None if solution is None else merged.restore(offered.restore(solution))
+            return None if solution is None else fewer.restore(solution)
 
         best: Provisioning | None = None
 
@@ -160,7 +158,11 @@ class Portfolio:
         if known is None or known.supports(instance) is not None:
             return None
         before = time.perf_counter()
-        found = known.run(instance, time_limit_s=limit_s, threads=self.threads, parameters=parameters)
+        try:
+            found = known.run(instance, time_limit_s=limit_s, threads=self.threads, parameters=parameters)
+        except BackendError as error:
+            self.parts.append(f"{name}: {error}")
+            return None
         self.parts.append(f"{name} {time.perf_counter() - before:.1f} s")
         return found
 
