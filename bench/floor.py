@@ -140,15 +140,15 @@ def floor(
     )
 
 
-def _point(family: Family, instance: Any, most: int | None, **how: Any) -> tuple[Point, str | None]:
+def _point(known: Family, instance: Any, most: int | None, **how: Any) -> tuple[Point, str | None]:
     """Return what is known with a limit on moves, and why the run failed, if it did. how : as for `gap`."""
-    cluster = _cluster(family)
+    cluster = _cluster(known)
     limited = cluster.with_moves(instance, most)
     with TemporaryDirectory(prefix="schedgap-floor-") as folder:
-        result = gap(limited, [family.floor_method], solutions=Path(folder), **how)
+        result = gap(limited, [known.floor_method], solutions=Path(folder), **how)
         record = result.records[0]
         path = Path(folder) / f"{record.run.label}.json"
-        plan = family.read_solution(limited, path) if path.exists() else None
+        plan = known.read_solution(limited, path) if path.exists() else None
     moves = None if plan is None else cluster.moved(instance, plan)
     problem = f"{record.status}, {record.measurement.reason}" if record.status in FAILED else None
     return Point(most, result.best.objective, result.best.bound, moves, plan), problem

@@ -28,7 +28,6 @@ from schedgap.instances.method_text import Parameters, Scalar, read_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-# What methods, programs and suites are called: kebab-case.
 NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 OFFERED = ("rng", "time_limit_s", "threads")
 

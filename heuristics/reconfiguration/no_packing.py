@@ -11,7 +11,7 @@ from schedgap.heuristics.reconfiguration.player import policy
 
 if TYPE_CHECKING:
     from schedgap.heuristics.reconfiguration.observation import Observation
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import BoolArray, IntArray
 
 
 @policy("no-packing", handles=("stock",))
@@ -31,7 +31,7 @@ def _cheapest_left(observation: Observation, tasks: IntArray, left: IntArray) ->
     """Return the cheapest type that each task in turn can have, -1 for none. left : (K,) of each type, -1 for any number."""
     market = observation.market
     demand = observation.demand[market.type2family]
-    fits = np.asarray(((demand >= 0) & (demand <= market.capacity[:, None])).all(axis=2))
+    fits: BoolArray = np.all((demand >= 0) & (demand <= market.capacity[:, None]), axis=2)
     rising = np.argsort(market.price, kind="stable")
     found = np.full(tasks.shape, -1)
     for n, c in enumerate(observation.task_class[tasks].tolist()):
