@@ -14,7 +14,7 @@ import numpy as np
 
 from schedgap.instances.arrays import content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.running import check_offer, check_running, fits_nowhere
+from schedgap.instances.provisioning.running import ANY_NUMBER, check_offer, check_running, fits_nowhere
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
@@ -104,6 +104,8 @@ class ProvisioningInstance:
         for key in (*arrays, "stock", "fee"):
             if getattr(self, key) is not None:
                 object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        if self.stock is not None and (self.stock == ANY_NUMBER).all():
+            object.__setattr__(self, "stock", None)
         self._check_shapes()
         self._check_values()
         check_offer(self.name, self.type_names, self.price, self.stock, self.fee)

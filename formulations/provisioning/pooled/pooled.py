@@ -34,8 +34,8 @@ UNLIMITED_S = 60.0
 PROGRAM_SHARE, PACKING_SHARE = 0.1, 0.05
 # When the search for room by families, and that by types, is over.
 FIRST_SHARE, LAST_SHARE = 0.35, 0.85
-# What is spared of each machine first, and the least difference that is tried, in average tasks.
-FIRST_SPARE, LEAST_SPARE = 0.1, 0.02
+# What is spared of each machine first, the least difference that is tried, and the most, in average tasks.
+FIRST_SPARE, LEAST_SPARE, MOST_SPARE = 0.1, 0.02, 30.0
 MAX_DEPTH = 8
 # Share of the cost above the bound from which on machines by families are not looked at further.
 NEAR = 0.02
@@ -117,7 +117,12 @@ class _Search:
         """Look for the least spare with which all tasks fit, until this share of the time is over."""
         low, high, step = 0.0, None, FIRST_SPARE
         end = self.start + share * self.limit_s
-        while self._is_open and time.perf_counter() < end and (high is None or high - low > LEAST_SPARE):
+        while (
+            self._is_open
+            and time.perf_counter() < end
+            and low < MOST_SPARE
+            and (high is None or high - low > LEAST_SPARE)
+        ):
             spare = low + step if high is None else (low + high) / 2
             is_whole = self._try(program, spare)
             if is_whole is None:

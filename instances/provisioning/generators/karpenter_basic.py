@@ -2,14 +2,17 @@
 
 Source: kubernetes-sigs/karpenter at 2266468104f36373ed002241afaee2d3bbc26078: test/suites/performance/basic_test.go and
 suite_test.go (deployments and node pool), kwok/tools/gen_instance_types.go (sizes and prices), kwok/cloudprovider/helpers.go
-(overhead). Spot, zones of equal prices and Windows are no part of the node pool's choice, or make none.
+(overhead). Spot and zones of equal prices are no part of the node pool's choice, or make none, and neither is Windows in the
+test itself.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from schedgap.instances.draws import generator
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.generators.kubernetes_parts import check_size, deployments
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.units import GIB_MIB
 
@@ -22,8 +25,13 @@ OVERHEAD = (100, 10)
 SMALL, LARGE = (900, 3100, 1000), (3500, 28_672, 1000)
 
 
-def karpenter_basic(tasks: int = 1000, *, sizes_below: int = 32) -> ProvisioningInstance:
+def karpenter_basic(
+    tasks: int = 1000, *, sizes_below: int = 32, kinds: int = 0, windows: bool = False, seed: int = 0
+) -> ProvisioningInstance:
     """Two deployments of equally many pods, one small, one large, on the types of fewer CPUs than `sizes_below`.
+
+    kinds : 0 for these two; else so many are drawn by `seed`, as for `kubernetes-like`. windows : whether the catalogue's
+    types for Windows, which hold and cost the same, are there too: all its 144 types then, at sizes below 257.
 
     With the defaults these are 30 types, and the optimum is 74.093344 $/h: prices are rounded down to micro-dollars, which
     is less than 0.001 $/h off for a thousand machines. Types that differ in their architecture alone are kept, as in the
@@ -36,7 +44,8 @@ def karpenter_basic(tasks: int = 1000, *, sizes_below: int = 32) -> Provisioning
             f"generator karpenter-basic: sizes_below is {sizes_below}; a large pod takes four CPUs: give at least 5."
         )
     types = [
-        (f"{series}-{cpus}x-{architecture}-linux", cpus, cpus * gib)
+        (f"{series}-{cpus}x-{architecture}-{system}", cpus, cpus * gib)
+        for system in (("linux", "windows") if windows else ("linux",))
         for architecture in ARCHITECTURES
         for series, gib in GIB_PER_CPU.items()
         for cpus in SIZES
@@ -48,8 +57,14 @@ def karpenter_basic(tasks: int = 1000, *, sizes_below: int = 32) -> Provisioning
             for _, cpus, gib in types
         ]
     )
+    demand, counts = np.array([SMALL, LARGE]), np.array([tasks - tasks // 2, tasks // 2])
+    names, drawn = ("small-resource-app", "large-resource-app"), ""
+    if kinds:
+        check_size("karpenter-basic", tasks, kinds, len(types), 1)
+        demand, counts = deployments(tasks, kinds, generator("provisioning", "karpenter-basic", tasks, kinds, seed))
+        names, drawn = tuple(f"app-{c}" for c in range(kinds)), f"-{kinds}kinds-s{seed}"
     return ProvisioningInstance(
-        name=f"karpenter-basic-{tasks}-below{sizes_below}",
+        name=f"karpenter-basic-{tasks}-below{sizes_below}{'-windows' if windows else ''}{drawn}",
         resources=("cpu", "ram_mib", "pods"),
         families=("kwok",),
         type_names=tuple(name for name, _, _ in types),
@@ -57,7 +72,7 @@ def karpenter_basic(tasks: int = 1000, *, sizes_below: int = 32) -> Provisioning
         capacity=capacity,
         # 0.025 $ for a CPU and 0.001 $ for 10^9 bytes.
         price=np.array([25_000 * cpus + gib * 2**30 // 10**6 for _, cpus, gib in types]),
-        demand=np.array([[SMALL, LARGE]]),
-        counts=np.array([tasks - tasks // 2, tasks // 2]),
-        class_names=("small-resource-app", "large-resource-app"),
+        demand=demand[None],
+        counts=counts,
+        class_names=names,
     )

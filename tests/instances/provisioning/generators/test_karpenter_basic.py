@@ -1,5 +1,6 @@
 """Karpenter's basic workload: types and prices by hand, and the fewest dollars."""
 
+import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.patterns.patterns import patterns
@@ -52,3 +53,12 @@ def test_the_optimum():
 def test_parameters_out_of_range(parameters, message):
     with pytest.raises(InstanceError, match=message):
         karpenter_basic(**parameters)
+
+
+def test_other_pods_on_the_whole_catalogue():
+    instance = karpenter_basic(1000, kinds=30, sizes_below=257, windows=True, seed=1)
+    assert (instance.num_types, instance.num_classes, instance.num_tasks) == (144, 30, 1000)
+    assert np.array_equal(instance.price[:72], instance.price[72:])
+    assert instance.digest != karpenter_basic(1000, kinds=30, sizes_below=257, windows=True, seed=2).digest
+    with pytest.raises(InstanceError, match="tasks is 10 and kinds is 30"):
+        karpenter_basic(10, kinds=30)
