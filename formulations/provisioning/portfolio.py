@@ -6,7 +6,8 @@ and solution meet or the time is over:
 1. `patterns`, where the contents of machines are few;
 2. heuristics, of those that the process knows: `pattern-rounding`, `first-fit-decreasing`;
 3. `bound-pooled` and `pooled`: whole machines for all tasks together, then packing;
-4. `filtered-arc-flow`, where the distinct demands are few;
+   for most of the time where machines hold many tasks;
+4. `filtered-arc-flow`, where they hold few, and the distinct demands are few;
 5. `column-generation`, from the best solution and bound so far, for the rest of the time.
 
 With a stock or a limit on moves: `consolidation-ilp` where it is small, the heuristics that know the limits, and
@@ -40,6 +41,8 @@ LIMITED_HEURISTICS = ("karpenter", "karpenter-consolidation", "cluster-autoscale
 # Tasks up to which placing them one by one is quick, and distinct demands up to which graphs are tried.
 MAX_ONE_BY_ONE, MAX_GRAPH_CLASSES = 20_000, 60
 MAX_PATTERNS = 20_000
+# Tasks a machine from which on packing machines that are rented for all together is better than choosing contents.
+MANY = 8
 # Turns without gain after which column generation ends.
 PATIENCE = 10
 
@@ -119,10 +122,13 @@ class Portfolio:
         for name in HEURISTICS:
             if small.num_tasks <= MAX_ONE_BY_ONE or name != "first-fit-decreasing":
                 run(name, 0.2)
-        run("bound-pooled", 0.15)
-        run("pooled", 0.35)
-        if small.num_classes <= MAX_GRAPH_CLASSES:
-            run("filtered-arc-flow", 0.35)
+        run("bound-pooled", 0.1)
+        if best is not None and small.num_tasks >= MANY * best.num_machines:
+            run("pooled", 0.7)
+        else:
+            run("pooled", 0.1)
+            if small.num_classes <= MAX_GRAPH_CLASSES:
+                run("filtered-arc-flow", 0.4)
         if can_price(small) is not None:
             run("pooled", 1.0)
         elif self.is_open:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.instances.arrays import content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.running import ANY_NUMBER, check_offer, check_running, fits_nowhere
+from schedgap.instances.provisioning import running as state
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
@@ -30,8 +30,6 @@ CONTENT = (
     *("workloads", "class2workload", "job_names", "class2job", "tasks_per_job", "task2class", "task_names"),
     *("throughput", "job_value"),
 )
-# What only some instances say: their digest has it, that of the others is as it was before there was any of it.
-OPTIONAL_CONTENT = ("stock", "fee", "running", "max_moves")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,16 +102,16 @@ class ProvisioningInstance:
         for key in (*arrays, "stock", "fee"):
             if getattr(self, key) is not None:
                 object.__setattr__(self, key, locked_ints(getattr(self, key)))
-        if self.stock is not None and (self.stock == ANY_NUMBER).all():
+        if self.stock is not None and (self.stock == state.ANY_NUMBER).all():
             object.__setattr__(self, "stock", None)
         self._check_shapes()
         self._check_values()
-        check_offer(self.name, self.type_names, self.price, self.stock, self.fee)
+        state.check_offer(self.name, self.type_names, self.price, self.stock, self.fee)
         if self.max_moves is not None:
             # NumPy's integers have another digest.
             object.__setattr__(self, "max_moves", operator.index(self.max_moves))
         given = self.name, self.running, self.max_moves, self.type_names, self.stock, self.counts
-        check_running(*given, self.class_name)
+        state.check_running(*given, self.class_name)
         object.__setattr__(self, "reservation_type", locked_ints(self._cheapest_fitting_type()))
         value = self._job_value() if self.job_value is None else self.job_value
         object.__setattr__(self, "job_value", locked_ints(value))
@@ -278,7 +276,7 @@ class ProvisioningInstance:
         if (cheapest < 0).any():
             c = int(np.argmax(cheapest < 0))
             given = self.demand[:, c], self.families, self.type2family, self.capacity, self.resources
-            raise InstanceError(fits_nowhere(f"{self.name}: task {self.class_name(c)}", *given))
+            raise InstanceError(state.fits_nowhere(f"{self.name}: task {self.class_name(c)}", *given))
         return cheapest
 
     def _job_value(self) -> IntArray:
@@ -293,10 +291,5 @@ class ProvisioningInstance:
         return value
 
     def _content_hash(self) -> str:
-        given = ((key, getattr(self, key)) for key in OPTIONAL_CONTENT)
-        more = [part for key, value in given if value is not None for part in (key, *_parts(value))]
+        more = state.optional_content(self.stock, self.fee, self.running, self.max_moves)
         return content_hash((SCHEMA, *(getattr(self, key) for key in CONTENT), *more))
-
-
-def _parts(value: Any) -> tuple[object, ...]:
-    return value.hashed() if hasattr(value, "hashed") else (value,)

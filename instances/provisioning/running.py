@@ -115,6 +115,20 @@ class Running:
         return (self.names, self.machine_type, self.indptr, self.task_class, self.count)
 
 
+def optional_content(
+    stock: IntArray | None, fee: IntArray | None, running: Running | None, max_moves: int | None
+) -> list[object]:
+    """Return what a digest has of what only some instances say: the digest of the others is as it was before there was any."""
+    parts = running.hashed() if running is not None else ()
+    given = (
+        ("stock", stock, (stock,)),
+        ("fee", fee, (fee,)),
+        ("running", running, parts),
+        ("max_moves", max_moves, (max_moves,)),
+    )
+    return [part for key, value, content in given if value is not None for part in (key, *content)]
+
+
 def check_offer(
     name: str, type_names: tuple[str, ...], price: IntArray, stock: IntArray | None, fee: IntArray | None
 ) -> None:

@@ -58,7 +58,8 @@ def karpenter_basic(
         ]
     )
     demand, counts = np.array([SMALL, LARGE]), np.array([tasks - tasks // 2, tasks // 2])
-    names, drawn = ("small-resource-app", "large-resource-app"), ""
+    names: tuple[str, ...] = ("small-resource-app", "large-resource-app")
+    drawn = ""
     if kinds:
         check_size("karpenter-basic", tasks, kinds, len(types), 1)
         demand, counts = deployments(tasks, kinds, generator("provisioning", "karpenter-basic", tasks, kinds, seed))
