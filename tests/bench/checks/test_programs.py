@@ -132,7 +132,8 @@ def test_policies(serve, checked):
         programs.append(Program.make(name, [sys.executable, "-IS", path], kind=Kind.POLICY))
     failed = checked(*programs, family="sharing", instances=small_instances("sharing")[:2])
     assert failed["serving"] == {}
-    assert AGAIN in failed["tossing"]
+    # Which of the calls differ is up to the coins.
+    assert any(promise.startswith("same answer") for promise in failed["tossing"])
     assert "error: job " in failed["idle"]["ends with an answer"]
 
 

@@ -85,7 +85,7 @@ def test_reports_that_are_none(change, message):
 
 ARRAY = {"array": "i8", "shape": [1]}
 FIELDS = {"machine_type": ARRAY, "repeat": ARRAY, "indptr": {"array": "i8", "shape": [2]}, "task_class": ARRAY}
-WHOLE = {**FIELDS, "count": ARRAY, "task2machine": None}
+WHOLE = {**FIELDS, "count": ARRAY, "task2machine": None, "keeps": None}
 BYTES = struct.pack("<6q", 0, 1, 0, 1, 0, 2)
 
 
