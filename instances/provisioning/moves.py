@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Above so many pairs of a running machine and one of a solution, of one type, machines are matched one by one.
 MAX_PAIRS = 4_000_000
+# Places of machines and classes above which nothing is matched: the tables would not fit.
+MAX_CELLS = 40_000_000
 
 
 def moves(instance: ProvisioningInstance, solution: Provisioning) -> int:
@@ -105,10 +107,11 @@ def keeping(instance: ProvisioningInstance, solution: Provisioning) -> Provision
     """Return the same machines, with as many tasks as possible left where they are.
 
     Machines of a type are matched to the running ones of that type so that the most tasks stay: exactly, in O(n^3) for n
-    machines of a type, and one by one, most first, beyond `MAX_PAIRS` pairs. Tasks keep no names.
+    machines of a type, and one by one, most first, beyond `MAX_PAIRS` pairs. Tasks keep no names. Beyond `MAX_CELLS` places
+    of machines and classes nothing is kept.
     """
     running = instance.running
-    if running is None or running.size == 0:
+    if running is None or max(running.size, solution.num_machines) * instance.num_classes > MAX_CELLS:
         return solution
     types, content = solution.machines(instance.num_classes)
     before = running.contents(instance.num_classes)

@@ -20,6 +20,7 @@ from schedgap.formulations.provisioning.pooled.offered import reduced
 from schedgap.formulations.provisioning.pooled.packing import pack
 from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled
 from schedgap.instances.method import Incumbent, Outcome, method
+from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.offer import MOVES, STOCK
@@ -37,6 +38,7 @@ FIRST_SHARE, LAST_SHARE = 0.35, 0.85
 # What is spared of each machine first, the least difference that is tried, and the most, in average tasks.
 FIRST_SPARE, LEAST_SPARE, MOST_SPARE = 0.1, 0.02, 30.0
 MAX_DEPTH = 8
+MAX_CLASSES = 3_000
 # Share of the cost above the bound from which on machines by families are not looked at further.
 NEAR = 0.02
 
@@ -49,7 +51,14 @@ def bound_pooled(instance: ProvisioningInstance, *, time_limit_s: float | None =
     return Outcome(bound=Pooled(small, by_type=False).solve(0.0, limit_s, threads).bound)
 
 
-@method("pooled", family=FAMILY, supports=without_interference, bounds=True)
+def _supported(instance: ProvisioningInstance) -> str | None:
+    """Return None, or why tasks cannot be packed in reasonable memory: contents have a place for each distinct demand."""
+    if instance.num_classes > MAX_CLASSES and merge_equal_classes(instance).instance.num_classes > MAX_CLASSES:
+        return f"more than {MAX_CLASSES} distinct demands: the contents of all machines would not fit; use pattern-rounding"
+    return without_interference(instance)
+
+
+@method("pooled", family=FAMILY, supports=_supported, bounds=True)
 def pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Rent whole machines for all tasks together by an integer program, then pack; bound and solution."""
     start = time.perf_counter()
