@@ -23,8 +23,9 @@ from schedgap.formulations.provisioning.column_generation.column_generation impo
 from schedgap.formulations.provisioning.column_generation.column_generation import supported as can_price
 from schedgap.formulations.provisioning.limits import claimed, without_interference
 from schedgap.formulations.provisioning.pooled.offered import reduced
+from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.errors import BackendError, VerifyError
-from schedgap.instances.method import REGISTRY, Incumbent, Outcome, Status, method
+from schedgap.instances.method import REGISTRY, Outcome, Status, method
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.moves import keeping
 from schedgap.instances.provisioning.offer import MOVES, STOCK, features, unlimited
@@ -63,28 +64,20 @@ def portfolio(instance: ProvisioningInstance, *, time_limit_s: float | None = No
     )
 
 
-class Portfolio:
+class Portfolio(Search):
     """One run: the best solution, the bound, who found them, and the clock."""
 
     def __init__(self, instance: ProvisioningInstance, start: float, limit_s: float, threads: int) -> None:
-        self.instance, self.start, self.limit_s, self.threads = instance, start, limit_s, threads
-        self.best: Provisioning | None = None
-        self.objective: int | None = None
-        self.bound = 0
+        super().__init__(start, limit_s)
+        self.instance, self.threads = instance, threads
         self.is_infeasible = False
         self.solver = self.prover = ""
         self.parts: list[str] = []
-        self.trajectory: list[Incumbent] = []
-
-    @property
-    def left_s(self) -> float:
-        """Seconds that are left."""
-        return self.start + self.limit_s - time.perf_counter()
 
     @property
     def is_open(self) -> bool:
         """Whether there is time, and something left to find."""
-        return self.left_s > 0 and not self.is_infeasible and (self.objective is None or self.bound < self.objective)
+        return super().is_open and not self.is_infeasible
 
     @property
     def status(self) -> Status:
@@ -183,15 +176,9 @@ class Portfolio:
             self._keep(solution, name)
 
     def _keep(self, solution: Provisioning, name: str) -> None:
-        paid = verify(self.instance, solution)
-        if self.objective is None or paid < self.objective:
-            self.best, self.objective, self.solver = solution, paid, name
-            self._note()
+        if self.keep(solution, verify(self.instance, solution)):
+            self.solver = name
 
     def _raise(self, bound: int, name: str) -> None:
-        if bound > self.bound:
-            self.bound, self.prover = bound, name
-            self._note()
-
-    def _note(self) -> None:
-        self.trajectory.append(Incumbent(time.perf_counter() - self.start, self.objective, self.bound))
+        if self.raise_bound(bound):
+            self.prover = name

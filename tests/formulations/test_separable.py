@@ -91,3 +91,13 @@ def test_costs_count_in_units():
     assert inseparable(program([1, 1], 1, np.inf, cost=[10**15, 10**15])) is not None
     assert inseparable(program([1, 1], 1, np.inf, cost=[0.5, 2**38])) is None
     assert inseparable(program([1, 1], 1, np.inf, cost=[0.5, -(2**39)])) is not None
+
+
+def test_rows_with_shares_are_scaled_to_one_and_their_sides_with_them():
+    """Whole machines and shares of tasks: no row of large numbers reaches a solver, which takes 2 + 3e-10 for 2."""
+    given = program([2**20, -(2**18)], 2**19, 2**22, integral=[True, False])
+    scaled, reason = separated(given)
+    assert reason is None
+    assert scaled.matrix.toarray().tolist() == [[1.0, -0.25]]
+    assert (scaled.row_lower.tolist(), scaled.row_upper.tolist()) == ([0.5], [4.0])
+    assert separated(program([2**20, 2**18], 0, 2**22))[0].matrix.max() == 2**20

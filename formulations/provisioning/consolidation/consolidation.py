@@ -19,7 +19,8 @@ from schedgap.formulations.provisioning.consolidation.kinds import kinds_of
 from schedgap.formulations.provisioning.consolidation.master import MICRO, Master
 from schedgap.formulations.provisioning.consolidation.plans import plan_of
 from schedgap.formulations.provisioning.limits import MAX_NANO
-from schedgap.instances.method import Incumbent, Outcome, Status, method
+from schedgap.formulations.provisioning.search import Search
+from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from schedgap.formulations.provisioning.consolidation.kinds import Kinds
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.solution import Provisioning
 
 MAX_CELLS = 60_000_000
 # First contents of one task of each class and type that it fits.
@@ -66,9 +66,8 @@ def consolidation(instance: ProvisioningInstance, *, time_limit_s: float | None 
     build_s = time.perf_counter() - started
     search.run()
     solved = time.perf_counter()
-    solution = None if search.plan is None else merged.restore(search.plan)
-    is_optimal = search.objective is not None and search.bound >= search.objective
-    status = Status.OPTIMAL if is_optimal else Status.NO_SOLUTION if solution is None else Status.FEASIBLE
+    solution = None if search.best is None else merged.restore(search.best)
+    status = Status.OPTIMAL if search.is_proven else Status.NO_SOLUTION if solution is None else Status.FEASIBLE
     return Outcome(
         solution,
         search.bound,
@@ -82,23 +81,20 @@ def consolidation(instance: ProvisioningInstance, *, time_limit_s: float | None 
     )
 
 
-class _Consolidation:
+class _Consolidation(Search):
     """One run: kinds, master, pricing, the best plan and the bound."""
 
     def __init__(
         self, instance: ProvisioningInstance, started: float, time_limit_s: float | None, threads: int
     ) -> None:
-        self.instance, self.started, self.threads = instance, started, threads
-        self.limit_s = UNLIMITED_S if time_limit_s is None else time_limit_s
+        super().__init__(started, UNLIMITED_S if time_limit_s is None else time_limit_s)
+        self.instance, self.threads = instance, threads
         self.kinds: Kinds = kinds_of(instance)
         self.master = Master(self.kinds, threads=threads)
         expanded, self.twins, self.most = self.kinds.expanded()
         self.pricer = Pricer(expanded)
         self.total = expanded.num_tasks
-        self.bound, self.iterations = 0, 0
-        self.plan: Provisioning | None = None
-        self.objective: int | None = None
-        self.trajectory: list[Incumbent] = []
+        self.iterations = 0
         size = instance.num_classes + 1 + self.master.limited.size
         self.duals = np.zeros(size)
         self.node_limit = FIRST_NODE_LIMIT
@@ -108,17 +104,17 @@ class _Consolidation:
         self._begin()
         self._plan(0.05 * self.limit_s)
         self._generate(self._deadline(RELAXATION_SHARE))
-        self._plan(self.limit_s - (time.perf_counter() - self.started))
+        self._plan(self.left_s)
 
     def _deadline(self, share: float) -> float:
-        return self.started + share * self.limit_s
+        return self.start + share * self.limit_s
 
     def _begin(self) -> None:
         """Take the contents and class prices of the relaxation without limits, and each machine as it runs."""
         instance, kinds = self.instance, self.kinds
         relaxation = Relaxation(unlimited(instance), threads=self.threads)
         relaxation.solve(self._deadline(FREE_SHARE))
-        self._raise(relaxation.bound)
+        self.raise_bound(relaxation.bound)
         self.duals[: instance.num_classes] = relaxation.proof / (MICRO * NANO)
         self.master.add(relaxation.master.machine_type, relaxation.master.patterns)
         self._add_alone()
@@ -149,7 +145,7 @@ class _Consolidation:
     def _generate(self, deadline: float) -> None:
         """Generate contents until the relaxation is solved or the deadline has passed."""
         size, smoothing = self.duals.shape[0], SMOOTHING
-        while self.objective is None or self.bound < self.objective:
+        while not self.is_proven:
             left = deadline - time.perf_counter()
             found = self.master.solve(left) if left > 0 else None
             if found is None or self.bound >= found.objective * MICRO * (1 - CONVERGED):
@@ -188,7 +184,7 @@ class _Consolidation:
         bound = self.master.proven(values, stay, stocks, priced.upper)
         if bound > self.bound:
             self.duals = duals
-            self._raise(bound)
+            self.raise_bound(bound)
         content = priced.pattern[:, :num_classes].copy()
         # Each twin is another class's, so no place is added to twice.
         content[:, self.twins] += priced.pattern[:, num_classes:]
@@ -204,19 +200,9 @@ class _Consolidation:
 
     def _plan(self, seconds: float) -> None:
         """Look for the best plan of the known contents."""
-        if seconds <= 0 or (self.objective is not None and self.bound >= self.objective):
+        if seconds <= 0 or self.is_proven:
             return
         repeat = self.master.solve_integer(seconds, self.objective, self.threads)
         plan = None if repeat is None else plan_of(self.kinds, self.master.kind, repeat, self.master.content)
-        if plan is not None and (self.objective is None or cost(self.instance, plan) < self.objective):
-            self.plan, self.objective = plan, cost(self.instance, plan)
-            self._note()
-
-    def _raise(self, bound: int) -> None:
-        if bound > self.bound:
-            self.bound = bound
-            self._note()
-
-    def _note(self) -> None:
-        elapsed = time.perf_counter() - self.started
-        self.trajectory.append(Incumbent(elapsed, self.objective, self.bound))
+        if plan is not None:
+            self.keep(plan, cost(self.instance, plan))

@@ -19,7 +19,8 @@ from schedgap.formulations.provisioning.limits import claimed, without_interfere
 from schedgap.formulations.provisioning.pooled.offered import reduced
 from schedgap.formulations.provisioning.pooled.packing import pack
 from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled
-from schedgap.instances.method import Incumbent, Outcome, method
+from schedgap.formulations.provisioning.search import Search
+from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import cost
@@ -81,41 +82,30 @@ def pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None,
     )
 
 
-class _Search:
+class _Search(Search):
     """One run: the best solution, the bound and the clock."""
 
     def __init__(self, instance: ProvisioningInstance, start: float, limit_s: float, threads: int) -> None:
-        self.instance, self.start, self.limit_s, self.threads = instance, start, limit_s, threads
-        self.best: Provisioning | None = None
-        self.objective: int | None = None
-        self.bound, self.programs = 0, 0
-        self.trajectory: list[Incumbent] = []
-
-    @property
-    def left_s(self) -> float:
-        """Seconds that are left."""
-        return self.start + self.limit_s - time.perf_counter()
+        super().__init__(start, limit_s)
+        self.instance, self.threads = instance, threads
+        self.programs = 0
 
     def run(self) -> None:
         """Try each task alone, the pooled program by families, and by types where its machines are too few for the tasks."""
-        if self._is_open:
+        if self.is_open:
             self._keep(_alone(self.instance))
         programs = [Pooled(self.instance, by_type=False)]
         if self.instance.num_types * self.instance.num_classes <= MAX_SHARES and self.instance.num_types > 1:
             programs.append(Pooled(self.instance, by_type=True))
         for program in programs:
-            if self._is_open and self._try(program, 0.0) is False:
+            if self.is_open and self._try(program, 0.0) is False:
                 is_last = program is programs[-1]
                 if is_last or self._is_near:
                     self._widen(program, LAST_SHARE if is_last else FIRST_SHARE)
         for program in programs:
-            if self._is_open:
+            if self.is_open:
                 left = self.left_s if program is programs[-1] else self.left_s / 2
-                self._raise(program.solve(0.0, left, self.threads).bound)
-
-    @property
-    def _is_open(self) -> bool:
-        return self.left_s > 0 and (self.objective is None or self.bound < self.objective)
+                self.raise_bound(program.solve(0.0, left, self.threads).bound)
 
     @property
     def _is_near(self) -> bool:
@@ -127,7 +117,7 @@ class _Search:
         low, high, step = 0.0, None, FIRST_SPARE
         end = self.start + share * self.limit_s
         while (
-            self._is_open
+            self.is_open
             and time.perf_counter() < end
             and low < MOST_SPARE
             and (high is None or high - low > LEAST_SPARE)
@@ -146,7 +136,7 @@ class _Search:
         self.programs += 1
         rented = program.solve(spare, min(self.left_s, PROGRAM_SHARE * self.limit_s), self.threads)
         if spare == 0:
-            self._raise(rented.bound)
+            self.raise_bound(rented.bound)
         if rented.machines is None:
             return None
         types, content, is_whole = self._packed(self.instance, rented.machines, MAX_DEPTH)
@@ -185,18 +175,7 @@ class _Search:
         return instance.reservation_type[alone], content
 
     def _keep(self, solution: Provisioning) -> None:
-        paid = cost(self.instance, solution)
-        if self.objective is None or paid < self.objective:
-            self.best, self.objective = solution, paid
-            self._note()
-
-    def _raise(self, bound: int) -> None:
-        if bound > self.bound:
-            self.bound = bound
-            self._note()
-
-    def _note(self) -> None:
-        self.trajectory.append(Incumbent(time.perf_counter() - self.start, self.objective, self.bound))
+        self.keep(solution, cost(self.instance, solution))
 
 
 def _alone(instance: ProvisioningInstance) -> Provisioning:

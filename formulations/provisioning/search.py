@@ -1,0 +1,59 @@
+"""What a search for cheap solutions knows while it runs: the best solution, the bound, their history, and the clock."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from schedgap.instances.method import Incumbent
+
+if TYPE_CHECKING:
+    from schedgap.instances.provisioning.solution import Provisioning
+
+
+class Search:
+    """The best solution and its `objective`, the proven `bound`, micro-dollars, and the trajectory of both.
+
+    start : of `time.perf_counter()`. limit_s : seconds from then on.
+    """
+
+    def __init__(self, start: float, limit_s: float) -> None:
+        self.start, self.limit_s = start, limit_s
+        self.best: Provisioning | None = None
+        self.objective: int | None = None
+        self.bound = 0
+        self.trajectory: list[Incumbent] = []
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that are left."""
+        return self.start + self.limit_s - time.perf_counter()
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether nothing is cheaper than the best solution."""
+        return self.objective is not None and self.bound >= self.objective
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is time, and something left to find."""
+        return self.left_s > 0 and not self.is_proven
+
+    def keep(self, solution: Provisioning, paid: int) -> bool:
+        """Take a solution that costs `paid` if it is the cheapest; returns whether it is."""
+        if self.objective is not None and paid >= self.objective:
+            return False
+        self.best, self.objective = solution, paid
+        self._note()
+        return True
+
+    def raise_bound(self, bound: int) -> bool:
+        """Take a proven bound if it is the best; returns whether it is."""
+        if bound <= self.bound:
+            return False
+        self.bound = bound
+        self._note()
+        return True
+
+    def _note(self) -> None:
+        self.trajectory.append(Incumbent(time.perf_counter() - self.start, self.objective, self.bound))
