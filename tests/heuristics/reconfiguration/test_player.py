@@ -1,9 +1,7 @@
 """Playing policies: nothing of the future in an observation, broken plans refused, the same answer every time."""
 
-import gc
 import inspect
 import textwrap
-import types
 
 import numpy as np
 import pytest
@@ -51,103 +49,6 @@ def test_every_policy_keeps_the_rules_and_gives_the_same_schedule_again(make_ins
         for key in FIELDS:
             assert getattr(first.solution, key).tobytes() == getattr(again.solution, key).tobytes()
         assert first.details == again.details
-
-
-class TestTheFuture:
-    SECRET_ARRIVAL, SECRET_WORK, SECRET_DEMAND = 39_916, 27_644, 4_937
-
-    def instance(self, make_instance):
-        """Two jobs early, one of a class of its own much later."""
-        base = make_instance(1)
-        demand = base.catalogue.demand.copy()
-        demand[:, 3, 0] = self.SECRET_DEMAND
-        catalogue = base.catalogue.replace(demand=demand, class_names=("a", "b", "c", "secret"))
-        return base.replace(
-            catalogue=catalogue,
-            arrival_s=[0, 0, 5, self.SECRET_ARRIVAL],
-            work_s=[3000, 3000, 3000, self.SECRET_WORK],
-            job2class=[0, 1, 2, 3],
-            num_tasks=[1, 2, 1, 1],
-        )
-
-    @pytest.mark.parametrize("knows", [(), ("durations",), ("throughput",), ("durations", "throughput")])
-    def test_nothing_that_an_observation_leads_to_has_it(self, make_instance, knows):
-        instance = self.instance(make_instance)
-        found = []
-
-        def decide(observation):
-            secret = self.leads_to(observation)
-            found.append((observation.now_s >= self.SECRET_ARRIVAL, secret))
-            return alone(observation)
-
-        verify(instance, play(Player(instance, frozenset(knows)), decide).solution)
-        before = [secret for arrived, secret in found if not arrived]
-        assert len(before) > 10
-        assert not any(before)
-        # Once the job is there, the same search finds it.
-        assert all(secret for arrived, secret in found if arrived)
-
-    def leads_to(self, observation):
-        """Return what of the secret job can be reached from an observation."""
-        queue, known, secret = [observation], set(), []
-        skipped = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
-        while queue:
-            thing = queue.pop()
-            if id(thing) in known or isinstance(thing, skipped):
-                continue
-            known.add(id(thing))
-            queue.extend(gc.get_referents(thing))
-            # What slots hold is among the referents; what an array is a part of is not.
-            if isinstance(thing, np.ndarray):
-                queue.append(thing.base)
-                values = {self.SECRET_ARRIVAL, self.SECRET_WORK, self.SECRET_DEMAND}
-                secret.extend(values & set(thing.reshape(-1).tolist()))
-            elif isinstance(thing, str) and "secret" in thing:
-                secret.append(thing)
-        return secret
-
-    def test_knowledge_is_given_only_to_who_declares_it(self, make_instance):
-        instance = make_instance(1)
-        for knows in ((), ("durations",), ("throughput",)):
-            seen = []
-
-            def decide(observation, seen=seen):
-                seen.append((observation.job_duration_s is not None, observation.throughput is not None))
-                return alone(observation)
-
-            play(Player(instance, frozenset(knows)), decide)
-            assert set(seen) == {("durations" in knows, "throughput" in knows)}
-
-    def test_an_observation_cannot_be_written(self, make_instance):
-        def decide(observation):
-            for name in ("task_machine", "demand", "job_phase", "machine_type", "task_rate"):
-                with pytest.raises(ValueError, match="read-only"):
-                    getattr(observation, name)[...] = 0
-            return alone(observation)
-
-        instance = make_instance(1, jobs=4)
-        verify(instance, play(Player(instance), decide).solution)
-
-    def test_who_unlocks_an_observation_changes_nothing_else(self, make_instance):
-        def decide(observation):
-            plan = alone(observation)
-            for values in (
-                observation.market.price,
-                observation.market.capacity,
-                observation.task,
-                observation.machine,
-                observation.job,
-                observation.demand,
-            ):
-                values.setflags(write=True)
-                values[...] = 1 << 20
-            return plan
-
-        instance = make_instance(1, jobs=4)
-        digest, cost = instance.replace().digest, verify(instance, play(Player(instance), alone).solution)
-        own = [verify(instance, play(Player(instance), decide).solution) for decide in (decide, alone)]
-        assert own[1] == cost
-        assert instance.replace().digest == digest
 
 
 class TestBrokenPlans:
@@ -333,61 +234,3 @@ def test_a_registered_policy_that_gets_stuck_finds_no_solution(make_instance, mo
     found = method.run(instance)
     assert (found.status, found.solution) == (Status.NO_SOLUTION, None)
     assert "no task has progressed for 200 plans" in found.details["reason"]
-
-
-class TestStocks:
-    POLICIES = ("no-packing", "karpenter", "cluster-autoscaler")
-
-    @staticmethod
-    def limited(instance, *stock):
-        return instance.replace(catalogue=instance.catalogue.replace(stock=stock))
-
-    @pytest.mark.parametrize("name", POLICIES)
-    def test_policies_keep_to_them(self, make_instance, name):
-        statuses = set()
-        for seed in range(12):
-            instance = self.limited(make_instance(seed), 1, -1 if seed % 2 else 2, 1, 4)
-            found = find_method(FAMILY, name).run(instance, seed=seed)
-            statuses.add(found.claimed_status)
-            if found.solution is None:
-                assert "Of some types only so many machines can be had" in found.details["reason"]
-            else:
-                verify(instance, found.solution)
-        assert Status.FEASIBLE in statuses
-
-    @pytest.mark.parametrize("name", POLICIES)
-    def test_stocks_that_suffice_change_nothing(self, make_instance, name):
-        for seed in range(3):
-            instance = make_instance(seed)
-            free, ample = (
-                find_method(FAMILY, name).run(each, seed=seed).solution
-                for each in (instance, self.limited(instance, 99, -1, 99, 99))
-            )
-            for key in FIELDS:
-                assert np.array_equal(getattr(free, key), getattr(ample, key))
-
-    def test_others_are_not_asked(self, make_instance):
-        found = find_method(FAMILY, "eva").run(self.limited(make_instance(1), 1, 1, 1, 1))
-        assert found.status is Status.UNSUPPORTED
-
-    def test_what_is_left_is_told(self, make_instance):
-        instance, told = self.limited(make_instance(1, terminate_s=1), 9, -1, 9, 9), []
-
-        def watched(observation):
-            told.append((observation.stock_left.tolist(), np.bincount(observation.machine_type, minlength=4).tolist()))
-            return no_packing.no_packing(observation)
-
-        solution = play(Player(instance), watched).solution
-        verify(instance, solution)
-        assert all(left[1] == -1 for left, _ in told)
-        # Those of the last plan are taken; those that were just given back may still be paid.
-        assert all(left[k] <= 9 - there[k] for left, there in told for k in (0, 2, 3))
-        assert min(left[k] for left, _ in told for k in (0, 2, 3)) < 9
-
-    def test_a_plan_with_too_many_is_invalid(self, make_instance):
-        instance = self.limited(make_instance(1), 0, 0, 0, 0)
-        found = play(Player(instance), alone)
-        with pytest.raises(
-            VerifyError, match=r"1 machines of type \w+ are ordered or paid for, there are 0; order one when"
-        ):
-            verify(instance, found.solution)
