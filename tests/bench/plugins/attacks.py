@@ -168,7 +168,8 @@ def memfd(instance):
 
 @method("a-shm", family=FAMILY)
 def shm(instance):
-    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+    # Without a name: the run is killed, and nobody would take a named file away.
+    with tempfile.TemporaryFile(dir="/dev/shm") as file:
         fill(file.fileno())
 
 
