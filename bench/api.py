@@ -25,7 +25,8 @@ from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC, Record
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.statistics.headlines import suite_json
 from schedgap.bench.statistics.summary import Best, best_of
-from schedgap.bench.suites.results import write_plan
+from schedgap.bench.suites.results import command_words, write_plan
+from schedgap.bench.suites.shard import Shard
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.family import DEFAULT_FAMILY, find_family
@@ -135,6 +136,7 @@ def run_suite(
     address: str | None = None,
     audit: bool = False,
     isolation: str = PROCESS_GROUP,
+    shard: str | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> SuiteResult:
     """Do the runs of a suite that its journal does not hold yet, and return all of them.
@@ -145,13 +147,15 @@ def run_suite(
     again: `errors` (crashed, error), `failed` (also timeout, memory, invalid) or `none`. fresh : do all runs again; rows
     that are there stay in the journal, and are replaced by later ones of the same key. executor : `process` for this
     machine, `dask` or `ray` for the cluster at `address`. audit : solve each model that has several back ends by another
-    one too, and compare. isolation : `process-group`, or `runexec` for BenchExec's, where it is installed.
+    one too, and compare. isolation : `process-group`, or `runexec` for BenchExec's, where it is installed. shard : `3/40` for
+    the third of forty parts of the runs (see `suites.shard`), which alone are done and returned.
 
     Raises
     ------
     SchedgapError
         for anything wrong with the suite, its methods or the journal; never for a run that fails.
     """
+    part = None if shard is None else Shard.parse(shard)
     given, folder = read_suite(suite)
     chosen, files = given.with_programs(folder, plugins)
     load_families()
@@ -165,8 +169,8 @@ def run_suite(
         place = stack.enter_context(open_executor(executor, needed, jobs, address))
         plan = plan_suite(chosen, folder, plugins=files, trace=trace, audit=audit, isolation=isolation)
         journal = stack.enter_context(Journal(directory))
-        write_plan(directory, chosen, _command(suite, plugins, trace, audit, isolation), plan.runs)
-        notes = earlier_rows(plan.runs, journal.records, files)
+        write_plan(directory, chosen, command_words(suite, plugins, trace, audit, isolation), plan.runs, part)
+        notes = (*plan.keep(part), *earlier_rows(plan.runs, journal.records, files))
         known = judged_together({key: journal.records[key] for key in plan.runs if key in journal.records})
         missing = [key for key in plan.runs if fresh or key not in known or known[key].status in _RETRIED[retry]]
         tell = on_progress or _ignored
@@ -274,23 +278,6 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SolutionError(f"{folder}: cannot be made ({error.strerror}); give another directory.") from None
-
-
-def _command(
-    suite: str | Path, plugins: Sequence[str | Path | Program], trace: str | Path | None, audit: bool, isolation: str
-) -> list[str]:
-    """Return the words of the command that does the same."""
-    words = ["schedgap", "run", str(suite)]
-    for plugin in plugins:
-        if isinstance(plugin, Program):
-            words += [f"--{plugin.option}", plugin.text]
-        else:
-            words += ["--plugin", str(plugin)]
-    if trace is not None:
-        words += ["--trace", str(trace)]
-    if audit:
-        words.append("--audit")
-    return words if isolation == PROCESS_GROUP else [*words, "--isolation", isolation]
 
 
 def _shown(value: int | None, scale: int) -> float | None:

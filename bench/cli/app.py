@@ -27,6 +27,7 @@ COMMANDS = {
         "List suites, methods, solver back ends, instance generators and formats, or public traces.",
     ),
     "run": ("run", "run", "Run a suite, or what is missing of it, and print its table."),
+    "merge": ("merge", "merge", "Join the shards of a suite: what `run` would have written in one directory."),
     "gap": ("gap", "gap", "Run methods on one instance; print cost, proven bound and gap of each."),
     "floor": (
         "floor",

@@ -48,7 +48,14 @@ def report(
     written = _write(results, html, figures, figure_format, table, force=force)
     for path in written:
         typer.echo(f"wrote {path} ({_size(path)})", err=as_json)
-    content = {**suite_json(results.suite, results.records), "planned": results.planned, "directory": str(directory)}
+    if written and results.missing:
+        typer.echo(f"{directory}: {results.missing} of {results.planned} runs are not done{results.part}.", err=True)
+    content = {
+        **suite_json(results.suite, results.records),
+        "planned": results.planned,
+        "shard": results.shard,
+        "directory": str(directory),
+    }
     if as_json:
         typer.echo(json.dumps(content, allow_nan=False))
     elif not written:

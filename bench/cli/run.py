@@ -73,6 +73,10 @@ def run(
         Isolation,
         typer.Option("--isolation", help="How runs are kept apart; runexec: by BenchExec, where it is installed."),
     ] = Isolation.PROCESS_GROUP,
+    shard: Annotated[
+        str | None,
+        typer.Option("--shard", metavar="K/N", help="Do one of N equal parts only, such as 3/40; join all by `merge`."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a suite, or what is missing of it, and print its table."""
@@ -89,10 +93,14 @@ def run(
             address=address,
             audit=audit,
             isolation=isolation.value,
+            shard=shard,
             on_progress=bar.show,
         )
     if as_json:
         typer.echo(json.dumps(result.to_json(), allow_nan=False))
-    else:
+    elif result.records:
         show_suite(result)
+    if shard is not None and not result.records:
+        # More shards than runs: this one has nothing to do, and that is no fault.
+        return
     finish(result.records, result.audit)

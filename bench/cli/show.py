@@ -59,9 +59,8 @@ def show_suite(result: SuiteResult) -> None:
 
 def show_results(results: Results, rows: Sequence[dict[str, Any]]) -> None:
     """Print the suite's table and what failed; of a directory without a plan, a row for each method."""
-    missing = results.planned - len(results.records)
     counts = f"{len(results.records)} runs, {sum(record.status in FAILED for record in results.records)} failed"
-    counts += f", {missing} of {results.planned} still to be done" if missing else ""
+    counts += f", {results.missing} of {results.planned} still to be done{results.part}" if results.missing else ""
     title = f"Runs in {results.directory}" if results.suite is None else results.suite.title
     last = [f"{counts}; recorded in {results.directory}.", *failures(results.records)]
     _show(results.suite, title, results.records, rows, last)

@@ -6,7 +6,6 @@ The engines' own modules are `cluster_dask` and `cluster_ray`. Both are joblib b
 
 from __future__ import annotations
 
-import platform
 import threading
 import uuid
 from collections import OrderedDict
@@ -21,7 +20,7 @@ from schedgap.bench.isolation.messages import Answer
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.programs.program import files_among, programs_among
-from schedgap.bench.records.host import PACKAGES, host_facts, package_version
+from schedgap.bench.records.host import host_facts, versions_of
 from schedgap.bench.records.measurement import Measurement
 from schedgap.instances.errors import ExecutorError, MethodError
 from schedgap.instances.method import Status
@@ -73,8 +72,7 @@ def make_session(setting: Setting) -> Session:
 
 def versions() -> dict[str, str | None]:
     """Return the versions that answers and times may depend on, of this process."""
-    python = ".".join(platform.python_version_tuple()[:2])
-    return {"python": python, **{name: package_version(name) for name in PACKAGES if name != "joblib"}}
+    return versions_of(host_facts())
 
 
 def problem_here(wanted: Mapping[str, str | None]) -> str | None:

@@ -151,9 +151,9 @@ def _maps(suite: Suite, records: Sequence[Record], budget: Budget) -> tuple[Meth
 def _facts(results: Results, best: Mapping[str, Best]) -> list[Fact]:
     records = results.records
     failed = sum(record.status in FAILED for record in records)
-    missing = results.planned - len(records)
+    missing, shard = results.missing, f" (shard {results.shard})" if results.shard else ""
     facts = [
-        Fact("runs", f"{len(records):,}" + (f" of {results.planned:,}" if missing else ""), bool(missing)),
+        Fact("runs", f"{len(records):,}" + (f" of {results.planned:,}{shard}" if missing else ""), bool(missing)),
         Fact("instances", f"{len(best):,}"),
         Fact("methods", f"{len({record.run.label for record in records}):,}"),
         Fact("failed runs", f"{failed:,}", bool(failed)),
