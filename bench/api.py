@@ -58,7 +58,8 @@ class SuiteResult:
 
     records : one for each run of the suite, journalled before or now. directory : of the journal.
     measured_now : runs done by this call. audit : what second opinions gave, None if nobody asked for them.
-    notes : sentences about what the journal holds besides, such as rows of a plug-in that has changed.
+    notes : sentences about what the journal holds besides, such as rows of a plug-in that has changed. undone : a sentence
+    for each run that the workers' queues kept from being done; it has no row, or an earlier one.
     """
 
     suite: Suite
@@ -67,6 +68,7 @@ class SuiteResult:
     measured_now: int
     audit: Audit | None = None
     notes: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
 
     @property
     def failed(self) -> int:
@@ -81,6 +83,7 @@ class SuiteResult:
             "directory": str(self.directory),
             "audit": None if self.audit is None else self.audit.to_json(),
             "notes": list(self.notes),
+            "undone": list(self.undone),
         }
 
 
@@ -146,7 +149,7 @@ def run_suite(
     beside the suite's own methods. trace : file for the instances that can come from one. retry : recorded runs to do
     again: `errors` (crashed, error), `failed` (also timeout, memory, invalid) or `none`. fresh : do all runs again; rows
     that are there stay in the journal, and are replaced by later ones of the same key. executor : `process` for this
-    machine, `dask` or `ray` for the cluster at `address`. audit : solve each model that has several back ends by another
+    machine, `dask`, `ray` or `slurm` for the cluster at `address`. audit : solve each model that has several back ends by another
     one too, and compare. isolation : `process-group`, or `runexec` for BenchExec's, where it is installed. shard : `3/40` for
     the third of forty parts of the runs (see `suites.shard`), which alone are done and returned.
 
@@ -178,14 +181,15 @@ def run_suite(
         ends = stack.enter_context(closing(_journalled(plan, missing, place, journal)))
         for done, record in enumerate(ends, start=1):
             tell(Progress(done, len(missing), record))
-        known = {key: journal.records[key] for key in plan.runs}
+        known = {key: journal.records[key] for key in plan.runs if key in journal.records}
+        undone = tuple(f"{end.run.label} on {end.run.instance}: not done: {end.reason}" for end in place.undone)
         found = contradictions(known.values())
         for contradiction in found:
             journal.append_verdict(contradiction)
     # The names and groups of the suite as it is now; the key says that it is the same run.
     records = tuple(replace(record, run=plan.runs[key]) for key, record in judged(known, found).items())
     opinion = audit_of(plan.second_opinions, known) if audit else None
-    return SuiteResult(chosen, records, directory, len(missing), opinion, notes)
+    return SuiteResult(chosen, records, directory, len(missing) - len(undone), opinion, notes, undone)
 
 
 def _journalled(

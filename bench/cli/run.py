@@ -24,6 +24,7 @@ class Executor(StrEnum):
     PROCESS = "process"
     DASK = "dask"
     RAY = "ray"
+    SLURM = "slurm"
 
 
 class Isolation(StrEnum):
@@ -63,10 +64,15 @@ def run(
         typer.Option("--fresh", help="Do all runs again, although they are recorded; later rows replace earlier ones."),
     ] = False,
     executor: Annotated[
-        Executor, typer.Option("--executor", help="process: on this machine; dask, ray: on the cluster at --address.")
+        Executor,
+        typer.Option("--executor", help="process: on this machine; dask, ray, slurm: on the cluster at --address."),
     ] = Executor.PROCESS,
     address: Annotated[
-        str | None, typer.Option("--address", help="Of the cluster, such as tcp://HOST:8786 for dask.")
+        str | None,
+        typer.Option(
+            "--address",
+            help="Of the cluster, such as tcp://HOST:8786 for dask; options of sbatch for slurm: partition=short,time=60.",
+        ),
     ] = None,
     audit: Audit = False,
     isolation: Annotated[
@@ -100,7 +106,7 @@ def run(
         typer.echo(json.dumps(result.to_json(), allow_nan=False))
     elif result.records:
         show_suite(result)
-    if shard is not None and not result.records:
+    if shard is not None and not result.records and not result.undone:
         # More shards than runs: this one has nothing to do, and that is no fault.
         return
-    finish(result.records, result.audit)
+    finish(result.records, result.audit, result.undone)

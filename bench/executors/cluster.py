@@ -1,7 +1,7 @@
 """Runs on the workers of a cluster: what travels there, what is checked there, and what is left there (nothing).
 
-The engines' own modules are `cluster_dask` and `cluster_ray`. Both are joblib back ends, and what a worker does is what
-`execute` does on this machine.
+The engines' own modules are `cluster_dask`, `cluster_ray` and `cluster_slurm`. All are joblib back ends, and what a worker
+does is what `execute` does on this machine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed
 
-from schedgap.bench.executors.execute import Performed, close_pools, perform
+from schedgap.bench.executors.execute import Performed, Undone, close_pools, perform
 from schedgap.bench.isolation.messages import Answer
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.isolation.scratch import Scratch
@@ -143,6 +143,11 @@ def lost(task: Task, reason: str) -> Performed:
     return Performed(task.run, Answer(measurement), host_facts(), task.setting.isolation)
 
 
+def undone(task: Task, reason: str) -> Undone:
+    """Return the end of a run whose workers were ended by their queue, which says nothing of the run."""
+    return Undone(task.run, f"the workers that it was given to were ended by their queue ({reason})")
+
+
 def one_line(error: BaseException) -> str:
     """Return what an engine says of its trouble, as part of a sentence."""
     return " ".join(str(error).split())[:200] or type(error).__name__
@@ -154,11 +159,12 @@ def execute_on(
     share: Callable[[str, Any], Any],
     tasks: Iterable[Task],
     in_flight: int,
+    undone: list[Undone],
 ) -> Generator[Performed, None, None]:
     """Yield each run with its answer, in the order in which they end.
 
     share : puts a value on the cluster under a name and returns what stands for it in the arguments of a run.
-    in_flight : runs that the cluster has at a time.
+    in_flight : runs that the cluster has at a time. undone : is filled with the runs that could not be done.
     """
     parallel = Parallel(
         # One job would be done in this process.
@@ -170,7 +176,11 @@ def execute_on(
     )
     ends = parallel(_calls(session, share, tasks))
     try:
-        yield from ends
+        for end in ends:
+            if isinstance(end, Undone):
+                undone.append(end)
+            else:
+                yield end
     finally:
         ends.close()
 
