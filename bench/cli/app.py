@@ -49,6 +49,11 @@ COMMANDS = {
         "report",
         "Show the runs of a suite: its table, a page to look at, figures for papers, all runs as a table.",
     ),
+    "history": (
+        "history",
+        "history",
+        "Keep the figures of a suite over commits in one file; show them, with steps, on a page.",
+    ),
     "generate": ("instances", "generate", "Generate a seeded instance and write it as JSON."),
     "import": (
         "instances",
@@ -70,10 +75,12 @@ SETTINGS: dict[str, dict[str, Any]] = {"import": {"ignore_unknown_options": True
 def load_command(name: str) -> Any:
     """Import the module of a command and return the command."""
     module, function, _ = COMMANDS[name]
+    found = getattr(import_module(f"schedgap.bench.cli.{module}"), function)
+    if isinstance(found, typer.Typer):
+        # A group of commands.
+        return typer.main.get_command(found)
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name, context_settings=SETTINGS.get(name))(
-        getattr(import_module(f"schedgap.bench.cli.{module}"), function)
-    )
+    alone.command(name, context_settings=SETTINGS.get(name))(found)
     return typer.main.get_command(alone)
 
 
