@@ -27,6 +27,7 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     JUNIT = "junit"
     JSON = "json"
+    BENCHMARK_JSON = "benchmark-json"
 
 
 def compare(
