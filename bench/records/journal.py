@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 VERDICT_SCHEMA = "schedgap/verdict/1"
 FILE_NAME = "journal.jsonl"
+# Read at a time: with the usual 8 KiB, a tenth of the time would be system calls.
+READ_BYTES = 1 << 20
 KEPT_NAME = "journal.kept-{}.jsonl"
 
 
@@ -182,7 +184,7 @@ def read_journal(
     """
     path = directory / FILE_NAME
     try:
-        with open(path, "rb") as file, gc_paused():
+        with open(path, "rb", buffering=READ_BYTES) as file, gc_paused():
             return _read(path, file, verdicts, lines or Lines())
     except OSError as error:
         raise JournalError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.records.pictures import read_pictures
 from schedgap.bench.report.drilldown import build_drilldown, picture_order
@@ -86,6 +87,7 @@ class Content:
     provenance: Provenance
 
 
+@gc_paused()
 def build_content(results: Results, budget: Budget | None = None) -> Content:
     """Return what the page of these results shows; there must be a record, and the families must be loaded.
 
@@ -99,7 +101,9 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
     family, headline = find_family(records[0].run.family), find_headline(suite)
     played = [record for record in records if not is_prediction(record)]
     summaries = [asdict(summary) for summary in summarise(played)]
-    rows: Sequence[dict[str, Any]] = summaries if suite is None else headline.rows(suite, records)
+    # The rows of `gap` are of these summaries.
+    has_rows = suite is None or (headline is GAP and len(played) == len(records))
+    rows: Sequence[dict[str, Any]] = summaries if suite is None or has_rows else headline.rows(suite, records)
     overall = None if headline is GAP else build_table(GAP, summaries, family, budget)
     best = best_of(records)
     drilldown = build_drilldown(records, best, budget)

@@ -167,7 +167,7 @@ class _Gathered:
         again: dict[int, tuple[int, int]] = {}
         offset = 0
         try:
-            with open(path, "rb") as file:
+            with open(path, "rb", buffering=journal.READ_BYTES) as file:
                 for line, row in journal.read_rows(path, file, lines):
                     if isinstance(row, Contradiction):
                         self._verdicts.add(row)

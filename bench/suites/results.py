@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from schedgap.bench.programs.program import Program
 from schedgap.bench.records.contradictions import judged_together
+from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.host import HOST_SCHEMA
 from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.record import PROCESS_GROUP
@@ -102,6 +103,7 @@ def command_words(
     return words if isolation == PROCESS_GROUP else [*words, "--isolation", isolation]
 
 
+@gc_paused()
 def read_results(directory: Path, lines: Lines | None = None) -> Results:
     """Return what a directory holds; nothing is locked or written, so a suite under way can be looked at.
 

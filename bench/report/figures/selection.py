@@ -135,11 +135,20 @@ def _gaps(
 ) -> dict[tuple[int, int], tuple[float, ...]]:
     """Return the gaps by scope and method, in the order of the methods' first records."""
     found: dict[tuple[int, int], tuple[float, ...]] = {}
+    gaps: dict[str, float | None] = {}
     for i, scope in enumerate(scopes):
-        for label, own in by_label(scope.records).items():
-            gaps = [best[record.run.digest].gap(verified_objective(record)) for record in own]
-            if known := tuple(gap for gap in gaps if gap is not None):
-                found[i, numbers[label]] = known
+        own: dict[str, list[float]] = {}
+        for record in scope.records:
+            key, run = record.key, record.run
+            if key not in gaps:
+                gaps[key] = best[run.digest].gap(verified_objective(record))
+            gap = gaps[key]
+            members = own.get(run.label)
+            if members is None:
+                members = own[run.label] = []
+            if gap is not None:
+                members.append(gap)
+        found |= {(i, numbers[label]): tuple(members) for label, members in own.items() if members}
     return found
 
 
