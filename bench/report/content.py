@@ -23,7 +23,7 @@ from schedgap.bench.statistics.headlines import find_headline
 from schedgap.bench.statistics.headlines.gap import GAP
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.measure_rows import is_prediction
-from schedgap.bench.statistics.summary import best_of, summarise, verified_objective
+from schedgap.bench.statistics.summary import Runs, best_of, summarise, verified_objective
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
         if the records are of a family that is not installed.
     """
     budget = budget or Budget()
-    records, suite = results.records, results.suite
+    records, suite = Runs(results.records), results.suite
     family, headline = find_family(records[0].run.family), find_headline(suite)
-    played = [record for record in records if not is_prediction(record)]
+    played = Runs(record for record in records if not is_prediction(record))
     summaries = [asdict(summary) for summary in summarise(played)]
     # The rows of `gap` are of these summaries.
     has_rows = suite is None or (headline is GAP and len(played) == len(records))

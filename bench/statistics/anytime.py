@@ -14,6 +14,7 @@ run look at most as good, earlier, as it verifiably was when it ended.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -143,7 +144,7 @@ def gap_curves(
 
 def _in_order(changes: list[tuple[float, float]]) -> NDArray[np.float64]:
     """Return changes, (N, 2), sorted as pairs are."""
-    pairs = np.array(changes, dtype=np.float64).reshape(-1, 2)
+    pairs = np.fromiter(chain.from_iterable(changes), np.float64, 2 * len(changes)).reshape(-1, 2)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -82,8 +83,24 @@ class MethodSummary:
     sgm10_time_s: float | None
 
 
+class Runs(tuple["Record", ...]):
+    """Runs of which many figures are made: what all of these ask first is found once."""
+
+    @cached_property
+    def best(self) -> dict[str, Best]:
+        """Return what `best_of` finds."""
+        return best_of(iter(self))
+
+    @cached_property
+    def bounding(self) -> frozenset[str]:
+        """Return what `bounds_only` finds."""
+        return bounds_only(iter(self))
+
+
 def best_of(records: Iterable[Record]) -> dict[str, Best]:
-    """Return what is known of each instance, by digest."""
+    """Return what is known of each instance, by digest; not to be changed."""
+    if isinstance(records, Runs):
+        return records.best
     bounds: dict[str, int] = {}
     objectives: dict[str, int] = {}
     digests: dict[str, None] = {}
@@ -146,6 +163,8 @@ def is_optimal(record: Record, best: dict[str, Best]) -> bool:
 
 def bounds_only(records: Iterable[Record]) -> frozenset[str]:
     """Return the labels of the methods that give bounds alone: a bound in some run, a solution in none."""
+    if isinstance(records, Runs):
+        return records.bounding
     bounding: set[str] = set()
     solving: set[str] = set()
     for record in records:
