@@ -173,7 +173,7 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
         is_there = False
         try:
             while nanny is not None and not is_there and time.monotonic() < until:
-                workers = self._client.scheduler_info()["workers"].values()
+                workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
                 is_there = any(worker["nanny"] == nanny for worker in workers)
                 time.sleep(LOOK_EVERY_S)
             callback((lost if is_there else undone)(task, one_line(error)))

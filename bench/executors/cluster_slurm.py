@@ -68,13 +68,13 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> SlurmExe
         raise ExecutorError(f"{shared}: cannot be written ({error.strerror}); give --address folder=DIR.") from None
     try:
         executor = submitit.AutoExecutor(folder=folder / "jobs", cluster=cluster)
-        executor.update_parameters(name="schedgap", cpus_per_task=setting.threads)
+        executor.update_parameters(name="schedgap")
         for name, value in options.items():
-            # A time in minutes is known to all of submitit's clusters; all else is as sbatch has it.
-            is_minutes = name == "time" and value.isdecimal()
-            executor.update_parameters(**({"timeout_min": int(value)} if is_minutes else {f"slurm_{name}": value}))
-    except Exception as error:
-        # submitit's own kinds, RuntimeError, ValueError, NameError and TypeError among them.
+            # The time is known to all of submitit's clusters; all else is as sbatch has it.
+            given = {"timeout_min": int(value)} if name == "time" else {f"slurm_{name}": value}
+            executor.update_parameters(**given)
+    except (RuntimeError, ValueError, NameError, TypeError) as error:
+        # All that submitit raises where it is no Slurm, or has no such option.
         shutil.rmtree(folder, ignore_errors=True)
         raise ExecutorError(f"no job can be submitted here ({one_line(error)}); mend --address.") from None
     return SlurmExecutor(executor, folder, session, jobs, options)
@@ -87,7 +87,7 @@ def _options(text: str) -> dict[str, str]:
     """
     pairs = [part.partition("=") for part in text.split(",") if part]
     for name, equals, value in pairs:
-        if not (name.isidentifier() and equals and value):
+        if not (name.isidentifier() and equals and value and (name != "time" or value.isdecimal())):
             raise ExecutorError(
                 f"'{text:.60}' is no list of options for Slurm; give --address as in partition=short,time=60."
             )
@@ -172,8 +172,11 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
         return sent
 
     def _start(self, sent: _Sent) -> None:
-        limits = sent.arguments[1].run.limits
+        task = sent.arguments[1]
+        limits = task.run.limits
         needs: dict[str, Any] = {}
+        if "cpus_per_task" not in self._options:
+            needs["cpus_per_task"] = task.setting.threads
         if "time" not in self._options:
             needs["timeout_min"] = math.ceil((2 * limits.wall_s + SPARE_S) / 60)
         if not any(name.startswith("mem") for name in self._options):
@@ -216,7 +219,7 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
         if timed_out or state in FINAL:
             return undone(task, reason)
         if has_raised:
-            return ExecutorError(f"a job could not do its run ({one_line(failure)}); is the same schedgap there?")
+            return ExecutorError(f"a job could not do its run ({_cause(failure)}); is the same schedgap there?")
         if sent.tries > MAX_RETRIES:
             return (undone if state in ENDED else lost)(task, reason)
         self._start(sent)
@@ -237,6 +240,13 @@ def _perform(session: Path, task: Task, instance: Path) -> Performed | SchedgapE
         return perform_there(_shared(session), task, _shared(instance))
     except SchedgapError as error:
         return error
+
+
+def _cause(failure: UncompletedJobError) -> str:
+    """Return the last line of the traceback that submitit's error carries between two rules."""
+    _, *parts = str(failure).split("\n----------------------\n")
+    lines = parts[0].strip().splitlines() if parts else []
+    return lines[-1][:200] if lines else one_line(failure)
 
 
 def _shared(path: Path) -> Any:

@@ -88,6 +88,20 @@ def test_a_job_that_is_lost_is_given_to_another(tmp_path, write_suite, start):
     assert [row["status"] for row in rows(tmp_path / "out").values()] == ["feasible"]
 
 
+def test_what_goes_wrong_in_a_job_is_said(tmp_path, write_suite, start_harness):
+    """The last line of its traceback; what is recorded stays."""
+    before = (
+        "from schedgap.bench.executors import cluster_slurm\n"
+        "def broken(session, task, instance): raise KeyError('no such thing')\n"
+        "broken.__module__ = '__main__'; cluster_slurm._perform = broken\n"
+    )
+    place = ["--executor", "slurm", "--address", f"cluster=local,folder={tmp_path}"]
+    harness = start_harness(write_suite(["no-packing"]), "--out", tmp_path / "out", *place, before=before)
+    _, complaint = harness.communicate(timeout=120)
+    assert harness.returncode == 2
+    assert "ExecutorError: a job could not do its run (KeyError: 'no such thing'); is the same schedgap" in complaint
+
+
 def test_interrupt_leaves_no_job(tmp_path, write_suite, start):
     harness = start(write_suite(["x-slow[pause_s=60.0]"], wall_s=100))
     job = job_of(harness)
@@ -108,6 +122,7 @@ def test_interrupt_leaves_no_job(tmp_path, write_suite, start):
             "short",
             "ExecutorError: 'short' is no list of options for Slurm; give --address as in partition=short,time=60.",
         ),
+        ("time=1:00:00", "ExecutorError: 'time=1:00:00' is no list of options for Slurm; give --address as in"),
         ("folder=/none/at/all", "ExecutorError: /none/at/all: cannot be written (No such file or directory); give"),
     ],
 )
