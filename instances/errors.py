@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the question whether a near name was meant, for the middle of a message; empty where none is near."""
     names = sorted(known)
-    near = get_close_matches(name, names, n=3, cutoff=0.65) or [each for each in names if name and name in each][:3]
+    near = get_close_matches(name, names, n=3, cutoff=0.7) or [each for each in names if name and name in each][:3]
     return f"did you mean {' or '.join(near)}? " if near else ""
 
 

@@ -104,11 +104,11 @@ def show_gap(result: GapResult, unit: str) -> None:
     content = result.to_json()
     heads = [
         Head("method", is_text=True),
-        Head("status", 3, is_text=True),
-        Head(f"objective ({unit})", 1),
+        Head("status", 1, is_text=True),
+        Head(f"objective ({unit})", 2),
         Head(f"own bound ({unit})", 4),
         Head("gap (%)"),
-        Head("time (s)", 2),
+        Head("time (s)", 3),
     ]
     rows = [
         (

@@ -23,7 +23,7 @@ NOTHING = "-"
 # Of a failed run's reason, this much is printed; the journal and `--json` have all of it.
 SHOWN_REASON = 160
 # Sentences in a cell are not folded narrower than this.
-PROSE_WIDTH = 28
+PROSE_WIDTH = 24
 GAP = "  "
 INDENT = "    "
 # Where a line may end: behind a blank, and in `name[a=1,b=2]` at the parameters.
