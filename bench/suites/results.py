@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from pydantic import ValidationError
 
+from schedgap.bench.programs.program import Program
 from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.host import HOST_SCHEMA
+from schedgap.bench.records.journal import FILE_NAME as JOURNAL_NAME
 from schedgap.bench.records.journal import read_journal
+from schedgap.bench.records.record import PROCESS_GROUP
 from schedgap.bench.suites.suite import Suite
 from schedgap.instances.documents.json_files import first_problem
 from schedgap.instances.errors import JournalError
@@ -65,6 +68,44 @@ def write_plan(directory: Path, suite: Suite, command: Sequence[str], keys: Iter
         partial.replace(path)
     except OSError as error:
         raise JournalError(f"{path}: cannot be written ({error.strerror}); choose another --out.") from None
+
+
+def find_directories(folder: Path) -> list[Path]:
+    """Return the directories of results in a folder, by name."""
+    return sorted(path.parent for path in folder.glob(f"*/{JOURNAL_NAME}"))
+
+
+def suite_of(directory: Path) -> str | None:
+    """Return the name of the suite of a directory, None where it has no plan that can be read."""
+    try:
+        name = json.loads((directory / FILE_NAME).read_text(encoding="utf-8"))["suite"]["name"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return str(name)
+
+
+def command_of(
+    suite: str | Path,
+    plugins: Sequence[str | Path | Program],
+    trace: str | Path | None,
+    audit: bool,
+    isolation: str,
+    only: Sequence[str] = (),
+) -> list[str]:
+    """Return the words of the command that does the same."""
+    words = ["schedgap", "run", str(suite)]
+    for plugin in plugins:
+        if isinstance(plugin, Program):
+            words += [f"--{plugin.option}", plugin.text]
+        else:
+            words += ["--plugin", str(plugin)]
+    if trace is not None:
+        words += ["--trace", str(trace)]
+    if audit:
+        words.append("--audit")
+    for each in only:
+        words += ["-k", each]
+    return words if isolation == PROCESS_GROUP else [*words, "--isolation", isolation]
 
 
 def read_results(directory: Path, lines: Lines | None = None) -> Results:
