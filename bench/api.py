@@ -6,26 +6,27 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.audit import Audit, audit_of
 from schedgap.bench.catalogue import load_catalogue
+from schedgap.bench.choice import matching, to_do
 from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.isolation.runexec import require_runexec
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.plugins.files import earlier_rows, plugin_hash
-from schedgap.bench.programs.program import Program, programs_among, resolved
+from schedgap.bench.programs.program import programs_among, resolved
 from schedgap.bench.records.contradictions import contradictions, judged, judged_together
 from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import Journal
-from schedgap.bench.records.measurement import ERRORS, FAILED
+from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.records.pictures import append_picture
 from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC, Record
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.statistics.headlines import suite_json
 from schedgap.bench.statistics.summary import Best, best_of
-from schedgap.bench.suites.results import command_words, write_plan
+from schedgap.bench.suites.results import command_of, write_plan
 from schedgap.bench.suites.shard import Shard
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import SolutionError
@@ -34,12 +35,11 @@ from schedgap.instances.family import DEFAULT_FAMILY, find_family
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
 
+    from schedgap.bench.choice import Retry
     from schedgap.bench.executors.execute import Performed
     from schedgap.bench.executors.factory import Executor
+    from schedgap.bench.programs.program import Program
     from schedgap.bench.suites.suite import Suite
-
-Retry = Literal["none", "errors", "failed"]
-_RETRIED = {"none": frozenset(), "errors": ERRORS, "failed": FAILED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +56,17 @@ class Progress:
 class SuiteResult:
     """What a suite gave.
 
-    records : one for each run of the suite, journalled before or now. directory : of the journal.
-    measured_now : runs done by this call. audit : what second opinions gave, None if nobody asked for them.
-    notes : sentences about what the journal holds besides, such as rows of a plug-in that has changed. undone : a sentence
-    for each run that the workers' queues kept from being done; it has no row, or an earlier one.
+    records : one for each run of the suite that is done, before or now. directory : of the journal.
+    measured_now : runs done by this call. planned : runs of the suite, or of its shard, done or not. audit : what second
+    opinions gave, None if nobody asked for them. notes : sentences about what the journal holds besides, such as rows of a
+    plug-in that has changed. undone : a sentence for each run that the workers' queues kept from being done.
     """
 
     suite: Suite
     records: tuple[Record, ...]
     directory: Path
     measured_now: int
+    planned: int
     audit: Audit | None = None
     notes: tuple[str, ...] = ()
     undone: tuple[str, ...] = ()
@@ -80,6 +81,7 @@ class SuiteResult:
         return {
             **suite_json(self.suite, self.records),
             "measured_now": self.measured_now,
+            "planned": self.planned,
             "directory": str(self.directory),
             "audit": None if self.audit is None else self.audit.to_json(),
             "notes": list(self.notes),
@@ -135,6 +137,7 @@ def run_suite(
     trace: str | Path | None = None,
     retry: Retry = "errors",
     fresh: bool = False,
+    only: Sequence[str] = (),
     executor: str = "process",
     address: str | None = None,
     audit: bool = False,
@@ -148,10 +151,12 @@ def run_suite(
     jobs : runs at a time, None for one a processor. plugins : Python files with methods, and programs, which are run
     beside the suite's own methods. trace : file for the instances that can come from one. retry : recorded runs to do
     again: `errors` (crashed, error), `failed` (also timeout, memory, invalid) or `none`. fresh : do all runs again; rows
-    that are there stay in the journal, and are replaced by later ones of the same key. executor : `process` for this
-    machine, `dask`, `ray` or `slurm` for the cluster at `address`. audit : solve each model that has several back ends by another
-    one too, and compare. isolation : `process-group`, or `runexec` for BenchExec's, where it is installed. shard : `3/40` for
-    the third of forty parts of the runs (see `suites.shard`), which alone are done and returned.
+    that are there stay in the journal, and are replaced by later ones of the same key. only : do but the runs whose method,
+    instance or group has all of these in its name (`A|B` is either; * and ? as in file names); the plan stays whole, so
+    that the others are seen to be missing. executor : `process` for this machine, `dask`, `ray` or `slurm` for the cluster at
+    `address`. audit : solve each model that has several back ends by another one too, and compare. isolation :
+    `process-group`, or `runexec` for BenchExec's, where it is installed. shard : `3/40` for the third of forty parts of the
+    runs (see `suites.shard`), which alone are done and returned.
 
     Raises
     ------
@@ -171,11 +176,13 @@ def run_suite(
         needed = setting(chosen.family, files, chosen.limits.threads or 1, isolation)
         place = stack.enter_context(open_executor(executor, needed, jobs, address))
         plan = plan_suite(chosen, folder, plugins=files, trace=trace, audit=audit, isolation=isolation)
+        # Before anything is written.
+        matching(plan, only)
         journal = stack.enter_context(Journal(directory))
-        write_plan(directory, chosen, command_words(suite, plugins, trace, audit, isolation), plan.runs, part)
+        write_plan(directory, chosen, command_of(suite, plugins, trace, audit, isolation, only), plan.runs, part)
         notes = (*plan.keep(part), *earlier_rows(plan.runs, journal.records, files))
         known = judged_together({key: journal.records[key] for key in plan.runs if key in journal.records})
-        missing = [key for key in plan.runs if fresh or key not in known or known[key].status in _RETRIED[retry]]
+        missing = to_do(plan, known, retry=retry, fresh=fresh, only=only)
         tell = on_progress or _ignored
         tell(Progress(0, len(missing), None, notes))
         ends = stack.enter_context(closing(_journalled(plan, missing, place, journal)))
@@ -188,8 +195,9 @@ def run_suite(
             journal.append_verdict(contradiction)
     # The names and groups of the suite as it is now; the key says that it is the same run.
     records = tuple(replace(record, run=plan.runs[key]) for key, record in judged(known, found).items())
-    opinion = audit_of(plan.second_opinions, known) if audit else None
-    return SuiteResult(chosen, records, directory, len(missing) - len(undone), opinion, notes, undone)
+    pairs = {key: second for key, second in plan.second_opinions.items() if key in known and second in known}
+    opinion = audit_of(pairs, known) if audit else None
+    return SuiteResult(chosen, records, directory, len(missing) - len(undone), len(plan.runs), opinion, notes, undone)
 
 
 def _journalled(

@@ -55,7 +55,6 @@ def other_backend(run: Run) -> str | None:
 def audit_of(pairs: Mapping[str, str], records: Mapping[str, Record]) -> Audit:
     """Compare runs with their second opinions; pairs : keys. records : by key, not judged against each other."""
     agreed, disagreements, not_compared = 0, [], []
-    pairs = {key: second for key, second in pairs.items() if key in records and second in records}
     for key, second in pairs.items():
         one, other = records[key], records[second]
         where = f"{one.run.label} and {other.run.label} on {one.run.instance}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from schedgap.bench.audit import other_backend
 from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.executors.execute import Setting, Task
+from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import compiled_kind, pickled
 from schedgap.bench.plugins.files import plugin_hash
 from schedgap.bench.records.host import package_version
@@ -116,7 +117,8 @@ def plan_suite(
         limits = suite.limits_of(block)
         for source in suite.sources(block, None if trace is None else Path(trace), folder):
             try:
-                instance = source.build()
+                with doing(f"making instance {len(seen) + 1}"):
+                    instance = source.build()
             except SchedgapError as error:
                 raise SuiteError(f"{suite.name}: instances[{number}]: {error}") from error
             if instance.digest in seen:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.errors import MethodError
+from schedgap.instances.errors import MethodError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,8 +56,11 @@ def find_model_builder(family: str, name: str) -> Builder:
         naming the family's exportable formulations.
     """
     if (family, name) not in MODEL_BUILDERS:
-        known = ", ".join(sorted(key[1] for key in MODEL_BUILDERS if key[0] == family)) or "none"
-        raise MethodError(f"family {family} has no exportable formulation '{name}'; it has: {known}.")
+        known = sorted(key[1] for key in MODEL_BUILDERS if key[0] == family)
+        raise MethodError(
+            f"family {family} has no exportable formulation '{name}'; {did_you_mean(name, known)}"
+            f"it has: {', '.join(known) or 'none'}."
+        )
     return MODEL_BUILDERS[family, name]
 
 

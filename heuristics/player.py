@@ -82,8 +82,13 @@ def play(player: Player, decide: Callable[[Any], Any]) -> Outcome:
     return replace(outcome, details={"decisions": decisions, **outcome.details})
 
 
-def policy_decorator(player: type[Player]) -> Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]]:
-    """Return the decorator that registers policies of a family as its methods."""
+def policy_decorator(
+    player: type[Player], shown: Sequence[str] = ()
+) -> Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]]:
+    """Return the decorator that registers policies of a family as its methods.
+
+    shown : features of instances that every policy takes into account by what the player shows.
+    """
 
     def policy(
         name: str,
@@ -127,7 +132,7 @@ def policy_decorator(player: type[Player]) -> Callable[..., Callable[[Callable[.
                 version=version,
                 stochastic=stochastic,
                 choices=choices,
-                handles=handles,
+                handles=(*shown, *handles),
             )(played)
             return decide
 

@@ -1,5 +1,20 @@
 """What can go wrong, as one small tree: every message says what, where, both values and the way out."""
 
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the question whether a near name was meant, for the middle of a message; empty where none is near."""
+    names = sorted(known)
+    near = get_close_matches(name, names, n=3, cutoff=0.7) or [each for each in names if name and name in each][:3]
+    return f"did you mean {' or '.join(near)}? " if near else ""
+
 
 class SchedgapError(Exception):
     """Root of all errors that a user can cause or mend; the command line prints them without a traceback."""

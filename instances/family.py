@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.errors import InstanceError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -108,5 +108,6 @@ def find_family(name: str) -> Family:
         naming the known families.
     """
     if name not in FAMILIES:
-        raise InstanceError(f"there is no family '{name}'; known are {', '.join(sorted(FAMILIES))}.")
+        near = did_you_mean(name, FAMILIES)
+        raise InstanceError(f"there is no family '{name}'; {near}known are {', '.join(sorted(FAMILIES))}.")
     return FAMILIES[name]

@@ -15,13 +15,11 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from enum import StrEnum
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from schedgap.instances.errors import MethodError
+from schedgap.instances.errors import MethodError, did_you_mean
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method_text import Parameters, Scalar, read_value
 
@@ -149,7 +147,8 @@ class Method:
         offered: dict[str, Any] = {"time_limit_s": time_limit_s, "threads": threads}
         keywords = {name: value for name, value in offered.items() if name in self.wants}
         if "rng" in self.wants:
-            keywords["rng"] = np.random.default_rng(seed)
+            # NumPy takes as long to import as all else that `schedgap --help` needs.
+            keywords["rng"] = import_module("numpy").random.default_rng(seed)
         answer = self.func(instance, **keywords, **chosen)
         return answer if isinstance(answer, Outcome) else Outcome(solution=answer)
 
@@ -165,11 +164,14 @@ class Method:
         for name, value in parameters.items():
             if name not in self.parameters:
                 known = ", ".join(self.parameters) or "none"
-                raise MethodError(f"method {self.name} has no parameter '{name}'; it has: {known}.")
+                near = did_you_mean(name, self.parameters)
+                raise MethodError(f"method {self.name} has no parameter '{name}'; {near}it has: {known}.")
             chosen[name] = read_value(f"method {self.name}", name, value, self.parameters[name], MethodError)
             if name in self.choices and chosen[name] not in self.choices[name]:
                 known = ", ".join(self.choices[name])
-                raise MethodError(f"method {self.name}: parameter '{name}' is one of {known}, not '{value!s:.60}'.")
+                near = did_you_mean(str(value), self.choices[name])
+                said = f"method {self.name}: parameter '{name}' is one of {known}, not '{value!s:.60}'"
+                raise MethodError(f"{said}; {near.strip()}" if near else f"{said}.")
         return chosen
 
 
@@ -287,14 +289,9 @@ def find_method(family: str, name: str) -> Method:
     MethodError
         naming the nearest known methods.
     """
-    try:
-        return REGISTRY[family, name]
-    except KeyError:
-        known = sorted(key[1] for key in REGISTRY if key[0] == family)
-        near = get_close_matches(name, known, n=3)
+    if (family, name) not in REGISTRY:
         others = [key[0] for key in REGISTRY if key[1] == name]
-        near = [f"{name} of family {others[0]}"] if others else near
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
-        raise MethodError(
-            f"family {family} has no method '{name}'; {hint}`schedgap list methods` names them all."
-        ) from None
+        near = did_you_mean(name, (key[1] for key in REGISTRY if key[0] == family))
+        hint = f"did you mean {name} of family {others[0]}? " if others else near
+        raise MethodError(f"family {family} has no method '{name}'; {hint}`schedgap list methods` names them all.")
+    return REGISTRY[family, name]

@@ -23,12 +23,16 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A container and its contents. repeat : how many look the same. capacity : on each axis."""
+    """A container and its contents. repeat : how many look the same. capacity : on each axis.
+
+    kept : names of the containers, if they were there before; empty for new ones.
+    """
 
     label: str
     repeat: int
     capacity: tuple[float, ...]
     parts: tuple[Part, ...]
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +62,11 @@ class Curve:
 class Picture:
     """Containers as stacked bars, one stack an axis (a resource), and curves.
 
-    left_out : containers that no bar stands for.
+    left_out : containers that no bar stands for. notes : facts about all of it, for people.
     """
 
     axes: tuple[str, ...]
     bars: tuple[Bar, ...]
     left_out: int = 0
     curves: tuple[Curve, ...] = ()
+    notes: tuple[str, ...] = ()

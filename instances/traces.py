@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.errors import InstanceError, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def fetch(name: str, folder: Path | str | None = None, *, base_url: str | None =
     import pooch
 
     if name not in TRACES:
-        raise InstanceError(f"there is no trace '{name}'; known are {', '.join(TRACES)}.")
+        raise InstanceError(f"there is no trace '{name}'; {did_you_mean(name, TRACES)}known are {', '.join(TRACES)}.")
     trace = TRACES[name]
     target = (
         Path(folder) if folder is not None else Path(os.environ.get("SCHEDGAP_CACHE") or pooch.os_cache("schedgap"))

@@ -11,9 +11,13 @@ import numpy as np
 import pytest
 
 from schedgap.instances.provisioning import ProvisioningInstance, table3
+from schedgap.instances.provisioning.running import Running
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
+
+    from schedgap.instances.reconfiguration import ReconfigurationInstance
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -69,3 +73,30 @@ def mutation() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def begun() -> Callable[..., ReconfigurationInstance]:
+    """Makes a random start for an instance of reconfiguration: machines, and jobs that have come by then on some of them."""
+
+    def made(
+        instance: ReconfigurationInstance, seed: int, most: int = 3, share: float = 0.8
+    ) -> ReconfigurationInstance:
+        rng, catalogue = np.random.default_rng(seed), instance.catalogue
+        kinds = rng.integers(0, catalogue.num_types, rng.integers(1, most + 1))
+        arrival_s = np.maximum(instance.arrival_s - np.median(instance.arrival_s).astype(int), 0)
+        content, free = np.zeros((kinds.size, instance.num_jobs), np.int64), catalogue.capacity[kinds].copy()
+        for j in np.flatnonzero((arrival_s == 0) & (rng.random(instance.num_jobs) < share)).tolist():
+            demand = catalogue.demand[catalogue.type2family[kinds], instance.job2class[j]]
+            before, there = free.copy(), np.zeros(kinds.size, np.int64)
+            for e in rng.integers(0, kinds.size, instance.num_tasks[j]).tolist():
+                free[e] -= demand[e]
+                there[e] += 1
+            if (demand[there > 0] >= 0).all() and (free >= 0).all():
+                content[:, j] = there
+            else:
+                free = before
+        running = Running.from_contents([f"node-{e}" for e in range(kinds.size)], kinds, content)
+        return instance.replace(arrival_s=arrival_s, running=running)
+
+    return made

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.source import Source
-from schedgap.bench.suites.suite import read_suite, shipped_suites
+from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.family import find_family
 

@@ -7,7 +7,6 @@ import signal
 import sys
 import warnings
 from importlib import import_module
-from importlib.metadata import version as version_of
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,7 +26,12 @@ COMMANDS = {
         "List suites, methods, solver back ends, instance generators and formats, or public traces.",
     ),
     "run": ("run", "run", "Run a suite, or what is missing of it, and print its table."),
-    "merge": ("merge", "merge", "Join the shards of a suite: what `run` would have written in one directory."),
+    "merge": ("runs", "merge", "Join the shards of a suite: what `run` would have written in one directory."),
+    "runs": (
+        "runs",
+        "runs",
+        "List the directories of runs in a folder: suite, when, how much is done and failed, machine, version.",
+    ),
     "gap": ("gap", "gap", "Run methods on one instance; print cost, proven bound and gap of each."),
     "floor": (
         "floor",
@@ -68,6 +72,7 @@ COMMANDS = {
     "export": ("export", "export", "Write a formulation of an instance as a model file for any other solver."),
     "fetch": ("fetch", "fetch", "Download a public trace, check its SHA-256 and print where it is."),
 }
+HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 # What `import` does not know are parameters of the format's reader.
 SETTINGS: dict[str, dict[str, Any]] = {"import": {"ignore_unknown_options": True}}
 
@@ -80,7 +85,7 @@ def load_command(name: str) -> Any:
         # A group of commands.
         return typer.main.get_command(found)
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name, context_settings=SETTINGS.get(name))(found)
+    alone.command(name, context_settings={**HELP, **SETTINGS.get(name, {})})(found)
     return typer.main.get_command(alone)
 
 
@@ -99,14 +104,15 @@ app = typer.Typer(
     help="How far from optimal is your cluster scheduler? Proven gaps, verified solutions.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    context_settings=HELP,
     rich_markup_mode=None,
 )
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"schedgap {version_of('schedgap')}")
+        # Not above: it takes as long to import as a fifth of `--help`.
+        typer.echo(f"schedgap {import_module('importlib.metadata').version('schedgap')}")
         raise typer.Exit
 
 
@@ -142,7 +148,7 @@ def main() -> None:
     # joblib's advice on Ctrl-C, which is not for the user.
     warnings.filterwarnings("ignore", r"\d+ tasks (which were|have been) ", UserWarning)
     try:
-        app()
+        app(prog_name="schedgap")
     except SchedgapError as error:
         typer.echo(f"{type(error).__name__}: {error}", err=True)
         sys.exit(USAGE)

@@ -9,19 +9,26 @@ import typer
 
 from schedgap.bench.api import Progress
 from schedgap.bench.checks.check import check_methods
+from schedgap.bench.cli.completion import complete_family, complete_method
 from schedgap.bench.cli.options import AsJson, Jobs, Plugins, Policies, Programs, given_plugins
 from schedgap.bench.cli.progress import ProgressBar
+from schedgap.bench.cli.show import show_table
 from schedgap.bench.programs.program import programs_among
-from schedgap.bench.statistics.tables import console, plain_table
+from schedgap.bench.statistics.tables import Head
 from schedgap.instances.errors import MethodError
 from schedgap.instances.family import DEFAULT_FAMILY
 
 NOT_KEPT = 1
+HEADS = (Head("check", is_text=True), Head("result", is_text=True), Head("detail", is_text=True, is_prose=True))
 
 
 def check(
     method: Annotated[
-        str | None, typer.Argument(help="NAME or NAME[parameter=value,...]; that of the program, if there is one.")
+        str | None,
+        typer.Argument(
+            help="NAME or NAME[parameter=value,...]; that of the program, if there is one.",
+            autocompletion=complete_method,
+        ),
     ] = None,
     plugin: Plugins = None,
     program: Programs = None,
@@ -29,7 +36,9 @@ def check(
     stochastic: Annotated[
         bool, typer.Option("--stochastic", help="The program's answers depend on SCHEDGAP_SEED.")
     ] = False,
-    family: Annotated[str, typer.Option("--family", help="The method's family of problems.")] = DEFAULT_FAMILY,
+    family: Annotated[
+        str, typer.Option("--family", help="The method's family of problems.", autocompletion=complete_family)
+    ] = DEFAULT_FAMILY,
     jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> None:
@@ -52,6 +61,6 @@ def check(
     else:
         rows = [(each.check, str(each.result), each.detail) for each in checked.checks]
         title = f"{checked.method} of family {checked.family} on {len(checked.instances)} instances"
-        console().print(plain_table(title, ("check", "result", "detail"), rows))
+        show_table(title, HEADS, rows)
     if not checked.is_passed:
         raise typer.Exit(NOT_KEPT)

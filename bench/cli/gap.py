@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from schedgap.bench import api
+from schedgap.bench.cli.completion import complete_method
 from schedgap.bench.cli.ending import finish
 from schedgap.bench.cli.options import (
     AsJson,
@@ -35,10 +36,18 @@ from schedgap.instances.family import find_family
 def gap(
     instance: InstanceFile,
     method: Annotated[
-        list[str] | None, typer.Option("--method", "-m", help="NAME or NAME[parameter=value,...]; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--method", "-m", help="NAME or NAME[parameter=value,...]; repeatable.", autocompletion=complete_method
+        ),
     ] = None,
     bound: Annotated[
-        str | None, typer.Option("--bound", help="Method to prove the bound with, if none of the methods does.")
+        str | None,
+        typer.Option(
+            "--bound",
+            help="Method to prove the bound with, if none of the methods does.",
+            autocompletion=complete_method,
+        ),
     ] = None,
     time_limit: Annotated[
         float, typer.Option("--time-limit", min=0, max=MAX_TIME_LIMIT_S, help="Seconds that each method may use.")

@@ -8,16 +8,19 @@ from typing import Annotated, Any
 
 import typer
 
+from schedgap.bench.cli.completion import complete_family
 from schedgap.bench.cli.options import AsJson, Force, InstanceFile, OutFile, Parameters, refuse_existing
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.suites.source import Source, family_of_file
 from schedgap.instances.documents.array_files import arrays_beside
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.errors import InstanceError, did_you_mean
 from schedgap.instances.family import FAMILIES, find_family
 
 
 def generate(
-    family: Annotated[str, typer.Argument(help="Family of problems, such as provisioning.")],
+    family: Annotated[
+        str, typer.Argument(help="Family of problems, such as provisioning.", autocompletion=complete_family)
+    ],
     generator: Annotated[str, typer.Argument(help="Name of a generator (`schedgap list instances`).")],
     out: OutFile,
     parameters: Parameters = None,
@@ -37,7 +40,12 @@ def import_trace(
     ] = None,
     *,
     out: OutFile,
-    family: Annotated[str, typer.Option("--family", help="Of the instance, where several read the format.")] = "",
+    family: Annotated[
+        str,
+        typer.Option(
+            "--family", help="Of the instance, where several read the format.", autocompletion=complete_family
+        ),
+    ] = "",
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -91,7 +99,9 @@ def _reading(format_name: str, family: str) -> str:
     readers = sorted(each.name for each in FAMILIES.values() if format_name in each.importers)
     if not readers:
         formats = sorted({name for each in FAMILIES.values() for name in each.importers})
-        raise InstanceError(f"there is no import format '{format_name}'; known are {', '.join(formats)}.")
+        raise InstanceError(
+            f"there is no import format '{format_name}'; {did_you_mean(format_name, formats)}known are {', '.join(formats)}."
+        )
     if len(readers) > 1:
         raise InstanceError(f"format '{format_name}' is read by {', '.join(readers)}; choose one by --family.")
     return readers[0]

@@ -1,29 +1,29 @@
-"""`schedgap list`: what there is to choose from."""
+"""`schedgap list`: what there is to choose from; light, as `list suites` is asked for often."""
 
-# ruff: noqa: TC001 - typer reads the annotations when the program runs.
+# ruff: noqa: TC003 - typer reads the annotations when the program runs.
 
 from __future__ import annotations
 
-import inspect
 import json
 from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.cli.options import AsJson, Plugins
-from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.records.host import package_version
-from schedgap.bench.statistics.tables import console, plain_table
-from schedgap.bench.suites.suite import read_suite, shipped_suites
-from schedgap.formulations.backends.dispatch import BACKENDS
-from schedgap.instances.family import FAMILIES
-from schedgap.instances.method import REGISTRY
-from schedgap.instances.traces import TRACES
+from schedgap.bench.cli.completion import complete_family
+from schedgap.bench.statistics.tables import NOTHING, Head, short, table_lines, terminal_width
+from schedgap.bench.suites.shipped import suite_rows
+from schedgap.instances.errors import InstanceError, did_you_mean
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
+
+Row = dict[str, Any]
+# What a line says of each, and how much room it has at the least.
+ABOUT = {"suites": "question", "methods": "summary", "instances": "summary"}
+LEAST_ABOUT = 24
 
 
 class Kind(StrEnum):
@@ -38,95 +38,72 @@ class Kind(StrEnum):
 
 def list_things(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
-    plugin: Plugins = None,
-    as_json: AsJson = False,
+    family: Annotated[
+        str, typer.Option("--family", "-f", help="Of this family of problems only.", autocompletion=complete_family)
+    ] = "",
+    long: Annotated[
+        bool, typer.Option("--long", "-l", help="All that is known of each: parameters, choices, version.")
+    ] = False,
+    plugin: Annotated[
+        list[Path] | None, typer.Option("--plugin", help="Python file with methods of your own; repeatable.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")] = False,
 ) -> None:
     """List suites, methods, solver back ends, instance generators and formats, or public traces."""
-    makers = {
-        Kind.SUITES: _suites,
-        Kind.METHODS: lambda: _methods(plugin or []),
-        Kind.BACKENDS: _backends,
-        Kind.INSTANCES: _instances,
-        Kind.TRACES: _traces,
-    }
-    rows: list[dict[str, Any]] = makers[kind]()
+    rows: list[Row] = suite_rows() if kind is Kind.SUITES else _listed(kind, plugin or [])
+    if family:
+        known = {row["family"] for row in rows if "family" in row}
+        if family not in known:
+            raise InstanceError(
+                f"there are no {kind} of family '{family}'; {did_you_mean(family, known)}"
+                f"families with {kind}: {', '.join(sorted(known)) or 'none'}."
+            )
+        rows = [row for row in rows if row["family"] == family]
     if as_json:
         typer.echo(json.dumps({str(kind): rows}))
         return
-    for row in rows:
-        _show_choices(row)
-    titles = list(rows[0]) if rows else []
-    console().print(plain_table("", titles, [[_shown(row[title]) for title in titles] for row in rows]))
+    lines = _short_lines(rows, ABOUT[kind]) if kind in ABOUT and not long else _long_lines(rows)
+    typer.echo("\n".join(lines))
 
 
-def _suites() -> list[dict[str, Any]]:
-    suites = (read_suite(name)[0] for name in shipped_suites())
-    return [{"name": suite.name, "family": suite.family, "question": suite.question} for suite in suites]
-
-
-def _methods(plugins: list[Path]) -> list[dict[str, Any]]:
-    load_families()
-    load_catalogue(sorted(FAMILIES), [str(path) for path in plugins])
-    return [
-        {
-            "family": method.family,
-            "name": method.name,
-            "version": method.version,
-            "proves": "optimum" if method.exact else "bound" if method.bounds else "",
-            "parameters": dict(method.parameters),
-            "choices": dict(method.choices),
-            "summary": method.summary,
-        }
-        for _, method in sorted(REGISTRY.items())
-    ]
-
-
-def _backends() -> list[dict[str, Any]]:
-    return [
-        {
-            "name": backend.name,
-            "solver": backend.solver,
-            "package": backend.package,
-            "version": package_version(backend.package) or "not installed",
-            "takes": ", ".join(kind for kind, can in (("LP", backend.lp), ("MIP", backend.mip)) if can),
-        }
-        for backend in BACKENDS.values()
-    ]
-
-
-def _instances() -> list[dict[str, Any]]:
-    load_families()
-    rows = []
-    for family in FAMILIES.values():
-        for kind, makers in (("generator", family.generators), ("import format", family.importers)):
-            for name, maker in makers.items():
-                parameters = inspect.signature(maker).parameters.values()
-                rows.append(
-                    {
-                        "family": family.name,
-                        "kind": kind,
-                        "name": name,
-                        "parameters": {p.name: p.default for p in parameters if p.default is not p.empty},
-                        "summary": (inspect.getdoc(maker) or "").split("\n")[0],
-                    }
-                )
+def _listed(kind: Kind, plugins: list[Path]) -> list[Row]:
+    rows: list[Row] = getattr(import_module("schedgap.bench.cli.listed"), kind)(plugins)
     return rows
 
 
-def _traces() -> list[dict[str, Any]]:
-    return [
-        {
-            "name": trace.name,
-            "family": trace.family,
-            "format": trace.importer,
-            "file": trace.file_name,
-            "about": trace.about,
-        }
-        for trace in TRACES.values()
-    ]
+def _short_lines(rows: Sequence[Row], about: str) -> list[str]:
+    """Return a line for each row, its name and the beginning of what is said about it, below those of its family."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(", ".join(filter(None, [row["family"], row.get("kind")])), []).append(row)
+    lines: list[str] = []
+    is_cut = False
+    for group, members in groups.items():
+        lines += ["", group] if lines else [group]
+        width = max(len(row["name"]) for row in members) + 4
+        room = terminal_width() - width
+        for row in members:
+            said = short(row[about], max(room, 3)) if room >= LEAST_ABOUT else ""
+            is_cut = is_cut or said != row[about]
+            lines.append(f"  {row['name']:<{width - 2}}{said}".rstrip())
+    more = "What is said of each is cut; --long has all of it." if is_cut else "--long says more of each."
+    return [*lines, "", more] if lines else []
 
 
-def _show_choices(row: dict[str, Any]) -> None:
+def _long_lines(rows: Sequence[Row]) -> list[str]:
+    """Return all that rows say, as a table, or where that is too wide, a block of lines for each."""
+    for row in rows:
+        _show_choices(row)
+    titles = list(rows[0]) if rows else []
+    cells = [[_shown(row[title]) or NOTHING for title in titles] for row in rows]
+    return table_lines("", [_head(title) for title in titles], cells)
+
+
+def _head(title: str) -> Head:
+    return Head(title, is_text=title != "version", is_prose=title not in ("family", "kind", "name"))
+
+
+def _show_choices(row: Row) -> None:
     """Show what a method's parameter may be behind its default: `backend=highs|scip|cbc`."""
     for name, choices in row.pop("choices", {}).items():
         default = row["parameters"][name]

@@ -1,50 +1,159 @@
-"""A progress bar with the time left, on stderr, where that is a terminal."""
+"""How far the work is, on stderr: a bar and what is going on where that is a terminal, else a line now and then."""
 
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from typing import TYPE_CHECKING, Self
 
+import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
+from rich.text import Text
+
+from schedgap.bench.isolation.activity import activities
+from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.tables import in_seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import TracebackType
 
+    from rich.console import RenderableType
+
     from schedgap.bench.api import Progress
+    from schedgap.bench.records.record import Record
+
+# Without a terminal: a line so often, and at each tenth of the runs, unless the last line is this young.
+PERIOD_S = 30.0
+LEAST_S = 10.0
+# Of what goes on at a time, this many are shown.
+SHOWN = 4
 
 
 class ProgressBar:
-    """Context manager; `show` is what `run_suite` and `gap` take as `on_progress`."""
+    """Context manager; `show` is what `run_suite` and `gap` take as `on_progress`.
 
-    def __init__(self, what: str) -> None:
-        self._bars = Bars(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
-        self._task = self._bars.add_task(f"{what}: preparing", total=None)
-        self._what = what
+    quiet : show nothing. verbose : tell of each run that has ended.
+    """
+
+    def __init__(self, what: str, *, quiet: bool = False, verbose: bool = False) -> None:
+        self._what, self._quiet, self._verbose = what, quiet, verbose
+        self._done = self._total = self._failed = 0
+        self._start = self._last = self._first = time.monotonic()
+        self._tenth = 0
+        self._ended = threading.Event()
+        self._ticks = threading.Thread(target=self._tick, daemon=True)
+        is_terminal = sys.stderr.isatty() and not quiet
+        self._bars = _Bars(self) if is_terminal else None
 
     def __enter__(self) -> Self:
-        self._bars.start()
+        if self._bars is not None:
+            self._bars.start()
+        elif not self._quiet:
+            self._ticks.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bars.stop()
+        self._ended.set()
+        if self._bars is not None:
+            self._bars.stop()
 
     def show(self, progress: Progress) -> None:
         """Show how far the work is."""
         for note in progress.notes:
-            self._bars.console.print(note, soft_wrap=True, markup=False, highlight=False)
-        last = "" if progress.record is None else f": {progress.record.run.label}"
-        self._bars.update(self._task, total=progress.total, completed=progress.done, description=f"{self._what}{last}")
+            self._say(note)
+        if not progress.done:
+            self._first = time.monotonic()
+        if progress.record is not None:
+            self._failed += progress.record.status in FAILED
+            if self._verbose:
+                self._say(_ending(progress.record))
+        self._done, self._total = progress.done, progress.total
+        if self._bars is not None:
+            self._bars.update(self._bars.task, total=progress.total, completed=progress.done)
+        elif not self._quiet and progress.total:
+            tenth = 10 * progress.done // progress.total
+            if tenth > self._tenth and time.monotonic() - self._last >= LEAST_S:
+                self._tenth = tenth
+                self._tell()
+
+    def state(self) -> str:
+        """Return how far the work is, how long it took and may still take, and what goes on."""
+        parts = [f"{self._done} of {self._total} runs"] if self._total else ["preparing"]
+        parts += [f"{self._failed} failed"] if self._failed else []
+        parts.append(f"{duration(time.monotonic() - self._start)} elapsed")
+        parts += [f"about {left} left"] if (left := self.left()) else []
+        now = list(shown_activities())
+        return f"{self._what}: {', '.join(parts)}" + (f"; now {', '.join(now)}" if now else "")
+
+    def left(self) -> str:
+        """Return how long the rest takes if it goes on like this; empty where nothing tells."""
+        if not 0 < self._done < self._total:
+            return ""
+        return duration((time.monotonic() - self._first) / self._done * (self._total - self._done))
+
+    def _say(self, line: str) -> None:
+        if self._bars is not None:
+            self._bars.console.print(line, soft_wrap=True, markup=False, highlight=False)
+        elif not self._quiet:
+            typer.echo(line, err=True)
+
+    def _tell(self) -> None:
+        self._last = time.monotonic()
+        self._say(self.state())
+
+    def _tick(self) -> None:
+        while not self._ended.wait(1.0):
+            if time.monotonic() - self._last >= PERIOD_S:
+                self._tell()
+
+
+class _Bars(Bars):
+    """A bar, and below it what goes on."""
+
+    def __init__(self, owner: ProgressBar) -> None:
+        self._owner = owner
+        super().__init__(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            refresh_per_second=4,
+        )
+        self.task = self.add_task(owner._what, total=None)
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Yield what is drawn."""
+        yield self.make_tasks_table(self.tasks)
+        left = self._owner.left()
+        for line in ([f"about {left} left"] if left else []) + list(shown_activities()):
+            yield Text(f"  {line}", no_wrap=True, overflow="ellipsis")
+
+
+def shown_activities() -> Iterable[str]:
+    """Yield what goes on, equal things once, and how much more there is."""
+    now = list(dict.fromkeys(activities()))
+    yield from now[:SHOWN]
+    if len(now) > SHOWN:
+        yield f"{len(now) - SHOWN} more"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words, with as much precision as a forecast has: `45 s`, `4 min`, `2.5 h`."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.1f} h"
+
+
+def _ending(record: Record) -> str:
+    """Return how a run ended, in a line."""
+    wall_s = record.measurement.wall_s
+    took = "" if wall_s is None else f", {in_seconds(wall_s)} s"
+    return f"{record.run.label} on {record.run.instance}: {record.status}{took}"

@@ -7,15 +7,18 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from schedgap.bench.api import run_suite
+from schedgap.bench.cli.completion import complete_suite
 from schedgap.bench.cli.ending import finish
 from schedgap.bench.cli.options import AsJson, Audit, Jobs, Plugins, Policies, Programs, given_plugins
 from schedgap.bench.cli.progress import ProgressBar
+from schedgap.bench.cli.runs import show_forecast
 from schedgap.bench.cli.show import show_suite
+from schedgap.bench.forecast import forecast
 
 
 class Executor(StrEnum):
@@ -44,7 +47,11 @@ class Retry(StrEnum):
 
 def run(
     suite: Annotated[
-        str, typer.Argument(help="Name of a shipped suite (`schedgap list suites`) or path of a TOML file.")
+        str,
+        typer.Argument(
+            help="Name of a shipped suite (`schedgap list suites`) or path of a TOML file.",
+            autocompletion=complete_suite,
+        ),
     ],
     out: Annotated[Path | None, typer.Option("--out", help="Directory of the journal; runs/SUITE by default.")] = None,
     jobs: Jobs = None,
@@ -75,6 +82,20 @@ def run(
         ),
     ] = None,
     audit: Audit = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-k",
+            metavar="EXPR",
+            help="Only runs with EXPR in the name of method, instance or group (A|B: either; * and ? as in file names); "
+            "repeatable: all must match. The others stay missing.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be run, and how long it may take; run and write nothing.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table; failures are told.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell of each run when it has ended.")] = False,
     isolation: Annotated[
         Isolation,
         typer.Option("--isolation", help="How runs are kept apart; runexec: by BenchExec, where it is installed."),
@@ -86,25 +107,30 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a suite, or what is missing of it, and print its table."""
-    with ProgressBar(f"suite {suite}") as bar:
-        result = run_suite(
-            suite,
-            out=out,
-            jobs=jobs,
-            plugins=given_plugins(plugin, program, policy),
-            trace=trace,
-            retry=retry.value,
-            fresh=fresh,
-            executor=executor.value,
-            address=address,
-            audit=audit,
-            isolation=isolation.value,
-            shard=shard,
-            on_progress=bar.show,
-        )
+    asked: dict[str, Any] = {
+        "out": out,
+        "jobs": jobs,
+        "plugins": given_plugins(plugin, program, policy),
+        "trace": trace,
+        "retry": retry.value,
+        "fresh": fresh,
+        "only": only or (),
+        "audit": audit,
+        "isolation": isolation.value,
+        "shard": shard,
+    }
+    if dry_run:
+        expected = forecast(suite, **asked)
+        if as_json:
+            typer.echo(json.dumps(expected.to_json(), allow_nan=False))
+        else:
+            show_forecast(expected)
+        return
+    with ProgressBar(f"suite {suite}", quiet=quiet, verbose=verbose) as bar:
+        result = run_suite(suite, executor=executor.value, address=address, on_progress=bar.show, **asked)
     if as_json:
         typer.echo(json.dumps(result.to_json(), allow_nan=False))
-    elif result.records:
+    elif result.records and not quiet:
         show_suite(result)
     if shard is not None and not result.records and not result.undone:
         # More shards than runs: this one has nothing to do, and that is no fault.

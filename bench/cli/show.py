@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.measure import Measurement
-from rich.text import Text
 
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.headlines import find_headline, headline_rows
@@ -15,14 +13,17 @@ from schedgap.bench.statistics.measure_rows import lines_of
 from schedgap.bench.statistics.ratios import with_ratios
 from schedgap.bench.statistics.tables import (
     NOTHING,
-    console,
+    Head,
     failures,
+    folded,
+    in_percent,
+    in_seconds,
     measured,
     number,
     percent,
     readable,
-    ruled_table,
-    seconds,
+    table_lines,
+    terminal_width,
     verified_note,
 )
 from schedgap.instances.family import FAMILIES
@@ -30,9 +31,6 @@ from schedgap.instances.method_text import method_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from rich.console import Console
-    from rich.table import Table
 
     from schedgap.bench.api import GapResult, SuiteResult
     from schedgap.bench.floor import Floor
@@ -43,24 +41,44 @@ if TYPE_CHECKING:
 
 # A sweep over more values is a figure of the report only.
 MOST_COLUMNS = 12
-# Wider than any table.
-UNBOUNDED = 100_000
+
+
+def say(*texts: str) -> None:
+    """Print sentences, folded between words."""
+    for text in texts:
+        typer.echo("\n".join(folded(text, terminal_width())))
+
+
+def show_table(title: str, heads: Sequence[Head], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table that fits the terminal."""
+    typer.echo("\n".join(table_lines(title, heads, rows)))
+
+
+def show_further_table(title: str, heads: Sequence[Head], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table below something else."""
+    typer.echo()
+    show_table(title, heads, rows)
 
 
 def show_suite(result: SuiteResult) -> None:
     """Print a suite's table and notes."""
     counts = f"{len(result.records)} runs, {result.measured_now} of them now, {result.failed} failed"
+    counts += _missing(result.planned, len(result.records))
     rows = headline_rows(result.suite, result.records)
     last = [f"{counts}; recorded in {result.directory}."]
     _show(result.suite, result.suite.title, result.records, rows, last)
     if result.audit is not None:
-        typer.echo(result.audit.line())
+        say(result.audit.line())
+
+
+def _missing(planned: int, done: int) -> str:
+    return f", {planned - done} of {planned} still to be done" if planned != done else ""
 
 
 def show_results(results: Results, rows: Sequence[dict[str, Any]]) -> None:
     """Print the suite's table and what failed; of a directory without a plan, a row for each method."""
     counts = f"{len(results.records)} runs, {sum(record.status in FAILED for record in results.records)} failed"
-    counts += f", {results.missing} of {results.planned} still to be done{results.part}" if results.missing else ""
+    counts += _missing(results.planned, len(results.records)) + results.part
     title = f"Runs in {results.directory}" if results.suite is None else results.suite.title
     last = [f"{counts}; recorded in {results.directory}.", *failures(results.records)]
     _show(results.suite, title, results.records, rows, last)
@@ -70,80 +88,92 @@ def _show(
     suite: Suite | None, title: str, records: Sequence[Record], rows: Sequence[dict[str, Any]], last: Sequence[str]
 ) -> None:
     """Print a table and its notes; `last` are the last of these."""
-    screen = console()
     headline = find_headline(suite)
-    screen.print(headline.table(title, rows, FAMILIES.get(records[0].run.family)))
+    typer.echo("\n".join(headline.lines(title, rows, FAMILIES.get(records[0].run.family))))
     lines = [verified_note(records), *filter(None, [headline.note(rows)])]
     if suite is not None:
-        show_figures(screen, suite, records)
+        show_figures(suite, records)
         lines.insert(0, suite.question)
     if suite is not None and suite.source:
         lines.append(f"The paper's figures: {suite.source}.")
-    screen.print(Text("\n".join([*lines, *last])))
+    say("", *lines, *last)
 
 
 def show_gap(result: GapResult, unit: str) -> None:
     """Print the table and notes of one instance."""
     content = result.to_json()
-    titles = ["method", "status", f"objective ({unit})", "own bound", "gap", "time"]
-    table = ruled_table(result.instance, titles)
-    for row in content["results"]:
-        figures = number(row["objective"]), number(row["bound"]), percent(row["gap"]), seconds(row["wall_s"])
-        table.add_row(*map(Text, (row["method"], row["status"], *figures)))
+    heads = [
+        Head("method", is_text=True),
+        Head("status", 1, is_text=True),
+        Head(f"objective ({unit})", 2),
+        Head(f"own bound ({unit})", 4),
+        Head("gap (%)"),
+        Head("time (s)", 3),
+    ]
+    rows = [
+        (
+            *(row["method"], row["status"], number(row["objective"]), number(row["bound"])),
+            *(in_percent(row["gap"]), in_seconds(row["wall_s"])),
+        )
+        for row in content["results"]
+    ]
+    show_table(result.instance, heads, rows)
     bound, objective = number(content["bound"]), number(content["best_objective"])
-    screen = console()
-    screen.print(table)
-    screen.print(Text(f"best proven bound {bound}, best verified solution {objective} {unit}"))
+    say(f"best proven bound {bound}, best verified solution {objective} {unit}")
     if result.audit is not None:
-        typer.echo(result.audit.line())
+        say(result.audit.line())
 
 
-def show_figures(screen: Console, suite: Suite, records: Sequence[Record]) -> None:
+def show_figures(suite: Suite, records: Sequence[Record]) -> None:
     """Print a suite's maps, and its sweeps over parameters of instances, which rows of its table average over."""
     for shown in build_maps(suite.map, records):
-        screen.print(_map_table(shown))
-        screen.print(
-            Text(f"The lowest mean {readable(shown.measure)}, and on how many of the instances it is the best.")
-        )
+        _show_map(shown)
+        say(f"The lowest mean {readable(shown.measure)}, and on how many of the instances it is the best.")
     ratios = with_ratios(records, [sweep.y for sweep in suite.sweep])
     for sweep in suite.sweep:
         chosen = [record for record in ratios if not sweep.methods or record.run.method in sweep.methods]
         if not any(sweep.x in record.run.parameters for record in chosen):
-            table = _sweep_table(sweep, [record for record in chosen if sweep.x in record.run.source])
-            if table is not None:
-                screen.print(table)
+            _show_sweep(sweep, [record for record in chosen if sweep.x in record.run.source])
 
 
-def _map_table(shown: MethodMap) -> Table:
-    table = ruled_table(shown.name, [f"{readable(shown.y)} \\ {readable(shown.x)}", *map(str, shown.xs)])
-    for y, cells in zip(shown.ys, shown.cells, strict=True):
-        table.add_row(str(y), *(Text(NOTHING if cell is None else _best(cell)) for cell in cells))
-    return table
+def _show_map(shown: MethodMap) -> None:
+    heads = [Head(f"{readable(shown.y)} \\ {readable(shown.x)}"), *_values(map(str, shown.xs))]
+    rows = [
+        [str(y), *(NOTHING if cell is None else _best(cell) for cell in cells)]
+        for y, cells in zip(shown.ys, shown.cells, strict=True)
+    ]
+    show_further_table(shown.name, heads, rows)
+
+
+def _values(xs: Iterable[str]) -> list[Head]:
+    """Return the columns of a parameter's values, of which the last are left out first."""
+    return [Head(x, rank) for rank, x in enumerate(xs)]
 
 
 def _best(cell: Cell) -> str:
     return f"{cell.method}\n{measured(cell.mean)} ({cell.won} of {cell.instances})"
 
 
-def _sweep_table(sweep: Sweep, records: Iterable[Record]) -> Table | None:
-    """Return a row for each line of a sweep; None where there is nothing to compare, or no room."""
+def _show_sweep(sweep: Sweep, records: Iterable[Record]) -> None:
+    """Print a row for each line of a sweep, unless there is nothing to compare, or no room."""
     lines = [line for line in lines_of(records, sweep.x, sweep.y) if not line.is_predicted]
     xs = sorted({x for line in lines for x in line.x})
     if not 2 <= len(xs) <= MOST_COLUMNS:
-        return None
+        return
     has_groups = len({line.group for line in lines}) > 1
-    titles = [*(["instances"] if has_groups else []), "method", *map(number, xs)]
-    table = ruled_table(f"{sweep.title}: mean {readable(sweep.y)} by {readable(sweep.x)}", titles)
+    names = [*(["instances"] if has_groups else []), "method"]
+    rows = []
     for line in lines:
         means = dict(zip(line.x, line.mean, strict=True))
-        names = [*([line.group or NOTHING] if has_groups else []), method_label(line.method, line.given)]
-        table.add_row(*map(Text, names), *(Text(measured(means.get(x))) for x in xs))
-    return table
+        own = [*([line.group or NOTHING] if has_groups else []), method_label(line.method, line.given)]
+        rows.append([*own, *(measured(means.get(x)) for x in xs)])
+    heads = [*(Head(name, is_text=True) for name in names), *_values(map(number, xs))]
+    show_further_table(f"{sweep.title}: mean {readable(sweep.y)} by {readable(sweep.x)}", heads, rows)
 
 
 def show_floor(found: Floor) -> None:
     """Print what a cluster pays, what nobody can pay less than, the plan, its machines, and price against moves."""
-    screen, chosen = console(), found.chosen
+    chosen = found.chosen
     scale, unit = found.family.objective_scale, found.family.objective_unit
 
     def price(value: int | None) -> str:
@@ -161,36 +191,34 @@ def show_floor(found: Floor) -> None:
     lines.append(line("best plan", chosen.price, f", gap {percent(chosen.gap)}{moved}"))
     if found.price_now is not None and found.pending:
         lines.append("What is on no machine costs nothing now, and is placed in every plan and in the floor.")
-    screen.print(Text("\n".join(lines)))
+    say(*lines)
     cluster = found.family.cluster
     if cluster is not None and chosen.plan is not None:
-        _show_machines(screen, cluster.machines_now(found.instance), cluster.machines_of(found.instance, chosen.plan))
+        _show_machines(cluster.machines_now(found.instance), cluster.machines_of(found.instance, chosen.plan))
     if len(found.front) > 1:
-        table = ruled_table(
-            "Price against moves", ["may move", f"best plan ({unit})", f"floor ({unit})", "gap", "moves"]
-        )
-        for point in found.front:
-            most = "any" if point.max_moves is None else str(point.max_moves)
-            moves = NOTHING if point.moves is None else str(point.moves)
-            table.add_row(most, price(point.price), price(point.floor), percent(point.gap), moves)
-        screen.print(table)
-    for text in (*found.instance.notes, *found.problems):
-        screen.print(Text(text))
+        heads = [
+            Head("may move"),
+            Head(f"best plan ({unit})"),
+            Head(f"floor ({unit})"),
+            Head("gap (%)", 1),
+            Head("moves", 2),
+        ]
+        rows = [
+            (
+                "any" if point.max_moves is None else str(point.max_moves),
+                *(price(point.price), price(point.floor), in_percent(point.gap)),
+                NOTHING if point.moves is None else str(point.moves),
+            )
+            for point in found.front
+        ]
+        show_further_table("Price against moves", heads, rows)
+    say("", *found.instance.notes, *found.problems)
 
 
-def _show_machines(screen: Console, before: dict[str, int], after: dict[str, int]) -> None:
-    """Print how many machines of each type there are; where names are too long for a table, lines that end with them."""
-    titles = [*(["now"] if before else []), "plan"]
-    rows = [
-        (name, [str(counts.get(name, 0)) for counts in ([before] if before else []) + [after]])
-        for name in dict.fromkeys((*after, *before))
-    ]
-    table = ruled_table("Machines", ["type", *titles])
-    for name, cells in rows:
-        table.add_row(Text(name), *cells)
-    if Measurement.get(screen, screen.options.update(max_width=UNBOUNDED), table).maximum <= screen.width:
-        screen.print(table)
-        return
-    screen.print(Text("Machines", style="bold"))
-    for name, cells in (("type", titles), *rows):
-        screen.print(Text("".join(f"{cell:>6}" for cell in cells) + f"  {name}"), soft_wrap=True)
+def _show_machines(before: dict[str, int], after: dict[str, int]) -> None:
+    """Print how many machines of each type there are."""
+    sides = [*([before] if before else []), after]
+    rows = [(*(str(side.get(name, 0)) for side in sides), name) for name in dict.fromkeys((*after, *before))]
+    # The names last: they may be long.
+    heads = [*([Head("now")] if before else []), Head("plan"), Head("type", is_text=True)]
+    show_further_table("Machines", heads, rows)

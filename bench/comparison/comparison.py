@@ -18,7 +18,9 @@ from schedgap.bench.statistics.summary import is_measured
 from schedgap.bench.suites.results import Results, read_results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from schedgap.bench.records.record import Record
 
 MIN_EFFECT = 0.001
 # Of a list of names, this many are told.
@@ -121,8 +123,7 @@ def compare_results(
         return Comparison(*sides, problem=problem)
     pairs, best, contradictions = judge_together(pair_up(base.records, new.records))
     if not any(pair.base is not None and pair.new is not None for pair in pairs):
-        problem = "BASE and NEW have no instance, method and seed in common; compare runs of one suite."
-        return Comparison(*sides, problem=problem)
+        return Comparison(*sides, problem=_nothing_common(base.records, new.records))
     methods = compare_methods(pairs, best)
     regressions = [contradicting(run, reason) for run, reason in contradictions]
     improvements: list[Finding] = []
@@ -147,6 +148,24 @@ def compare_results(
         min_effect,
         time_factor,
     )
+
+
+def _nothing_common(base: Sequence[Record], new: Sequence[Record]) -> str:
+    """Return in one sentence why no run of one side is a run of the other."""
+    parts: dict[str, Callable[[Record], str]] = {
+        "families": lambda record: record.run.family,
+        "instances": lambda record: record.run.digest,
+        "methods": lambda record: record.run.label,
+    }
+    for what, name in parts.items():
+        here, there = {name(record) for record in base}, {name(record) for record in new}
+        if not here & there:
+            names = [
+                _listed(dict.fromkeys(record.run.instance if what == "instances" else name(record) for record in side))
+                for side in (base, new)
+            ]
+            return f"BASE and NEW are of different {what}, {names[0]} and {names[1]}; compare runs of one suite."
+    return "BASE and NEW have no instance, method and seed in common; compare runs of one suite."
 
 
 def _side(results: Results) -> Side:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from schedgap.bench.comparison import wording
 from schedgap.bench.comparison.comparison import Verdict
-from schedgap.bench.comparison.tables import METHODS, TEXTS, finding_rows, method_cells
+from schedgap.bench.comparison.tables import METHODS, finding_rows, method_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from schedgap.bench.comparison.comparison import Comparison
     from schedgap.bench.comparison.findings import Finding
+    from schedgap.bench.statistics.tables import Head
 
 # A comment holds 65,536 characters; the gravest come first, the other formats have them all.
 SHOWN_FINDINGS = 50
@@ -43,13 +44,12 @@ def to_markdown(comparison: Comparison) -> str:
 
 
 def _findings(findings: Sequence[Finding]) -> list[str]:
-    titles, rows = finding_rows(findings[:SHOWN_FINDINGS])
-    return [*_table(titles, rows), *_more(len(findings), SHOWN_FINDINGS, "findings")]
+    heads, rows = finding_rows(findings[:SHOWN_FINDINGS])
+    return [*_table(heads, rows), *_more(len(findings), SHOWN_FINDINGS, "findings")]
 
 
-def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    rule = ["---" if title in TEXTS else "---:" for title in titles]
-    lines = [_row(titles), _row(rule)]
+def _table(heads: Sequence[Head], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [_row(head.title for head in heads), _row("---" if head.is_text else "---:" for head in heads)]
     return [*lines, *(_row([_escaped(cell) for cell in row]) for row in rows), ""]
 
 

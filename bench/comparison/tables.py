@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from schedgap.bench.comparison import wording
-from schedgap.bench.statistics.tables import console, percent
+from schedgap.bench.statistics.tables import Head, folded, in_percent, table_lines, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,36 +14,49 @@ if TYPE_CHECKING:
     from schedgap.bench.comparison.findings import Finding
     from schedgap.bench.comparison.methods import MethodComparison
 
-FINDINGS = ("what", "method", "instance", "BASE", "NEW", "change", "why")
-METHODS = ("method", "pairs", "better", "worse", "same", "gap BASE", "gap NEW", "change of gap", "times as long")
-# Columns of text; the others hold figures.
-TEXTS = frozenset({"what", "method", "instance", "why"})
+FINDINGS = (
+    Head("what", is_text=True),
+    Head("method", is_text=True),
+    Head("instance", is_text=True),
+    Head("BASE", 2),
+    Head("NEW", 1),
+    Head("change"),
+    Head("why", 3, is_text=True, is_prose=True),
+)
+METHODS = (
+    Head("method", is_text=True),
+    Head("pairs", 3),
+    Head("better", 1),
+    Head("worse"),
+    Head("same", 4),
+    Head("gap BASE (%)", 5),
+    Head("gap NEW (%)", 2),
+    Head("change of gap (pp)"),
+    Head("times as long", 6),
+)
 SHOWN_FINDINGS = 30
 
 
 def to_tables(comparison: Comparison) -> str:
     """Return the text for a terminal: what is worse last, where the eye is; nothing of what cannot be compared."""
-    width = console().width
-    screen = Console(file=StringIO(), width=width, highlight=False)
+    lines: list[str] = []
     if comparison.methods:
         rows = [method_cells(method) for method in comparison.methods]
-        screen.print(_table("Methods: gaps to the best proven bound of both sides", METHODS, rows))
+        lines += table_lines("Methods: gaps to the best proven bound of both sides", METHODS, rows)
     for title, findings in (("Improvements", comparison.improvements), ("Regressions", comparison.regressions)):
         if findings:
-            titles, rows = finding_rows(findings[:SHOWN_FINDINGS])
-            screen.print(_table(f"{title} ({len(findings)})", titles, rows))
+            heads, rows = finding_rows(findings[:SHOWN_FINDINGS])
+            lines += [""] if lines else []
+            lines += table_lines(f"{title} ({len(findings)})", heads, rows)
             if len(findings) > SHOWN_FINDINGS:
-                screen.print(f"and {len(findings) - SHOWN_FINDINGS} more; --format json has them all.")
-    for note in comparison.notes:
-        screen.print(Text(note))
-    if comparison.problem is None:
-        screen.print(Text(wording.verdict(comparison)))
-    assert isinstance(screen.file, StringIO)
-    return screen.file.getvalue()
+                lines.append(f"and {len(findings) - SHOWN_FINDINGS} more; --format json has them all.")
+    texts = [*comparison.notes, *([wording.verdict(comparison)] if comparison.problem is None else [])]
+    lines += [line for text in texts for line in folded(text, terminal_width())]
+    return "".join(f"{line}\n" for line in lines)
 
 
-def finding_rows(findings: Sequence[Finding]) -> tuple[Sequence[str], list[tuple[str, ...]]]:
-    """Return titles and rows of findings, without a last column that says nothing."""
+def finding_rows(findings: Sequence[Finding]) -> tuple[Sequence[Head], list[tuple[str, ...]]]:
+    """Return heads and rows of findings, without a last column that says nothing."""
     rows = [_finding_cells(finding) for finding in findings]
     if any(row[-1] for row in rows):
         return FINDINGS, rows
@@ -75,17 +83,8 @@ def method_cells(method: MethodComparison) -> tuple[str, ...]:
         str(method.better),
         str(method.worse),
         str(method.same),
-        percent(method.gap_base),
-        percent(method.gap_new),
+        in_percent(method.gap_base),
+        in_percent(method.gap_new),
         wording.gap_change(method),
         wording.time_ratio(method),
     )
-
-
-def _table(title: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table(title=Text(title), title_justify="left", title_style="bold")
-    for name in titles:
-        table.add_column(name, justify="left" if name in TEXTS else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table

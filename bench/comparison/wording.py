@@ -56,6 +56,8 @@ def change(finding: Finding) -> str:
         return NOTHING
     if finding.kind is Kind.TIME:
         return _interval(times(finding.change), finding.interval, times)
+    if finding.kind is Kind.GAP:
+        return f"{_interval(points(finding.change), finding.interval, points)} pp"
     return _interval(signed(finding.change), finding.interval, signed)
 
 
@@ -82,11 +84,11 @@ def sentence(finding: Finding) -> str:
 
 
 def gap_change(method: MethodComparison) -> str:
-    """Return the mean change of a method's gap, with its interval if the method draws at random."""
+    """Return the mean change of a method's gap in percentage points, with its interval if the method draws at random."""
     if method.gap is None:
         return NOTHING
     interval = (method.gap.low, method.gap.high) if method.stochastic else None
-    return _interval(signed(method.gap.mean), interval, signed)
+    return _interval(points(method.gap.mean), interval, points)
 
 
 def time_ratio(method: MethodComparison) -> str:
@@ -98,6 +100,11 @@ def time_ratio(method: MethodComparison) -> str:
 def signed(value: float) -> str:
     """Return a share with its sign."""
     return ("+" if value > 0 else "") + percent(value)
+
+
+def points(value: float) -> str:
+    """Return a difference of gaps with its sign, in percentage points."""
+    return signed(value).removesuffix("%")
 
 
 def times(value: float) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed
 
+from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import Request
 from schedgap.bench.isolation.pool import Pool
 from schedgap.bench.records.host import host_facts
@@ -97,7 +98,8 @@ def perform(task: Task) -> Performed:
         is_plugin=task.is_plugin,
         plugins=task.setting.plugins,
     )
-    answer = start_pool(task.setting).run(request, task.kind)
+    with doing(f"{run.label} on {run.instance}"):
+        answer = start_pool(task.setting).run(request, task.kind)
     return Performed(run, answer, host_facts(), task.setting.isolation)
 
 

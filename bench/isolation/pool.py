@@ -11,6 +11,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
+from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S
 from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth, start_spawner
 from schedgap.bench.isolation.judge import JUDGE_S, unjudged
@@ -129,7 +130,8 @@ class Pool:
         with trial:
             # One thread at a time: two processes compiling the same kernel would do the work twice.
             if label not in self._warmth:
-                self._warmth[label] = self._try(request, label, patience_s)
+                with doing(f"compiling kernels for {request.family}: {request.method}"):
+                    self._warmth[label] = self._try(request, label, patience_s)
         warmth = self._warmth[label]
         try:
             server = self._take(request, label, warmth, patience_s)

@@ -64,7 +64,7 @@ def read_pictures(directory: Path, keys: Container[str]) -> dict[str, Picture]:
                 except (ValueError, RecursionError):
                     continue
                 if row.key in keys and _is_sound(row):
-                    pictures[row.key] = Picture(row.axes, row.bars, row.left_out, row.curves)
+                    pictures[row.key] = Picture(row.axes, row.bars, row.left_out, row.curves, row.notes)
     except FileNotFoundError:
         return pictures
     except OSError as error:
@@ -86,13 +86,14 @@ def picture_lines(directory: Path) -> Iterator[tuple[str, int, bytes]]:
 
 
 class _Row(msgspec.Struct):
-    """A line. curves : lines of versions that knew no curves have none."""
+    """A line. curves, notes : lines of versions that knew none have none."""
 
     key: str
     axes: tuple[str, ...]
     bars: tuple[Bar, ...]
     left_out: int
     curves: tuple[Curve, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 _DECODER = msgspec.json.Decoder(_Row)

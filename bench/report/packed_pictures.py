@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class PackedPictures:
-    """Pictures as numbers: `axes`, `containers` (label, capacity...) and `parts` (label, amounts...) are tables.
+    """Pictures as numbers: `axes`, `containers` (label, kept, capacity...) and `parts` (label, amounts...) are tables.
 
-    A picture is [axes, left out, bars], a bar is [container, repeat, part, count, part, count, ...].
+    A picture is [axes, left out, bars, notes], a bar is [container, repeat, part, count, part, count, ...].
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class PackedPictures:
     def add(self, key: str, picture: Picture) -> None:
         """Pack a picture; `size` grows by the bytes of its JSON."""
         axes = self._number(self.axes, picture.axes)
-        packed = [axes, picture.left_out, [self._bar(bar) for bar in picture.bars]]
+        packed = [axes, picture.left_out, [self._bar(bar) for bar in picture.bars], picture.notes]
         self.pictures[key] = packed
         self.size += len(json.dumps([key, packed], separators=(",", ":")))
 
@@ -41,7 +41,7 @@ class PackedPictures:
         }
 
     def _bar(self, bar: Bar) -> list[int]:
-        packed = [self._number(self.containers, (bar.label, *map(_rounded, bar.capacity))), bar.repeat]
+        packed = [self._number(self.containers, (bar.label, bar.kept, *map(_rounded, bar.capacity))), bar.repeat]
         for part in bar.parts:
             packed += [self._number(self.parts, (part.label, *map(_rounded, part.amounts))), part.count]
         return packed

@@ -1,13 +1,13 @@
-"""Figures as text, and tables on a terminal."""
+"""Figures as text, and tables that fit a terminal: no name is split, and what there is no room for is named."""
 
 from __future__ import annotations
 
-import sys
+import re
+import shutil
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.cells import cell_len
 
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.summary import by_ending, reason_of
@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.record import Record
 
+# Of a file or a pipe, which wrap nothing; COLUMNS goes before it.
 PLAIN_WIDTH = 320
 NOTHING = "-"
 # Of a failed run's reason, this much is printed; the journal and `--json` have all of it.
 SHOWN_REASON = 160
-
-
-def console() -> Console:
-    """Return a console for stdout; wide where it is no terminal, so that tables in files do not wrap."""
-    return Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
+# Sentences in a cell are not folded narrower than this.
+PROSE_WIDTH = 24
+GAP = "  "
+INDENT = "    "
+# Where a line may end: behind a blank, and in `name[a=1,b=2]` at the parameters.
+_ENDS = re.compile(r"(?<=\s)(?=\S)|(?<=,)(?=[a-z_])|(?<=\S)(?=\[)")
 
 
 def percent(value: float | None) -> str:
@@ -50,6 +52,20 @@ def seconds(value: float | None) -> str:
     if value < 1:
         return f"{value * 1e3:.3g} ms"
     return f"{value:.2f} s" if value < 100 else f"{value:.0f} s"
+
+
+def in_seconds(value: float | None) -> str:
+    """Return a time without its unit, with three digits that count down to a microsecond."""
+    if value is None:
+        return NOTHING
+    if value < 1:
+        return f"{value:.6f}" if value < 1e-3 else f"{value:#.3g}"
+    return f"{value:.2f}" if value < 100 else f"{value:,.0f}"
+
+
+def in_percent(value: float | None) -> str:
+    """Return a share as `percent` does, without the sign."""
+    return percent(value).removesuffix("%")
 
 
 def number(value: float | None) -> str:
@@ -90,26 +106,146 @@ def failures(records: Iterable[Record]) -> list[str]:
 
 def short(reason: str, most: int) -> str:
     """Return a reason in one line of at most so many characters, which moves no cursor."""
-    line = "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(reason.split())
-    )
+    line = _harmless(" ".join(reason.split()))
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
-def plain_table(title: str, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Return a table of text."""
-    table = Table(title=Text(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for name in titles:
-        table.add_column(name)
+def _harmless(text: str) -> str:
+    """Return text that moves no cursor but to the next line."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def terminal_width() -> int:
+    """Return how many columns there are: COLUMNS, else the terminal's, else PLAIN_WIDTH."""
+    return shutil.get_terminal_size((PLAIN_WIDTH, 0)).columns
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Return text in lines of at most so many columns; a name that is longer has a line of its own."""
+    lines = []
+    for paragraph in _harmless(text).split("\n"):
+        line = ""
+        for piece in _ENDS.split(paragraph):
+            if line and cell_len((line + piece).rstrip()) > width:
+                lines.append(line.rstrip())
+                line = ""
+            line += piece
+        lines.append(line.rstrip())
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A column of a table on a terminal.
+
+    rank : columns of rank 0 stay, of the others the highest rank is left out first where there is no room. is_text : to
+    the left, and folded between words and parameters; figures are on the right and whole. is_prose : text that is no name.
+    """
+
+    title: str
+    rank: int = 0
+    is_text: bool = False
+    is_prose: bool = False
+
+    def least(self, cells: Iterable[str]) -> int:
+        """Return the width that the column needs."""
+        cells = list(cells)
+        whole = max(map(cell_len, cells), default=0)
+        if self.is_text:
+            longest = max((cell_len(piece.rstrip()) for cell in cells for piece in _ENDS.split(cell)), default=0)
+            whole = max(longest, min(whole, PROSE_WIDTH))
+        return max(whole, *map(cell_len, self.title.split()))
+
+    def most(self, cells: Iterable[str]) -> int:
+        """Return the width in which nothing is folded."""
+        return max(cell_len(self.title), *map(cell_len, cells), 0)
+
+
+def table_lines(
+    title: str,
+    heads: Sequence[Head],
+    rows: Sequence[Sequence[str]],
+    width: int | None = None,
+    groups: Sequence[object] = (),
+) -> list[str]:
+    """Return a table in lines of at most `width` columns, that of the terminal by default.
+
+    Where not even the columns of rank 0 have room, each row is a block of lines. groups : one for each row; an empty line
+    is between those that differ.
+    """
+    width = width or terminal_width()
+    rows = [[_harmless(cell) for cell in row] for row in rows]
+    columns = [[line for row in rows for line in row[place].split("\n")] for place in range(len(heads))]
+    least = [head.least(cells) for head, cells in zip(heads, columns, strict=True)]
+    kept = list(range(len(heads)))
+
+    def needed(places: Sequence[int]) -> int:
+        return sum(least[place] for place in places) + len(GAP) * (len(places) - 1)
+
+    while needed(kept) > width and any(heads[place].rank for place in kept):
+        kept.remove(max(kept, key=lambda place: (heads[place].rank, place)))
+    lines = folded(title, width) if title else []
+    if needed(kept) > width:
+        return lines + _blocks(heads, rows, width)
+    left = width - needed(kept)
+    widths = dict(zip(range(len(heads)), least, strict=True))
+    for place in sorted(kept, key=lambda place: not heads[place].is_text):
+        more = min(left, heads[place].most(columns[place]) - least[place])
+        widths[place] += more
+        left -= more
+    drawn = [_row([folded(heads[place].title, widths[place]) for place in kept], kept, heads, widths, bottom=True)]
+    drawn.append([GAP.join("-" * widths[place] for place in kept)])
+    for number, row in enumerate(rows):
+        if groups and number and groups[number] != groups[number - 1]:
+            drawn.append([""])
+        cells = [folded(row[p], widths[p]) if heads[p].is_text else row[p].split("\n") for p in kept]
+        drawn.append(_row(cells, kept, heads, widths))
+    lines += [line for block in drawn for line in block]
+    dropped = [heads[place].title for place in range(len(heads)) if place not in kept]
+    if dropped:
+        lines += folded(f"Not shown: {', '.join(dropped)}; COLUMNS={needed(range(len(heads)))} shows all.", width)
+    return lines
+
+
+def _row(
+    cells: Sequence[list[str]],
+    kept: Sequence[int],
+    heads: Sequence[Head],
+    widths: dict[int, int],
+    *,
+    bottom: bool = False,
+) -> list[str]:
+    """Return the lines of a row; with `bottom`, cells of fewer lines stand at its end."""
+    height = max(map(len, cells), default=1)
+    lines = []
+    for number in range(height):
+        parts = []
+        for place, texts in zip(kept, cells, strict=True):
+            at = number - (height - len(texts)) if bottom else number
+            text = texts[at] if 0 <= at < len(texts) else ""
+            blank = " " * (widths[place] - cell_len(text))
+            parts.append(text + blank if heads[place].is_text else blank + text)
+        lines.append(GAP.join(parts).rstrip())
+    return lines
+
+
+def _blocks(heads: Sequence[Head], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Return each row as lines: its names, and below them its figures, each behind its title."""
+    lines = []
+    room = width - len(INDENT)
     for row in rows:
-        table.add_row(*map(Text, row))
-    return table
-
-
-def ruled_table(title: str, titles: Sequence[str]) -> Table:
-    """Return a table without rows; numbers are on the right."""
-    table = Table(title=Text(title), title_justify="left", title_style="bold")
-    for name in titles:
-        is_text = name in ("method", "instances", "status", "type")
-        table.add_column(name, justify="left" if is_text else "right", overflow="fold")
-    return table
+        cells = [(head, " ".join(cell.split("\n"))) for head, cell in zip(heads, row, strict=True)]
+        lines += folded(GAP.join(cell for head, cell in cells if head.is_text and not head.is_prose), width)
+        below = [""]
+        for head, cell in cells:
+            if (head.is_text and not head.is_prose) or cell in ("", NOTHING):
+                continue
+            pair = f"{head.title}: {cell}"
+            if not below[-1]:
+                below[-1] = pair
+            elif cell_len(f"{below[-1]}, {pair}") <= room:
+                below[-1] += f", {pair}"
+            else:
+                below.append(pair)
+        lines += [INDENT + text for line in below if line for text in folded(line, room)]
+    return lines

@@ -13,6 +13,7 @@ from schedgap.bench.programs.program import Program
 from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.host import HOST_SCHEMA
+from schedgap.bench.records.journal import FILE_NAME as JOURNAL_NAME
 from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.record import PROCESS_GROUP
 from schedgap.bench.suites.suite import Suite
@@ -86,8 +87,27 @@ def write_plan(
         raise JournalError(f"{path}: cannot be written ({error.strerror}); choose another --out.") from None
 
 
-def command_words(
-    suite: str | Path, plugins: Sequence[str | Path | Program], trace: str | Path | None, audit: bool, isolation: str
+def find_directories(folder: Path) -> list[Path]:
+    """Return the directories of results in a folder, by name."""
+    return sorted(path.parent for path in folder.glob(f"*/{JOURNAL_NAME}"))
+
+
+def suite_of(directory: Path) -> str | None:
+    """Return the name of the suite of a directory, None where it has no plan that can be read."""
+    try:
+        name = json.loads((directory / FILE_NAME).read_text(encoding="utf-8"))["suite"]["name"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return str(name)
+
+
+def command_of(
+    suite: str | Path,
+    plugins: Sequence[str | Path | Program],
+    trace: str | Path | None,
+    audit: bool,
+    isolation: str,
+    only: Sequence[str] = (),
 ) -> list[str]:
     """Return the words of the command that does the same."""
     words = ["schedgap", "run", str(suite)]
@@ -100,6 +120,8 @@ def command_words(
         words += ["--trace", str(trace)]
     if audit:
         words.append("--audit")
+    for each in only:
+        words += ["-k", each]
     return words if isolation == PROCESS_GROUP else [*words, "--isolation", isolation]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.plugins.discover import load_families
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.errors import InstanceError, did_you_mean
 from schedgap.instances.family import FAMILIES, find_family
 from schedgap.instances.method_text import read_value
 
@@ -52,7 +52,8 @@ class Source:
         known = family.generators if self.kind == "generator" else family.importers
         if self.name not in known:
             raise InstanceError(
-                f"family {self.family} has no {self.kind} '{self.name}'; it has: {', '.join(sorted(known))}."
+                f"family {self.family} has no {self.kind} '{self.name}'; {did_you_mean(self.name, known)}"
+                f"it has: {', '.join(sorted(known))}."
             )
         maker = known[self.name]
         chosen = converted(maker, f"{self.kind} {self.name}", self.parameters)
@@ -95,7 +96,8 @@ def converted(maker: Callable[..., Any], what: str, given: Mapping[str, Scalar])
     chosen: dict[str, Scalar] = {}
     for name, value in given.items():
         if name not in known:
-            raise InstanceError(f"{what} has no parameter '{name}'; it has: {', '.join(known) or 'none'}.")
+            near = did_you_mean(name, known)
+            raise InstanceError(f"{what} has no parameter '{name}'; {near}it has: {', '.join(known) or 'none'}.")
         chosen[name] = read_value(what, name, value, known[name], InstanceError)
     return chosen
 

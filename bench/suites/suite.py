@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,9 +11,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from schedgap.bench.programs.program import Program, programs_among, resolved
 from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
+from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.source import Source
 from schedgap.instances.documents.json_files import first_problem
-from schedgap.instances.errors import SuiteError
+from schedgap.instances.errors import SuiteError, did_you_mean
 from schedgap.instances.method import NAME
 
 if TYPE_CHECKING:
@@ -250,16 +250,6 @@ class Suite(_Strict):
             yield Source(self.family, kind, name or "", path, dict(zip(axes, values, strict=True)))
 
 
-def shipped_suites() -> dict[str, Traversable]:
-    """Return the suites that come with the package, by name."""
-    folder = files("schedgap.bench.suites")
-    return {
-        entry.name.removesuffix(".toml"): entry
-        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
-        if entry.name.endswith(".toml")
-    }
-
-
 def read_suite(name: str | Path) -> tuple[Suite, Path]:
     """Return a suite by the name of a shipped one or the path of a TOML file, and the folder of that file.
 
@@ -274,7 +264,8 @@ def read_suite(name: str | Path) -> tuple[Suite, Path]:
         file = shipped[str(name)]
     elif not file.is_file():
         raise SuiteError(
-            f"there is no suite '{name}'; known are {', '.join(shipped)}, or give the path of a TOML file."
+            f"there is no suite '{name}'; {did_you_mean(str(name), shipped)}`schedgap list suites` names them all; "
+            "or give the path of a TOML file."
         )
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8-sig"))

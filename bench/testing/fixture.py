@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schedgap.bench.programs.program import Kind, Program, parse_program
-from schedgap.bench.suites.suite import shipped_suites
+from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.testing import PROPERTY
 from schedgap.bench.testing.gap_figures import Gaps, gaps_of, printed
 from schedgap.bench.testing.measure import measure_gap

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
-from schedgap.bench.statistics.tables import PLAIN_WIDTH, percent, plain_table
+from schedgap.bench.statistics.tables import Head, in_percent, table_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_TITLES = ("test", "method", "suite", "runs", "mean gap", "worst gap", "proven optimal")
+_HEADS = (
+    Head("test", is_text=True),
+    Head("method", is_text=True),
+    Head("suite", 4, is_text=True),
+    Head("runs", 3),
+    Head("mean gap (%)"),
+    Head("worst gap (%)", 1),
+    Head("proven optimal", 2),
+)
 
 
 def gap_lines(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
@@ -21,9 +26,6 @@ def gap_lines(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
     for test, row in rows:
         failed = f" ({row['failed']} failed)" if row["failed"] else ""
         proven = f"{row['proven_optimal']} of {row['runs']}"
-        gaps = (percent(row["gap_mean"]), percent(row["gap_worst"]))
+        gaps = (in_percent(row["gap_mean"]), in_percent(row["gap_worst"]))
         cells.append((test, row["method"], row["suite"], f"{row['runs']}{failed}", *gaps, proven))
-    screen = Console(file=StringIO(), width=PLAIN_WIDTH, highlight=False, color_system=None)
-    with screen.capture() as capture:
-        screen.print(plain_table("", _TITLES, cells))
-    return [line.rstrip() for line in capture.get().splitlines() if line.strip()]
+    return table_lines("", _HEADS, cells)

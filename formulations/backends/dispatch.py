@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from schedgap.formulations.backends.certificate import lp_bound
 from schedgap.formulations.backends.contract import Backend, SolveLimits
 from schedgap.formulations.linear_model import ModelResult
 from schedgap.formulations.separable import separated
-from schedgap.instances.errors import BackendError
+from schedgap.instances.errors import BackendError, did_you_mean
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
@@ -61,8 +60,8 @@ def find_backend(name: str) -> Backend:
         naming the nearest known ones.
     """
     if name not in BACKENDS:
-        near = get_close_matches(name, BACKENDS, n=2) or list(BACKENDS)
-        raise BackendError(f"there is no back end '{name}'; did you mean {' or '.join(near)}?")
+        near = did_you_mean(name, BACKENDS)
+        raise BackendError(f"there is no back end '{name}'; {near}known are {', '.join(BACKENDS)}.")
     return BACKENDS[name]
 
 

@@ -41,17 +41,23 @@ def start_up_s(instance: ReconfigurationInstance) -> IntArray:
 def must_plans(instance: ReconfigurationInstance) -> tuple[IntArray, IntArray]:
     """(J,), (J,) int64: the first plan of each job, and the first that need not hold it any more, in periods.
 
-    No job ends before its first plan, start-up and work have passed; one that ends at the second of a plan need not be
-    in it.
+    No job ends before its first plan, start-up and work have passed, and one that runs at second 0 not before its work;
+    one that ends at the second of a plan need not be in it.
     """
     first = instance.first_plan_s()
-    end = first + start_up_s(instance)[instance.job2class] + instance.work_s
+    end = first + np.where(instance.is_running(), 0, start_up_s(instance)[instance.job2class]) + instance.work_s
     return first // instance.period_s, -(-end // instance.period_s)
 
 
 def num_plans(instance: ReconfigurationInstance) -> int:
-    """Return a horizon: every job, alone on machines of its own from its first plan, has ended, and one plan more."""
+    """Return a horizon: every job, alone on machines of its own from its first plan, has ended, and one plan more.
+
+    One that runs at second 0 has been stopped, saved and launched there anew.
+    """
     delay = (instance.fetch_s + instance.build_s + instance.init_s)[instance.class2workload][instance.job2class]
+    delay += np.where(
+        instance.is_running(), (instance.kill_s + instance.upload_s)[instance.class2workload][instance.job2class], 0
+    )
     boot = int((instance.acquire_s + instance.setup_s).max())
     last = int((instance.first_plan_s() + delay + instance.work_s).max()) + boot
     return -(-last // instance.period_s) + 1

@@ -22,7 +22,7 @@ from schedgap.formulations.reconfiguration.products import boundable
 from schedgap.formulations.reconfiguration.spell_prices import SpellPricer, window_s
 from schedgap.formulations.reconfiguration.work_prices import micro_dollars, work_prices, work_s
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.provisioning.offer import STOCK
+from schedgap.instances.provisioning.offer import RUNNING, STOCK
 from schedgap.instances.reconfiguration.model import FAMILY
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ FEW_SPELLS = 100
 NODE_LIMIT = 1_000_000
 
 
-@method("bound-progress", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK,))
+@method("bound-progress", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
 def bound_progress(
     instance: ReconfigurationInstance, *, time_limit_s: float | None = None, num_spells: int = 1000
 ) -> Outcome:
@@ -58,7 +58,7 @@ def bound_progress(
     return run.outcome(max(work.bound, bound), begun, details)
 
 
-@method("bound-presence", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK,))
+@method("bound-presence", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
 def bound_presence(
     instance: ReconfigurationInstance, *, time_limit_s: float | None = None, num_spells: int = 1000
 ) -> Outcome:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from schedgap.formulations.reconfiguration.products import boundable
 from schedgap.formulations.reconfiguration.work_prices import work_prices
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.provisioning.offer import STOCK
+from schedgap.instances.provisioning.offer import RUNNING, STOCK
 from schedgap.instances.reconfiguration.model import FAMILY
 
 if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 
-@method("bound-work", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK,))
+@method("bound-work", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
 def bound_work(instance: ReconfigurationInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the cost by work alone: at any time, on machines shared in the best way, interference included."""
     begun = time.perf_counter()

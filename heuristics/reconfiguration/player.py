@@ -28,13 +28,15 @@ from schedgap.heuristics.reconfiguration.kernels_player import (
 from schedgap.heuristics.reconfiguration.market import Market
 from schedgap.heuristics.reconfiguration.observation import Observation
 from schedgap.instances.method import Outcome, Status
+from schedgap.instances.provisioning.offer import RUNNING
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.reconfiguration.delays import PHASES
 from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S
 from schedgap.instances.reconfiguration.simulator.events import advance
 from schedgap.instances.reconfiguration.simulator.plans import stock_left
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator, what_is_wrong
-from schedgap.instances.reconfiguration.simulator.state import DONE, FINE, NO_MACHINE, RUNNING
+from schedgap.instances.reconfiguration.simulator.state import DONE, FINE, NO_MACHINE
+from schedgap.instances.reconfiguration.simulator.state import RUNNING as PROGRESSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +65,7 @@ class Player:
         """Begin before the first plan. knows : see `Observation`; jobs' `durations`, pairwise `throughput`."""
         self.instance, self.knows = instance, knows
         self.simulator = Simulator(instance)
-        self.now = int(instance.first_plan_s()[0])
+        self.now = 0 if instance.running is not None else int(instance.first_plan_s()[0])
         self.status, self.plans, self.idle = FINE, 0, 0
         self.reason = ""
         self.moves: list[tuple[int, IntArray, IntArray]] = []
@@ -151,7 +153,7 @@ class Player:
             return ""
         jobs = state.job[state.active[: self.simulator.num_unfinished]]
         # Where every unfinished job runs at rate 0, only a move could change anything.
-        if not ((jobs["phase"] == RUNNING) & (jobs["rate"] == 0)).all():
+        if not ((jobs["phase"] == PROGRESSES) & (jobs["rate"] == 0)).all():
             return ""
         return (
             f"job {state.active[0]} has not ended by {self.now} s, and no task has progressed for {self.idle} plans, in "
@@ -247,4 +249,5 @@ def _lock(arrays: dict[str, Any]) -> None:
         values.setflags(write=False)
 
 
-policy = policy_decorator(Player)
+# Machines that run at second 0 are shown as any others of the last plan.
+policy = policy_decorator(Player, (RUNNING,))

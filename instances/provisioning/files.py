@@ -24,7 +24,7 @@ from schedgap.instances.documents import (
     record,
 )
 from schedgap.instances.documents.amounts import to_units
-from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, RUNNING, check_square, machine_types
+from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, check_square, machine_types, running_machines
 from schedgap.instances.provisioning.model import ProvisioningInstance
 
 if TYPE_CHECKING:
@@ -81,6 +81,10 @@ def _write_jobs(instance: ProvisioningInstance, _: Place) -> list[Given]:
     return [{"job": instance.job_names[j]} if j >= 0 else {} for j in instance.class2job.tolist()]
 
 
+def _class_names(instance: Any) -> Sequence[str]:
+    return instance.class_names or [f"task-{c}" for c in range(len(instance.counts))]
+
+
 class _Tasks(Stored):
     """Task classes, whose demands in a file beside are by machine family, in the order of the document's."""
 
@@ -105,12 +109,7 @@ INSTANCE = InstanceDocument(
         "tasks",
         Rows(
             "tasks",
-            Field(
-                "name",
-                str,
-                "class_names",
-                get=lambda instance: [*map(instance.class_name, range(instance.num_classes))],
-            ),
+            Field("name", str, "class_names", get=_class_names),
             Field("count", Count, "counts", default=1),
             DEMAND,
             RowPart({"workload": NotRequired[str]}, _read_workloads, _write_workloads),
@@ -128,7 +127,7 @@ INSTANCE = InstanceDocument(
         ],
         size=lambda instance: instance.num_classes,
     ),
-    RUNNING,
+    running_machines("task", _class_names),
     Value("max_moves", Index, default=None, omitted=True),
 )
 read_instance, write_instance = INSTANCE.read, INSTANCE.write

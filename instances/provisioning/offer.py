@@ -9,8 +9,8 @@ from schedgap.instances.provisioning.running import ANY_NUMBER
 if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
-# What a method must be able to take into account; see `features`.
-STOCK, MOVES = "stock", "moves"
+# What a method must be able to take into account; see `features`. Machines that run are a start, and here no more than that.
+STOCK, MOVES, RUNNING = "stock", "moves", "running"
 
 
 def features(instance: ProvisioningInstance) -> frozenset[str]:

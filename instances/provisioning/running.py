@@ -158,10 +158,11 @@ def check_running(
     stock: IntArray | None,
     counts: IntArray,
     class_name: Callable[[int], str],
+    what: str = "task class",
 ) -> None:
     """Refuse running machines of unknown types, more than the stock has, and more tasks on them than there are.
 
-    Refuse, too, a limit on moves that is negative, or where nothing runs.
+    Refuse, too, a limit on moves that is negative, or where nothing runs. what : the machines' content is counted by.
 
     Raises
     ------
@@ -174,13 +175,13 @@ def check_running(
         raise InstanceError(f"{name}: max_moves is {max_moves}; give 0 or more, or leave it out.")
     if running is None:
         return
-    for what, values, stop in (
+    for kind, values, stop in (
         ("machine type", running.machine_type, len(type_names)),
-        ("task class", running.task_class, counts.shape[0]),
+        (what, running.task_class, counts.shape[0]),
     ):
         bad = values[(values < 0) | (values >= stop)]
         if bad.size:
-            raise InstanceError(f"{name}: a running machine names {what} {bad[0]}; there are {stop}.")
+            raise InstanceError(f"{name}: a running machine names {kind} {bad[0]}; there are {stop}.")
     placed = running.placed(counts.shape[0])
     if (placed > counts).any():
         c = int(np.argmax(placed > counts))

@@ -1,7 +1,7 @@
 """The reconfiguration family: provisioning over time, where a plan may change every few minutes (Eva)."""
 
 from schedgap.instances.family import Family, register_family
-from schedgap.instances.provisioning.offer import features
+from schedgap.instances.provisioning.offer import RUNNING, features
 from schedgap.instances.reconfiguration.files import read_instance, write_instance
 from schedgap.instances.reconfiguration.generators.alibaba_like import alibaba_like
 from schedgap.instances.reconfiguration.generators.eva_synthetic import eva_synthetic
@@ -33,7 +33,7 @@ RECONFIGURATION = register_family(
         measures=measures,
         picture=picture,
         bound_methods=("bound-progress", "bound-work"),
-        features=lambda instance: features(instance.catalogue),
+        features=lambda instance: features(instance.catalogue) | ({RUNNING} if instance.running is not None else set()),
         large=(("alibaba-like", {"jobs": 60_000}),),
     )
 )

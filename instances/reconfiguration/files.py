@@ -22,7 +22,7 @@ from schedgap.instances.documents import (
     Stored,
     Value,
 )
-from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, machine_types
+from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, machine_types, running_machines
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.reconfiguration.delays import PHASES
 from schedgap.instances.reconfiguration.file_interference import INTERFERENCE, STORED_SETS
@@ -90,6 +90,8 @@ INSTANCE = InstanceDocument(
         arrays=[Array("arrival_s"), Array("work_s"), Array("task", attribute="job2class"), Array("num_tasks")],
         size=lambda instance: instance.num_jobs,
     ),
+    # A job is named by its number.
+    running_machines("job", lambda instance: [str(j) for j in range(len(instance.arrival_s))]),
 )
 
 

@@ -13,10 +13,12 @@ import numpy as np
 
 from schedgap.instances.arrays import content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.reconfiguration.start import check_start
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.running import Running
     from schedgap.instances.reconfiguration.stored_sets import StoredSets
 
 FAMILY = "reconfiguration"
@@ -37,7 +39,7 @@ class ReconfigurationInstance:
 
     catalogue : machine types, task classes and pairwise throughputs, with one task of a class for each that the jobs
         have (set from the jobs). Classes and workloads are numbered by the first job that has them. Its `stock` is how
-        many machines of a type may be ordered or paid for at a time (see `verify`); no machine runs at second 0.
+        many machines of a type may be ordered or paid for at a time (see `verify`).
     acquire_s, setup_s : (K,) int64, from the order of a machine until it is paid, and from then until it runs tasks.
     fetch_s, build_s, kill_s, upload_s, init_s : (W,) int64, the delays of a task's workload: fetching its state,
         building its image (once a machine), stopping it, saving its state, starting up before it progresses.
@@ -46,6 +48,10 @@ class ReconfigurationInstance:
     period_s : between two plans; the first is at second 0. terminate_s : from a machine's last task until it is paid for.
     stored_sets : throughputs of sets of three and more tasks on a machine, where they are not the products of the pairs
         in the catalogue; its workloads are those of the catalogue. None: all are products.
+    running : machines that run at second 0, before its plan, with what is on them, or None. `Running.task_class` numbers the
+        jobs: only those that arrive at second 0 (whose work is what is left of it by then), each with all of its tasks or
+        none, and no more than a machine holds. They are paid from second 0 on, and count against the stock; their tasks
+        progress from second 0 on, and images of theirs have been built there.
     notes : what whoever made it has to say; no part of the content.
 
     Raises `InstanceError` on anything inconsistent.
@@ -67,6 +73,7 @@ class ReconfigurationInstance:
     period_s: int = 300
     terminate_s: int = 1
     stored_sets: StoredSets | None = None
+    running: Running | None = None
     notes: tuple[str, ...] = ()
     digest: str = ""
 
@@ -76,11 +83,15 @@ class ReconfigurationInstance:
         for key in ("period_s", "terminate_s"):
             # NumPy's integers wrap where Python's do not, and have another digest.
             object.__setattr__(self, key, operator.index(getattr(self, key)))
+        if self.running is not None and not self.running.size:
+            object.__setattr__(self, "running", None)
         self._check_shapes()
         self._check_catalogue()
         self._check_jobs()
         self._check_times()
         self._number_by_arrival()
+        if self.running is not None:
+            check_start(self.name, self.running, self.catalogue, self.arrival_s, self.num_tasks, self.job2class)
         object.__setattr__(self, "digest", self._content_hash())
 
     @property
@@ -110,6 +121,22 @@ class ReconfigurationInstance:
         ticks: IntArray = -(-self.arrival_s // self.period_s) * self.period_s
         return ticks
 
+    def is_running(self) -> BoolArray:
+        """(J,) bool: whether the job's tasks are on running machines at second 0."""
+        found = np.zeros(self.num_jobs, np.bool_)
+        if self.running is not None:
+            found[self.running.task_class] = True
+        return found
+
+    def first_machine(self) -> IntArray:
+        """(T,) int64: the running machine of each task at second 0, -1 for none; a job's first tasks are on its first one."""
+        machine = np.full(int(self.num_tasks.sum()), -1)
+        if self.running is not None:
+            order = np.argsort(self.running.task_class, kind="stable")
+            tasks = np.repeat(self.is_running(), self.num_tasks)
+            machine[tasks] = np.repeat(self.running.machine[order], self.running.count[order])
+        return machine
+
     def replace(self, **changes: object) -> ReconfigurationInstance:
         """Return a copy with some fields changed, validated anew."""
         return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
@@ -136,8 +163,8 @@ class ReconfigurationInstance:
         running = self.catalogue.running
         if running is not None:
             raise InstanceError(
-                f"{self.name}: the catalogue has {len(running.names)} running machines, and here plans rent all, from "
-                "second 0 on; leave out `running` and `max_moves`."
+                f"{self.name}: the catalogue has {len(running.names)} running machines, with tasks of classes on them; give "
+                "`running` with tasks of jobs to the instance itself, and no `max_moves`."
             )
 
     def _check_jobs(self) -> None:
@@ -228,7 +255,10 @@ class ReconfigurationInstance:
     def _content_hash(self) -> str:
         arrays = (getattr(self, key) for key in _TYPE_FIELDS + _WORKLOAD_FIELDS + _JOB_FIELDS)
         stored = [] if self.stored_sets is None else ["stored_sets", *self.stored_sets.content()]
-        return content_hash([SCHEMA, self.catalogue.digest, self.period_s, self.terminate_s, *arrays, *stored])
+        running = [] if self.running is None else ["running", *self.running.hashed()]
+        return content_hash(
+            [SCHEMA, self.catalogue.digest, self.period_s, self.terminate_s, *arrays, *stored, *running]
+        )
 
 
 def _by_first(labels: IntArray) -> tuple[IntArray, IntArray]:

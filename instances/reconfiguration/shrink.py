@@ -19,7 +19,7 @@ MAX_WORK_S = 7200
 def shrink(instance: ReconfigurationInstance) -> ReconfigurationInstance:
     """Return an instance with the first six jobs, of at most two tasks and two hours: to warm up, not to measure.
 
-    The jobs arrive one a period, so that they meet. Throughputs are kept or stay absent.
+    The jobs arrive one a period, so that they meet. Throughputs are kept or stay absent, and running machines stay.
     """
     kept = min(instance.num_jobs, MAX_JOBS)
     catalogue = instance.catalogue
@@ -28,7 +28,8 @@ def shrink(instance: ReconfigurationInstance) -> ReconfigurationInstance:
     class2workload = instance.class2workload[:num_classes]
     num_workloads = int(class2workload.max()) + 1
     first = slice(0, num_workloads)
-    throughput, stored = catalogue.throughput, instance.stored_sets
+    throughput, stored, running = catalogue.throughput, instance.stored_sets, instance.running
+    num_tasks = np.minimum(instance.num_tasks[:kept], MAX_TASKS_PER_JOB)
     return instance.replace(
         name=f"{instance.name}-shrunk",
         catalogue=catalogue.replace(
@@ -45,7 +46,9 @@ def shrink(instance: ReconfigurationInstance) -> ReconfigurationInstance:
         arrival_s=np.arange(kept) * instance.period_s,
         work_s=np.minimum(instance.work_s[:kept], MAX_WORK_S),
         job2class=instance.job2class[:kept],
-        num_tasks=np.minimum(instance.num_tasks[:kept], MAX_TASKS_PER_JOB),
+        num_tasks=num_tasks,
         stored_sets=None if stored is None else stored.of_workloads(np.arange(num_workloads)),
+        # The first job alone is there at second 0.
+        running=None if running is None else running.without(num_tasks[:1]),
         notes=(),
     )

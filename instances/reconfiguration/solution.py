@@ -17,7 +17,8 @@ class ReconfigurationSchedule:
 
     All times are those of plans: multiples of the instance's period.
 
-    machine_type : (M,) int64. rented_s : (M,) int64, the first plan that has the machine, in order.
+    machine_type : (M,) int64, those that run at second 0 first, in the instance's order and rented then.
+    rented_s : (M,) int64, the first plan that has the machine, in order.
     released_s : (M,) int64, the first plan that does not have it any more.
     move_s, move_task, move_machine : (N,) int64, in order of time and, at one time, of task: at that plan the task is
         sent to the machine and stays in it until its next move or its job's end. Tasks are numbered as in

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.provisioning.running import Running
 
 # Gavel's durations (section 6.1): 10^x minutes, x uniform in the short range for four of five jobs, else in the long.
 GAVEL_SHORT_SHARE, GAVEL_SHORT, GAVEL_LONG = 0.8, (1.5, 3.0), (3.0, 4.0)
@@ -57,7 +58,13 @@ def arrivals(gaps: FloatArray, mean_gap_s: float) -> IntArray:
 
 
 def on_ec2(
-    parts: tuple[str, ...], trace: Trace, *, interference: str, migration_delay: float, cpu: CpuCapacity
+    parts: tuple[str, ...],
+    trace: Trace,
+    *,
+    interference: str,
+    migration_delay: float,
+    cpu: CpuCapacity,
+    running: Running | None = None,
 ) -> ReconfigurationInstance:
     """Return the instance of a trace. parts : of the instance's name, before what this function adds."""
     throughput, sets = pairwise_throughput(interference), stored_sets(interference)
@@ -73,6 +80,7 @@ def on_ec2(
         **ec2_delays(),
         **delays,
         stored_sets=None if sets is None else sets.of_workloads(used),
+        running=running,
     )
 
 

@@ -13,6 +13,7 @@ from schedgap.instances.units import HOUR_S as HOUR_S
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
+    from schedgap.instances.provisioning.running import Running
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
     from schedgap.instances.reconfiguration.simulator.simulator import Simulator
     from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
@@ -28,6 +29,8 @@ def verify(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule)
     Of a type with a stock there are never more machines than that. A machine counts from the plan that orders it until
     it is paid no more, so also while it is acquired, or while it is held by what has not left it yet; one that is given
     back before it is acquired counts until then. What leaves a machine at the very second of a plan leaves it after.
+
+    The machines that run at second 0 are the schedule's first, may be released then, and are paid from then on.
 
     Raises
     ------
@@ -86,6 +89,7 @@ def _check_shapes(schedule: ReconfigurationSchedule) -> None:
 
 def _check_machines(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> None:
     num_types = instance.catalogue.num_types
+    size = 0 if instance.running is None else instance.running.size
     checks = (
         (
             "is of type",
@@ -98,7 +102,7 @@ def _check_machines(instance: ReconfigurationInstance, schedule: Reconfiguration
         (
             "is released at second",
             schedule.released_s,
-            schedule.released_s <= schedule.rented_s,
+            schedule.released_s < schedule.rented_s + (np.arange(schedule.num_machines) >= size),
             "it must be after it was rented",
         ),
     )
@@ -109,6 +113,23 @@ def _check_machines(instance: ReconfigurationInstance, schedule: Reconfiguration
     if (np.diff(schedule.rented_s) < 0).any():
         m = int(np.argmax(np.diff(schedule.rented_s) < 0)) + 1
         raise VerifyError(f"machine {m} is rented before machine {m - 1}; number machines in the order of renting.")
+    if instance.running is not None:
+        _check_running(instance, instance.running, schedule)
+
+
+def _check_running(instance: ReconfigurationInstance, running: Running, schedule: ReconfigurationSchedule) -> None:
+    names = instance.catalogue.type_names
+    for e, (name, kind) in enumerate(zip(running.names, running.machine_type.tolist(), strict=True)):
+        if e >= schedule.num_machines:
+            raise VerifyError(
+                f"the schedule has {schedule.num_machines} machines, the {running.size} that run at second 0 come first; "
+                f"{name} is missing."
+            )
+        if schedule.machine_type[e] != kind or schedule.rented_s[e] != 0:
+            raise VerifyError(
+                f"machine {e} is a {names[schedule.machine_type[e]]} rented at {schedule.rented_s[e]} s, but running machine "
+                f"{name} comes there, a {names[kind]} from second 0."
+            )
 
 
 def _check_moves(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from schedgap.bench.cli import progress
 from schedgap.bench.cli.app import main
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import Record
@@ -109,6 +111,9 @@ def write_suite(tmp_path):
 def schedgap(monkeypatch, capsys):
     """Call the command line in this process: `code, out, err = schedgap("list", "suites")`."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    # However slow the machine, only runs that tests ask about are told.
+    monkeypatch.setattr(progress, "LEAST_S", math.inf)
+    monkeypatch.setattr(progress, "PERIOD_S", math.inf)
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["schedgap", *map(str, arguments)])

@@ -4,21 +4,22 @@
 const MOST_COLOURED = 7;
 const MOST_SEPARATE = 40;
 
-/** The numbers of a packed picture: axes, containers left out, bars { label, capacity, repeat, parts }. */
+/** The numbers of a packed picture: axes, containers left out, bars { label, kept, capacity, repeat, parts }, notes. */
 function unpacked(number) {
   const { axes, containers, parts, pictures } = data.packed;
-  const [axis, leftOut, bars] = pictures[number];
+  const [axis, leftOut, bars, notes] = pictures[number];
   return {
     axes: axes[axis],
     leftOut,
+    notes,
     bars: bars.map(([container, repeat, ...pairs]) => {
-      const [label, ...capacity] = containers[container];
+      const [label, kept, ...capacity] = containers[container];
       const own = [];
       for (let i = 0; i < pairs.length; i += 2) {
         const [name, ...amounts] = parts[pairs[i]];
         own.push({ name, amounts, count: pairs[i + 1] });
       }
-      return { label, capacity, repeat, parts: own };
+      return { label, kept, capacity, repeat, parts: own };
     }),
   };
 }
@@ -52,7 +53,7 @@ function tube(bar, axis, colours) {
 
 function described(bar, axes) {
   const uses = axes.map((axis, i) => `${axis} ${amount(bar.parts.reduce((sum, part) => sum + part.amounts[i] * part.count, 0), 2)} of ${amount(bar.capacity[i], 2)}`);
-  return `${bar.repeat > 1 ? `${amount(bar.repeat)} × ` : ""}${bar.label}\n${bar.parts.map(({ name, count }) => `${amount(count)} ${name}`).join(", ")}\n${uses.join("; ")}`;
+  return `${bar.repeat > 1 ? `${amount(bar.repeat)} × ` : ""}${bar.label}${bar.kept ? `\nkept: ${bar.kept}` : ""}\n${bar.parts.map(({ name, count }) => `${amount(count)} ${name}`).join(", ")}\n${uses.join("; ")}`;
 }
 
 /** Rows take the focus one at a time: one stop of the tab key, arrows within. */
@@ -71,7 +72,7 @@ function roving(rows) {
 }
 
 function drawPicture(number) {
-  const { axes, leftOut, bars } = unpacked(number);
+  const { axes, leftOut, notes, bars } = unpacked(number);
   const { colours, names, total } = partColours(bars);
   const legend = names.slice(0, MOST_COLOURED).map((name, i) => el("li", {}, el("i", { style: { "--p": `var(--p${i})` } }), `${name} `, el("span", { class: "quiet-text" }, amount(total.get(name)))));
   if (names.length > MOST_COLOURED) {
@@ -80,7 +81,7 @@ function drawPicture(number) {
   const rows = bars.map((bar) => {
     const text = described(bar, axes);
     const row = el("div", { class: "machine", role: "listitem", "aria-label": text.replaceAll("\n", "; ") },
-      el("span", { class: "name" }, bar.repeat > 1 ? `${amount(bar.repeat)} × ${bar.label}` : bar.label),
+      el("span", { class: "name" }, bar.repeat > 1 ? `${amount(bar.repeat)} × ${bar.label}` : bar.label, bar.kept ? el("span", { class: "kept" }, bar.repeat > 1 ? "kept" : bar.kept) : null),
       ...axes.map((_, axis) => tube(bar, axis, colours)));
     row.addEventListener("pointermove", (event) => showTip(text, event.clientX, event.clientY));
     row.addEventListener("pointerleave", hideTip);
@@ -94,8 +95,10 @@ function drawPicture(number) {
   });
   roving(rows);
   const title = el("div", { class: "machine title", "aria-hidden": "true" }, el("span", { class: "name" }), ...axes.map((axis) => el("span", {}, axis)));
+  const facts = [...notes, ...(bars.some(({ kept }) => kept) ? ["names of machines that are kept are outlined"] : [])];
   const note = leftOut > 0 ? el("p", { class: "note" }, `${amount(leftOut)} more are not shown.`) : null;
   return [
+    facts.length > 0 ? el("p", { class: "note" }, facts.join(" · ")) : null,
     legend.length > 0 ? el("ul", { class: "parts" }, ...legend) : null,
     rows.length === 0 ? null : el("div", { class: "machines", role: "list", "aria-label": "What holds what; arrow keys go from one row to the next", style: { "--axes": String(axes.length) } }, title, ...rows),
     note,

@@ -16,7 +16,7 @@ from schedgap.bench.statistics.headlines.headline import (
     figure_column,
 )
 from schedgap.bench.statistics.summary import summarise
-from schedgap.bench.statistics.tables import percent, seconds
+from schedgap.bench.statistics.tables import in_seconds, percent, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +30,6 @@ _SHOWN = (
     *("method", "runs", "failed", "unsupported", "proven_optimal", "gap_mean", "gap_median", "gap_p95", "gap_worst"),
     *("wins", "ties", "losses", "sgm_time_s", "par10_s"),
 )
-_HAS_GAPS = ("gap_mean",)
 
 
 def gap_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
@@ -55,44 +54,44 @@ def time_of(row: Given, key: str) -> float | None:
     return None if row["failed"] and row["failed"] + row["unsupported"] == row["runs"] else row[key]
 
 
-def _time_column(title: str, note: str, key: str, terminal_title: str = "") -> Column:
+def _time_column(title: str, note: str, key: str, rank: int, terminal_title: str = "") -> Column:
     return Column(
         title,
         note,
         lambda row: time_of(row, key),
         lambda row: seconds(time_of(row, key)),
+        terminal_text=lambda row: in_seconds(time_of(row, key)),
         terminal_title=terminal_title,
+        unit="s",
+        rank=rank,
     )
 
 
+def _gap_column(title: str, note: str, key: str, rank: int) -> Column:
+    return figure_column(title, note, key, percent, needs=_HAS_GAPS, terminal_title=f"{title} gap", rank=rank)
+
+
+_HAS_GAPS = ("gap_mean",)
 _COLUMNS = (
     METHOD,
     RUNS,
-    replace(MEAN_GAP, needs=_HAS_GAPS, terminal_title="mean\ngap"),
-    figure_column(
-        "median",
-        "half of the gaps are at most this",
-        "gap_median",
-        percent,
-        needs=_HAS_GAPS,
-        terminal_title="median\ngap",
-    ),
-    figure_column(
-        "p95", "95 % of the gaps are at most this", "gap_p95", percent, needs=_HAS_GAPS, terminal_title="p95\ngap"
-    ),
-    replace(WORST_GAP, title="worst", note="gap of one run", needs=_HAS_GAPS, terminal_title="worst\ngap"),
-    replace(PROVEN, needs=_HAS_GAPS, terminal_title="proven\noptimal"),
+    MEAN_GAP,
+    _gap_column("median", "half of the gaps are at most this", "gap_median", 6),
+    _gap_column("p95", "95 % of the gaps are at most this", "gap_p95", 5),
+    replace(WORST_GAP, title="worst", note="gap of one run", terminal_title="worst gap"),
+    replace(PROVEN, needs=_HAS_GAPS),
     Column(
         "wins–ties–losses",
         "against every other method on the same instance with the same seed",
         lambda row: row["wins"] - row["losses"],
         lambda row: f"{row['wins']:,}–{row['ties']:,}–{row['losses']:,}",
-        terminal_title="wins-ties\n-losses",
+        terminal_title="wins ties losses",
         terminal_text=lambda row: f"{row['wins']}-{row['ties']}-{row['losses']}",
+        rank=8,
     ),
     _time_column(
-        "time (sgm)", "shifted geometric mean, shift 1 s; failed runs count their limit", "sgm_time_s", "time\n(sgm)"
+        "time (sgm)", "shifted geometric mean, shift 1 s; failed runs count their limit", "sgm_time_s", 1, "time, sgm"
     ),
-    _time_column("PAR-10", "mean time; what is not solved counts ten limits", "par10_s"),
+    _time_column("PAR-10", "mean time; what is not solved counts ten limits", "par10_s", 7),
 )
 GAP = Headline("gap", gap_rows, lambda rows, family: _COLUMNS, limits_note)

@@ -6,17 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rich.text import Text
-
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.summary import by_label
-from schedgap.bench.statistics.tables import NOTHING, percent, ruled_table, seconds
+from schedgap.bench.statistics.tables import NOTHING, Head, in_percent, in_seconds, percent, seconds, table_lines
 from schedgap.instances.method_text import parse_method, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from rich.table import Table
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.suites.suite import Reference, Suite
@@ -32,10 +28,11 @@ class Column:
     """A column of a table, on the page and on a terminal.
 
     note : what it means. text : what is shown of a row. value : what the page sorts by; None of a row comes last.
-    terminal_title, terminal_text : on a terminal, where they differ. needs : keys; the page leaves the column out where no
-    row has anything under any of them. only_page : the terminal has no such column. is_text : aligned to the left and
-    sorted as words. has_bar : the page draws the mean and the worst gap beside it. opens : the first of columns that
-    belong together. span : the least and the most, below the text on the page.
+    terminal_title, terminal_text : on a terminal, where they differ. unit : on a terminal, in the title and not in
+    `terminal_text`. rank : what a narrow terminal leaves out, the highest first, 0 never (see `tables.Head`).
+    needs : keys; the column is left out where no row has anything under any of them. only_page : the terminal has no such
+    column. is_text : aligned to the left and sorted as words. has_bar : the page draws the mean and the worst gap beside
+    it. opens : the first of columns that belong together. span : the least and the most, below the text on the page.
     """
 
     title: str
@@ -44,6 +41,8 @@ class Column:
     text: Callable[[Given], str]
     terminal_title: str = ""
     terminal_text: Callable[[Given], str] | None = None
+    unit: str = ""
+    rank: int = 0
     needs: tuple[str, ...] = ()
     only_page: bool = False
     is_text: bool = False
@@ -51,9 +50,15 @@ class Column:
     opens: bool = False
     span: Callable[[Given], str] = lambda row: ""
 
-    def is_on_page(self, rows: Iterable[Given]) -> bool:
-        """Whether the page has the column in a table of these rows."""
+    def has_any(self, rows: Iterable[Given]) -> bool:
+        """Whether the column says anything in a table of these rows."""
         return not self.needs or any(row.get(key) not in (None, "") for row in rows for key in self.needs)
+
+    @property
+    def head(self) -> Head:
+        """Return the column as a terminal has it."""
+        title = self.terminal_title or self.title
+        return Head(f"{title} ({self.unit})" if self.unit else title, self.rank, self.is_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +76,13 @@ class Headline:
     note: Callable[[Sequence[Given]], str] = lambda rows: ""
     of_measures: bool = False
 
-    def table(self, title: str, rows: Sequence[Given], family: Family | None = None) -> Table:
-        """Return rows as a table for a terminal, ruled between groups."""
-        columns = [column for column in self.columns(rows, family) if not column.only_page]
-        table = ruled_table(title, [column.terminal_title or column.title for column in columns])
-        previous = None
-        for row in rows:
-            if previous is not None and row.get("group") != previous:
-                table.add_section()
-            previous = row.get("group")
-            table.add_row(*(Text((column.terminal_text or column.text)(row)) for column in columns))
-        return table
+    def lines(
+        self, title: str, rows: Sequence[Given], family: Family | None = None, width: int | None = None
+    ) -> list[str]:
+        """Return rows as a table for a terminal, see `tables.table_lines`."""
+        columns = [column for column in self.columns(rows, family) if not column.only_page and column.has_any(rows)]
+        cells = [[(column.terminal_text or column.text)(row) for column in columns] for row in rows]
+        return table_lines(title, [column.head for column in columns], cells, width, [row.get("group") for row in rows])
 
 
 def by_group_and_label(records: Iterable[Record]) -> Iterator[tuple[Row, list[Record]]]:
@@ -120,9 +121,18 @@ def _canonical(text: str) -> tuple[str, dict[str, str]]:
     return name, spelled(parameters)
 
 
+# On a terminal, units stand in the head.
+_IN_HEAD: dict[Callable[[float | None], str], tuple[str, Callable[[float | None], str]]] = {
+    percent: ("%", in_percent),
+    seconds: ("s", in_seconds),
+}
+
+
 def figure_column(title: str, note: str, key: str, show: Callable[[float | None], str], **changes: Any) -> Column:
     """Return a column of the figures under a key. changes : other fields of the column."""
-    return Column(title, note, lambda row: row[key], lambda row: show(row[key]), **changes)
+    unit, bare = _IN_HEAD.get(show, ("", show))
+    fields = {"terminal_text": lambda row: bare(row[key]), "unit": unit, **changes}
+    return Column(title, note, lambda row: row[key], lambda row: show(row[key]), **fields)
 
 
 METHOD = Column("method", "", lambda row: row["method"], lambda row: row["method"], is_text=True)
@@ -135,18 +145,24 @@ RUNS = Column(
     lambda row: row["runs"],
     lambda row: f"{row['runs']:,}" + (f" ({row['failed']:,} failed)" if row["failed"] else ""),
     terminal_text=lambda row: f"{row['runs']}" + (f" ({row['failed']} failed)" if row["failed"] else ""),
+    rank=2,
 )
-MEAN_GAP = figure_column("mean gap", "(objective - best proven bound) / objective", "gap_mean", percent, has_bar=True)
-WORST_GAP = figure_column("worst gap", "of one run", "gap_worst", percent)
+MEAN_GAP = figure_column(
+    *("mean gap", "(objective - best proven bound) / objective", "gap_mean", percent),
+    has_bar=True,
+    needs=("gap_mean",),
+)
+WORST_GAP = figure_column("worst gap", "of one run", "gap_worst", percent, rank=3, needs=("gap_worst",))
 PROVEN = Column(
     "proven optimal",
     "runs that cost as much as the best proven bound, whoever proved it",
     lambda row: row["proven_optimal"] / row["runs"],
     lambda row: f"{row['proven_optimal']:,} of {row['runs']:,}",
     terminal_text=lambda row: f"{row['proven_optimal']} of {row['runs']}",
+    rank=4,
 )
 GAPS = (MEAN_GAP, WORST_GAP, PROVEN)
-MEAN_TIME = figure_column("mean time", "of the method call", "time_mean_s", seconds)
+MEAN_TIME = figure_column("mean time", "of the method call", "time_mean_s", seconds, rank=1)
 
 
 def paper_time_columns(ours: str) -> tuple[Column, Column]:
@@ -169,6 +185,9 @@ def paper_time_columns(ours: str) -> tuple[Column, Column]:
             OTHER_MACHINE,
             lambda row: row["paper_time_s"],
             lambda row: row.get("paper_note") or seconds(row["paper_time_s"]),
+            terminal_text=lambda row: row.get("paper_note") or in_seconds(row["paper_time_s"]),
+            unit="s",
+            rank=5,
             needs=needs,
         ),
         Column("ours to the paper's", OTHER_MACHINE, ratio, shown_ratio, needs=needs, only_page=True),

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from schedgap.bench.suites.suite import Suite
     from schedgap.instances.family import Family
 
+# How early a narrow terminal leaves out what is no measure of ours (see `tables.Head`).
+SIDE = 10
+
 
 def _rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
     """Return one row a group and method: the suite's measures, with models' and the paper's figures beside them."""
@@ -90,21 +93,23 @@ def measure_columns(rows: Sequence[Given], family: Family | None = None) -> tupl
     # The paper's key beside each measure tells which keys are measures.
     names = [key.removeprefix("paper_") for key in rows[0] if key.startswith("paper_")] if rows else []
     columns = [GROUP, METHOD, RUNS]
-    for name in names:
-        columns += _columns_of(name, rows)
+    for place, name in enumerate(names):
+        columns += _columns_of(name, rows, place)
     if any(row["gap_mean"] is not None for row in rows):
-        columns.append(replace(MEAN_GAP, needs=("gap_mean",)))
-    return (*columns, MEAN_TIME)
+        columns.append(replace(MEAN_GAP, rank=SIDE))
+    return (*columns, replace(MEAN_TIME, rank=SIDE))
 
 
-def _columns_of(name: str, rows: Sequence[Given]) -> Iterator[Column]:
+def _columns_of(name: str, rows: Sequence[Given], place: int) -> Iterator[Column]:
     title = readable(name)
     note = "mean over the runs; below it the least and the most"
-    yield figure_column(title, note, name, measured, opens=True, span=_span(name), terminal_text=_with_interval(name))
+    show = _with_interval(name)
+    yield figure_column(title, note, name, measured, opens=True, span=_span(name), terminal_text=show, rank=place)
     for whose, what in (("model", f"{title} as a model of the method predicts it"), ("paper", f"the paper's {title}")):
         other = f"{whose}_{name}"
         if any(row[other] is not None for row in rows):
-            yield figure_column(whose, what, other, measured)
+            shown = f"{whose}'s {title}"
+            yield figure_column(whose, what, other, measured, rank=SIDE + place, terminal_title=shown)
             yield _difference_column(f"ours − {whose}", f"{title}: (ours − {whose}) / {whose}", name, other)
 
 

@@ -59,11 +59,11 @@ def _columns(rows: Sequence[Given], family: Family | None) -> tuple[Column, ...]
         GROUP,
         METHOD,
         RUNS,
-        figure_column("mean objective", unit, "objective_mean", number),
-        figure_column("mean bound", f"that the method proved itself, {unit}", "bound_mean", number),
+        figure_column("mean objective", unit, "objective_mean", number, unit=unit),
+        figure_column("mean bound", f"that the method proved itself, {unit}", "bound_mean", number, unit=unit, rank=5),
         *GAPS,
         MEAN_TIME,
-        figure_column("worst time", "of the method call", "time_worst_s", seconds),
+        figure_column("worst time", "of the method call", "time_worst_s", seconds, rank=6),
     )
 
 

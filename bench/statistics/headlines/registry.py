@@ -13,7 +13,7 @@ from schedgap.bench.statistics.headlines.objective import OBJECTIVE
 from schedgap.bench.statistics.headlines.runtime import RUNTIME
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.summary import summarise
-from schedgap.instances.errors import SuiteError
+from schedgap.instances.errors import SuiteError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,8 @@ def find_headline(suite: Suite | None) -> Headline:
     """
     name = GAP.name if suite is None else suite.headline
     if name not in HEADLINES:
-        raise SuiteError(f"headline: there is no '{name:.60}'; known are {', '.join(HEADLINES)}.")
+        near = did_you_mean(name, HEADLINES)
+        raise SuiteError(f"headline: there is no '{name:.60}'; {near}known are {', '.join(HEADLINES)}.")
     return HEADLINES[name]
 
 

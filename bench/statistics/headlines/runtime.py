@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -79,13 +80,15 @@ def _columns(rows: Sequence[Given], family: Family | None) -> tuple[Column, ...]
         figure_column("median time", "of the method call", "time_median_s", seconds),
         paper_time,
         ratio,
-        MEAN_GAP,
+        replace(MEAN_GAP, rank=3),
         Column(
             "peak memory",
             "the most of one run, all its processes",
             lambda row: row["peak_memory_mib"],
             lambda row: NOTHING if row["peak_memory_mib"] is None else f"{row['peak_memory_mib']:,.0f} MiB",
-            terminal_text=lambda row: f"{row['peak_memory_mib']:.0f} MiB",
+            terminal_text=lambda row: NOTHING if row["peak_memory_mib"] is None else f"{row['peak_memory_mib']:.0f}",
+            unit="MiB",
+            rank=4,
         ),
     )
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from schedgap.formulations.reconfiguration.clairvoyant.nodes import Node
     from schedgap.formulations.reconfiguration.clairvoyant.space import DecisionSpace
 
+# When machines that run at second 0 were rented, until they are used.
+BEFORE = -1
+
 
 class Decisions:
     """The decisions of one plan, task by task.
@@ -52,7 +55,10 @@ class Decisions:
         self.later_tasks = [k for k, j in enumerate(space.task2job) if j in unfinished or j in unseen]
         nobody = not unfinished
         self.first_use = next_s if not nobody or not unseen else int(min(space.first_plan[j] for j in unseen))
-        self.unused = [m for m in range(self.rows) if self.open[m] and not state.machines.images[m].any()]
+        before = state.machines.lease["rented"] == BEFORE
+        self.unused = [
+            m for m in range(self.rows) if self.open[m] and not before[m] and not state.machines.images[m].any()
+        ]
 
     def all(self) -> Iterator[Decision]:
         """Yield them, but those that cost too much."""

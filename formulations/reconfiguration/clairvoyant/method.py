@@ -19,14 +19,14 @@ from schedgap.formulations.reconfiguration.presence import late_plans, must_plan
 from schedgap.formulations.reconfiguration.products import boundable
 from schedgap.formulations.reconfiguration.work_prices import work_prices
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.provisioning.offer import STOCK
+from schedgap.instances.provisioning.offer import RUNNING, STOCK
 from schedgap.instances.reconfiguration.model import FAMILY
 
 if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 MAX_TASKS = 4
-# Tasks x plans x machine types that differ x plans at which a machine may be rented for one use.
+# Tasks x plans x machine types that differ, or machines that run x plans at which a machine may be rented for one use.
 MAX_CHOICES = 200
 # Of micro-dollars an hour times seconds, and of nano-dollars an hour times task seconds.
 MAX_AMOUNT = 2**62
@@ -56,11 +56,14 @@ def few_choices(instance: ReconfigurationInstance) -> str | None:
     first, last = must_plans(instance)
     kinds = useful_types(instance, fitting_sets(instance))
     boots = (instance.acquire_s + instance.setup_s)[kinds]
-    plans, early = int(last.max() - first.min()), 1 + int((-(-boots // instance.period_s)).max())
-    choices = tasks * plans * len(kinds) * early
+    begins = 0 if instance.running is not None else int(first.min())
+    plans, early = int(last.max()) - begins, 1 + int((-(-boots // instance.period_s)).max())
+    there = 0 if instance.running is None else instance.running.size
+    choices = tasks * plans * (len(kinds) + there) * early
     if choices > MAX_CHOICES:
+        runs = f" beside {there} machines that run" if there else ""
         return (
-            f"it has {tasks} tasks, {plans} plans at least, {len(kinds)} machine types that differ and {early} plans to "
+            f"it has {tasks} tasks, {plans} plans at least, {len(kinds)} machine types that differ{runs} and {early} plans to "
             f"rent a machine at for one use; the search of every plan takes at most {MAX_CHOICES} of their product, "
             f"not {choices}."
         )
@@ -70,7 +73,7 @@ def few_choices(instance: ReconfigurationInstance) -> str | None:
     return late_plans(instance)
 
 
-@method("clairvoyant", family=FAMILY, supports=few_choices, bounds=True, exact=True, handles=(STOCK,))
+@method("clairvoyant", family=FAMILY, supports=few_choices, bounds=True, exact=True, handles=(STOCK, RUNNING))
 def clairvoyant(instance: ReconfigurationInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Search all plans of a small instance by branch and bound: the optimum with the future known."""
     begun = time.perf_counter()

@@ -65,9 +65,10 @@ def schedule_of(last: Node) -> ReconfigurationSchedule:
     while node.parent is not None:
         path.append(node)
         node = node.parent
-    types: list[int] = []
-    rented: list[int] = []
-    released: list[int] = []
+    # Machines of the root run at second 0.
+    types = node.state.machines.lease["type"][np.argsort(node.serial)].tolist()
+    rented = [0] * len(types)
+    released = [last.at] * len(types)
     moves: list[tuple[int, int, int]] = []
     for child in reversed(path):
         before, decision = child.parent, child.decision

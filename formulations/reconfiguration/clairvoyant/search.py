@@ -10,6 +10,9 @@ may take:
 - a machine may be rented before it is used, but not earlier than it takes to run by then: until its first task it
   changes nothing but the price, so the last plan that is early enough is best.
 
+A machine that runs at second 0 is as any other that a plan has, save that no plan rented it, so that none had better done so
+later: the third of these does not ask about it, nor do states forget it as long as it is unused. The search then begins at 0.
+
 The simulator refuses decisions with more machines of a type than there are; all of the above leaves others no fewer.
 """
 
@@ -21,11 +24,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.reconfiguration.clairvoyant.decisions import Decisions
+from schedgap.formulations.reconfiguration.clairvoyant.decisions import BEFORE, Decisions
 from schedgap.formulations.reconfiguration.clairvoyant.kernels_bound import phases, rest
-from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import step
+from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import canonicalise, step
 from schedgap.formulations.reconfiguration.clairvoyant.nodes import Decision, Node, micro, schedule_of, with_more
 from schedgap.instances.reconfiguration.model import MAX_TIME_S
+from schedgap.instances.reconfiguration.simulator.events import advance
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator
 from schedgap.instances.reconfiguration.simulator.state import DONE, with_rows
 
@@ -85,18 +89,23 @@ class ClairvoyantSearch:
     def _root(self) -> Node:
         space, instance = self.space, self.space.instance
         start = int(space.first_plan[0]) - max(space.early[k] for k in space.kinds) * instance.period_s
-        start = max(start, 0)
-        node = Node(Simulator(instance, 0).state, start - instance.period_s, 0, 0, 0, np.empty(0, np.int64))
-        child = self._child(node, Decision((), (), ()))
-        assert child is not None
-        return Node(child.state, start, 0, child.bound, child.later, child.serial)
+        start = 0 if instance.running is not None else max(start, 0)
+        state = Simulator(instance, 0).state
+        advance(state, start)
+        live = int(state.clock[0].num_machines)
+        # No plan has rented them: `decisions` asks whether one had better been made later.
+        state.machines.lease["rented"][:live] = BEFORE
+        serial = np.arange(live)
+        canonicalise(state, start, space.price, serial)
+        worth, later = self._rest(state, start)
+        return Node(state, start, 0, worth, later, serial, live)
 
     def is_hopeless(self, amount: int) -> bool:
         """Whether a schedule that costs so much, in micro-dollars an hour times seconds, is not better than the best."""
         return self.prune and self.best is not None and micro(amount) >= self.best
 
     def _alone(self, root: Node) -> None:
-        """Find a first schedule: every task alone on the cheapest machine, never moved."""
+        """Find a first schedule: every task alone on the cheapest machine, moved only from one that it shares at first."""
         reservation = self.space.instance.catalogue.reservation_type
         assert reservation is not None
         node = root
@@ -104,8 +113,9 @@ class ClairvoyantSearch:
             found = phases(node.state, node.at)
             rows = int(node.state.clock[0].num_machines)
             stay = node.state.task["sent_to"].tolist()
-            new = [k for k, j in enumerate(self.space.task2job) if found[j] and stay[k] < 0]
-            used = {stay[k] for k, j in enumerate(self.space.task2job) if found[j]}
+            shared = {j for k, j in enumerate(self.space.task2job) if stay[k] >= 0 and stay.count(stay[k]) > 1}
+            new = [k for k, j in enumerate(self.space.task2job) if found[j] and (stay[k] < 0 or j in shared)]
+            used = {stay[k] for k, j in enumerate(self.space.task2job) if found[j] and k not in new}
             types = tuple(int(reservation[self.space.instance.job2class[self.space.task2job[k]]]) for k in new)
             empty = tuple(m for m in range(rows) if m not in used and node.state.machines.lease[m].released < 0)
             child = self._child(node, Decision(types, empty, tuple((k, rows + i) for i, k in enumerate(new))))
@@ -163,14 +173,18 @@ class ClairvoyantSearch:
             return None
         live, at = int(state.clock[0].num_machines), node.at + period
         state = state._replace(machines=with_rows(state.machines, live, live))
-        worth, later = rest(
-            state, at, period, space.acquire, space.price, space.first_plan, space.cover, self.work_price
-        )
+        worth, later = self._rest(state, at)
         spent += node.spent
         rented = node.rented + len(decision.new_types)
         return Node(
             state, at, spent, max(spent + worth, node.bound), later, serial[:live].copy(), rented, node, decision
         )
+
+    def _rest(self, state: State, at: int) -> tuple[int, int]:
+        space = self.space
+        given = space.acquire, space.price, space.first_plan, space.cover, self.work_price
+        worth, later = rest(state, at, space.instance.period_s, *given)
+        return worth, later
 
 
 def _key(at: int, state: State) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.errors import InstanceError, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,5 +58,7 @@ def find_preset(name: str) -> Preset:
         naming the known clusters.
     """
     if name not in PRESETS:
-        raise InstanceError(f"there is no cluster '{name}'; known are {', '.join(PRESETS)}.")
+        raise InstanceError(
+            f"there is no cluster '{name}'; {did_you_mean(name, PRESETS)}known are {', '.join(PRESETS)}."
+        )
     return PRESETS[name]

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from schedgap.instances.provisioning.ec2 import FAMILIES, CpuCapacity
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.ec2 import FAMILIES, CpuCapacity, ec2_types
 from schedgap.instances.provisioning.generators.alibaba_like import draw_demand, durations_h
 from schedgap.instances.reconfiguration.delays import workload_names
 from schedgap.instances.reconfiguration.generators.columns import check_choice, check_jobs, column_rng, drawn_arrivals
+from schedgap.instances.reconfiguration.generators.left_behind import left_behind
 from schedgap.instances.reconfiguration.mix import AS_DRAWN, mix_parts, tasks_of_jobs, with_more_gpus
+from schedgap.instances.reconfiguration.model import MAX_TIME_S
 from schedgap.instances.reconfiguration.trace import GAVEL_LONG, GAVEL_SHORT, GAVEL_SHORT_SHARE, Trace, on_ec2
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ def alibaba_like(
     interference: str = "figure1",
     migration_delay: float = 1.0,
     cpu: CpuCapacity = "vcpu",
+    warm_h: float = 0.0,
 ) -> ReconfigurationInstance:
     """Draw jobs after published statistics of Alibaba's GPU trace, with Poisson arrivals (section 6.1).
 
@@ -40,6 +44,7 @@ def alibaba_like(
     multi_gpu : of all jobs, those with 2, 4 or 8 GPUs (section 6.6); -1 as drawn.
     multi_task : of all jobs, those whose task is there 2 or 4 times (section 6.7).
     interference : see `pairwise_throughput`. migration_delay : factor of all workload delays.
+    warm_h : so many of the first hours have been played by first fit, and what they left behind runs at second 0.
 
     Raises
     ------
@@ -48,6 +53,8 @@ def alibaba_like(
     """
     check_jobs("alibaba-like", jobs)
     check_choice("durations", durations, ("gavel", "alibaba"))
+    if not 0 <= warm_h < MAX_TIME_S / 3600:
+        raise InstanceError(f"warm_h is {warm_h:g}; give hours that are not negative, below {MAX_TIME_S // 3600}.")
     demand = draw_demand(column_rng("alibaba-like", "demand", seed), jobs, cpu)
     distinct, vector = np.unique(demand, axis=0, return_inverse=True)
     rng = column_rng("alibaba-like", "workloads", seed)
@@ -63,8 +70,10 @@ def alibaba_like(
         num_tasks=tasks_of_jobs(jobs, multi_task, column_rng("alibaba-like", "multi-task", seed)),
     )
     mixed = mix_parts(multi_gpu, multi_task)
-    parts = ("alibaba-like", f"{jobs}", durations, f"gap{mean_gap_s:g}", *mixed, f"s{seed}")
-    return on_ec2(parts, trace, interference=interference, migration_delay=migration_delay, cpu=cpu)
+    warm = (f"warm{warm_h:g}h",) if warm_h else ()
+    parts = ("alibaba-like", f"{jobs}", durations, f"gap{mean_gap_s:g}", *mixed, *warm, f"s{seed}")
+    rest, running = left_behind(trace, ec2_types(cpu), int(warm_h * 3600)) if warm_h else (trace, None)
+    return on_ec2(parts, rest, interference=interference, migration_delay=migration_delay, cpu=cpu, running=running)
 
 
 def _gavel_s(rng: np.random.Generator, jobs: int) -> FloatArray:

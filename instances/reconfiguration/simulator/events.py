@@ -20,6 +20,7 @@ from schedgap.instances.reconfiguration.simulator.state import (
     QUEUED,
     RUNNING,
     STARTING,
+    UNSEEN,
     UPLOADING,
     WAITING,
     State,
@@ -41,7 +42,8 @@ def advance(s: State, until: int) -> None:
     s.clock[0].now = until
     while s.clock[0].seen < s.given.arrival.shape[0] and s.given.arrival[s.clock[0].seen] <= until:
         j = s.clock[0].seen
-        s.job[j].phase = QUEUED
+        if s.job[j].phase == UNSEEN:
+            s.job[j].phase = QUEUED
         s.active[s.clock[0].num_active] = j
         s.clock[0].num_active += 1
         s.clock[0].seen += 1

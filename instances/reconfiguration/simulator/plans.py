@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from schedgap.instances.jit import kernel
 from schedgap.instances.reconfiguration.simulator.events import advance, end_if_empty, ends_at, handle
 from schedgap.instances.reconfiguration.simulator.state import (
+    ACTIVE,
     FINE,
     KILLING,
     MIGRATES,
@@ -40,6 +41,35 @@ def rent(s: State, t: int, machine_type: int) -> int:
     s.machines.live[s.clock[0].num_live] = m
     s.clock[0].num_live += 1
     return int(m)
+
+
+@kernel
+def start(s: State, machine_type: IntArray, task2machine: IntArray) -> None:
+    """Begin at second 0 with machines that run, and tasks that progress on them; sees the jobs of that second.
+
+    machine_type : (E,). task2machine : (T,), -1 for none.
+    """
+    for e in range(machine_type.shape[0]):
+        row = s.machines.lease[rent(s, 0, machine_type[e])]
+        row.paid_from = row.runs_from = 0
+    for j in range(s.given.arrival.shape[0]):
+        c = s.given.job2class[j]
+        workload = s.given.class2workload[c]
+        for k in range(s.given.first_task[j], s.given.first_task[j + 1]):
+            m = task2machine[k]
+            if m < 0:
+                break
+            s.job[j].phase = RUNNING
+            task = s.task[k]
+            task.stage, task.sent_to, task.held_on = ACTIVE, m, m
+            s.target[k] = m
+            s.machines.used[m] += s.given.demand[s.given.type2family[machine_type[m]], c]
+            s.machines.lease[m].holds += 1
+            s.machines.contending[m, workload] += 1
+            s.machines.images[m, workload] = s.machines.dirty[m] = 1
+    advance(s, 0)
+    # They get their rates.
+    handle(s, 0, 0)
 
 
 @kernel
@@ -112,11 +142,12 @@ def replay(
 ) -> int:
     """Play a schedule's decisions, plan by plan; `Machines` must have a row for each machine.
 
+    Its first machines are those that the state begins with, if any: then there is a plan at second 0.
     Returns FINE once every job has ended, or what is wrong with the plan of the second `clock[0].now`.
     """
-    next_rented, next_released, next_move = 0, 0, 0
+    next_rented, next_released, next_move = s.clock[0].num_machines, 0, 0
+    begins = next_rented > 0
     num_machines, num_moves, num_jobs = machine_type.shape[0], move_task.shape[0], s.given.arrival.shape[0]
-    s.target[:] = -1
     while True:
         t = NEVER
         if next_rented < num_machines:
@@ -128,6 +159,8 @@ def replay(
         if s.clock[0].seen < num_jobs:
             # The first plan after the next arrival, which must hold the job.
             t = min(t, (s.given.arrival[s.clock[0].seen] + period - 1) // period * period)
+        if begins:
+            t, begins = 0, False
         if t >= NEVER:
             break
         advance(s, t)

@@ -46,8 +46,9 @@ class Simulator:
     """Machines, tasks and jobs at one second; `state` is what the kernels work on."""
 
     def __init__(self, instance: ReconfigurationInstance, machines: int = FIRST_MACHINES) -> None:
-        """Begin at second 0 with nothing rented and room for some machines."""
-        self.instance = instance
+        """Begin at second 0 with what runs then, and room for some machines."""
+        self.instance, running = instance, instance.running
+        machines = max(machines, 0 if running is None else running.size)
         given = _given(instance)
         num_tasks, num_jobs = int(given.first_task[-1]), instance.num_jobs
         task = np.zeros(num_tasks, TASK)
@@ -64,6 +65,8 @@ class Simulator:
         )
         # Fields by name of a plain array: attributes of a record cost Python a microsecond each.
         self._clock = self.state.clock.view(np.ndarray)
+        if running is not None:
+            plans.start(self.state, running.machine_type.copy(), instance.first_machine())
 
     @property
     def now_s(self) -> int:

@@ -119,6 +119,13 @@ def test_nothing_measured(tmp_path, schedgap, hostile, write_suite, method):
     ("arguments", "message"),
     [
         (["run", "no-such-suite"], "SuiteError: there is no suite 'no-such-suite'"),
+        (["run", "smok"], "there is no suite 'smok'; did you mean smoke? `schedgap list suites` names them all"),
+        (["generate", "fairnes", "micro", "--out", "x"], "there is no family 'fairnes'; did you mean fairness? "),
+        (["generate", "provisioning", "tabel7", "--out", "x"], "no generator 'tabel7'; did you mean table7"),
+        (["generate", "provisioning", "table7", "task=6", "--out", "x"], "'task'; did you mean tasks? it has: "),
+        (["import", "kubernets", "none.csv", "--out", "x"], "'kubernets'; did you mean kubernetes? known are "),
+        (["list", "suites", "--family", "x"], "there are no suites of family 'x'; families with suites: fairness, "),
+        (["list", "backends", "--family", "x"], "families with backends: none."),
         (["gap", "none.json", "--method", "no-packing"], "none.json: cannot be read"),
         (["generate", "knitting", "table7", "--out", "x"], "InstanceError: there is no family 'knitting'"),
         (
@@ -199,7 +206,7 @@ def test_import_of_tables_with_parameters_in_either_spelling(schedgap, tmp_path)
     [
         (
             ["csv", "m.csv", "--fasks", "t.csv"],
-            "importer csv has no parameter 'fasks'; it has: machines, tasks, running",
+            "importer csv has no parameter 'fasks'; did you mean tasks? it has: machines, tasks, running",
         ),
         (["csv", "m.csv", "--tasks"], "'--tasks' has no value"),
         (["csv", "-p", "tasks=t.csv"], "there is no option '-p'"),
@@ -238,15 +245,23 @@ def test_help_is_light_and_version_is_told():
         "from schedgap.bench.cli.app import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = {'scipy', 'numba', 'joblib', 'pydantic', 'psutil', 'highspy', 'ortools', 'pulp', 'pandas'}\n"
+        "heavy = {'numpy', 'scipy', 'numba', 'joblib', 'pydantic', 'psutil', 'highspy', 'ortools', 'pulp', 'pandas'}\n"
         "print('HEAVY', *sorted({name.split('.')[0] for name in sys.modules} & heavy))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("HEAVY\n")
     assert "generate" in done.stdout
-    version = "from schedgap.bench.cli.app import main; import sys; sys.argv = ['schedgap', '--version']; main()"
-    done = subprocess.run([sys.executable, "-c", version], capture_output=True, text=True, check=True)
+    version = [sys.executable, "-m", "schedgap.bench", "--version"]
+    done = subprocess.run(version, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("schedgap 0.")
+
+
+@pytest.mark.parametrize("arguments", [["-h"], ["run", "-h"], ["import", "-h"]])
+def test_short_help(schedgap, arguments):
+    code, out, _ = schedgap(*arguments)
+    assert code == 0
+    assert "Usage: schedgap" in out
+    assert "-h, --help" in out
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -96,7 +96,7 @@ def test_table_and_exit_code(schedgap, sides):
     base, new, slow = sides
     code, out, err = schedgap("compare", base, new)
     assert (code, err) == (1, "")
-    assert "│ objective │ a      │ j        │ 0.01 │ 0.0101 │ +1.00% │" in out
+    assert "objective  a       j         0.01  0.0101  +1.00%\n" in out
     assert out.endswith("1 regression, 0 improvements in 3 pairs of runs.\n")
     assert schedgap("compare", base, slow)[0] == 0
     assert schedgap("compare", base, new, "--fail-on", "none")[0] == 0
@@ -107,7 +107,7 @@ def test_time_gate(schedgap, sides, gate, expected):
     base, _, slow = sides
     code, out, _ = schedgap("compare", base, slow, "--fail-on", gate)
     assert code == expected
-    assert ("│ time │ a" in out) == (expected == 1)
+    assert ("\ntime  a" in out) == (expected == 1)
 
 
 @pytest.mark.parametrize("gate", ["speed", "time:", "time:0.5x", "time:x", "time:1e9x", "time:-2x", "time:nan"])

@@ -273,7 +273,13 @@ def test_a_time_gate_sees_quality_too(record):
         ([], ["good"], "BASE base: no run ended with a result (0 done of 0 planned)."),
         (["good"], [], "NEW new: no run ended with a result (0 done of 0 planned)."),
         (["good"], ["crashed", "unsupported"], "NEW new: no run ended with a result (2 done of 2 planned)."),
-        (["good"], ["other"], "BASE and NEW have no instance, method and seed in common; compare runs of one suite."),
+        (["good"], ["other"], "BASE and NEW are of different methods, a and c; compare runs of one suite."),
+        (["good"], ["elsewhere"], "BASE and NEW are of different instances, i and k; compare runs of one suite."),
+        (
+            ["good", "both"],
+            ["other", "mixed"],
+            "BASE and NEW have no instance, method and seed in common; compare runs of one suite.",
+        ),
     ],
 )
 def test_never_green_without_a_comparison(record, base, new, problem):
@@ -282,6 +288,9 @@ def test_never_green_without_a_comparison(record, base, new, problem):
         "crashed": record("a", status=Status.CRASHED),
         "unsupported": record("b", status=Status.UNSUPPORTED),
         "other": record("c", objective=5),
+        "elsewhere": record("a", "k", objective=5),
+        "both": record("c", "k", objective=5),
+        "mixed": record("a", "k", objective=5),
     }
     found = compare_results(side([runs[name] for name in base], "base"), side([runs[name] for name in new], "new"))
     assert (found.verdict, found.problem, found.methods) == ("not-comparable", problem, ())

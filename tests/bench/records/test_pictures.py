@@ -29,8 +29,8 @@ def test_none_is_no_error(tmp_path):
     assert read_pictures(tmp_path, {"a"}) == {}
 
 
-def test_curves_come_back_whole(tmp_path):
-    picture = replace(PICTURE, curves=CURVES)
+def test_curves_and_notes_come_back_whole(tmp_path):
+    picture = replace(PICTURE, curves=CURVES, notes=("keeps 1",), bars=(replace(PICTURE.bars[0], kept="node-1"),))
     append_picture(tmp_path, "a", picture)
     assert read_pictures(tmp_path, {"a"}) == {"a": picture}
 

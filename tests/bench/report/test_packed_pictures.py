@@ -4,15 +4,20 @@ from schedgap.bench.report.packed_pictures import pack
 from schedgap.instances.picture import Bar, Part, Picture
 
 TASK, OTHER = Part("a", 2, (1.0, 0.5)), Part("b", 1, (0.0, 2.0))
-PICTURE = Picture(("gpu", "cpu"), (Bar("big", 3, (4.0, 8.0), (TASK, OTHER)), Bar("big", 1, (4.0, 8.0), (TASK,))), 7)
+BARS = (
+    Bar("big", 3, (4.0, 8.0), (TASK, OTHER)),
+    Bar("big", 1, (4.0, 8.0), (TASK,)),
+    Bar("big", 1, (4.0, 8.0), (), "node-1"),
+)
+PICTURE = Picture(("gpu", "cpu"), BARS, 7, notes=("keeps 1",))
 
 
 def test_packed():
     assert pack({"k": PICTURE}, ["k", "absent"], 1000).to_json() == {
         "axes": [("gpu", "cpu")],
-        "containers": [("big", 4, 8)],
+        "containers": [("big", "", 4, 8), ("big", "node-1", 4, 8)],
         "parts": [("a", 1, 0.5), ("b", 0, 2)],
-        "pictures": {"k": [0, 7, [[0, 3, 0, 2, 1, 1], [0, 1, 0, 2]]]},
+        "pictures": {"k": [0, 7, [[0, 3, 0, 2, 1, 1], [0, 1, 0, 2], [1, 1]], ("keeps 1",)]},
     }
 
 

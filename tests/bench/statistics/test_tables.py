@@ -8,11 +8,15 @@ from schedgap.bench.statistics.headlines.gap import limits_note, time_of
 from schedgap.bench.statistics.headlines.measures import measure_columns
 from schedgap.bench.statistics.summary import summarise
 from schedgap.bench.statistics.tables import (
+    Head,
     failures,
+    folded,
+    in_percent,
+    in_seconds,
     number,
     percent,
-    plain_table,
     seconds,
+    table_lines,
     verified_note,
 )
 from schedgap.instances.method import Status
@@ -74,8 +78,87 @@ def test_without_a_bound_no_gaps_are_claimed(make_record):
     assert verified_note([solved, bounded]) == "Every solution was verified; gaps are against the best proven bound."
 
 
-def test_names_are_no_markup():
-    assert str(plain_table("[red]x[/red]", ["a"], []).title) == "[red]x[/red]"
+@pytest.mark.parametrize(
+    ("time", "shown"),
+    [(None, "-"), (0.00015, "0.000150"), (0.0424, "0.0424"), (0.5, "0.500"), (1.5, "1.50"), (1250.4, "1,250")],
+)
+def test_seconds_below_a_head_that_names_the_unit(time, shown):
+    assert in_seconds(time) == shown
+
+
+def test_a_share_below_a_head_that_names_the_unit():
+    assert (in_percent(None), in_percent(0.3691)) == ("-", "36.91")
+
+
+HEADS = (Head("method", is_text=True), Head("gap (%)"), Head("worst gap (%)", 1), Head("wins", 2))
+ROWS = [("first-fit", "1.2", "10.25", "3"), ("best-fit[order=cpu,ties=index]", "0", "0", "14")]
+
+
+def test_a_table_with_room():
+    assert table_lines("Fits", HEADS, ROWS, 80) == [
+        "Fits",
+        "method                          gap (%)  worst gap (%)  wins",
+        "------------------------------  -------  -------------  ----",
+        "first-fit                           1.2          10.25     3",
+        "best-fit[order=cpu,ties=index]        0              0    14",
+    ]
+
+
+def test_titles_and_parameters_are_folded_before_anything_is_left_out():
+    """24 columns for the names, 3, 5 and 4 for the figures, 2 between them: 42."""
+    assert table_lines("", HEADS, ROWS, 42) == [
+        "                               worst",
+        "                          gap    gap",
+        "method                    (%)    (%)  wins",
+        "------------------------  ---  -----  ----",
+        "first-fit                 1.2  10.25     3",
+        "best-fit[order=cpu,         0      0    14",
+        "ties=index]",
+    ]
+
+
+def test_columns_are_left_out_by_rank_and_named():
+    lines = table_lines("", HEADS, ROWS, 41)
+    assert lines[-1] == "Not shown: wins; COLUMNS=42 shows all."
+    assert all("14" not in line for line in lines)
+    assert table_lines("", HEADS, ROWS, 34)[-2:] == ["Not shown: worst gap (%), wins;", "COLUMNS=42 shows all."]
+
+
+def test_without_room_for_the_first_columns_a_row_is_a_block():
+    heads = (*HEADS[:2], Head("why", 1, is_text=True, is_prose=True))
+    rows = [(*ROWS[1][:2], "it fits in no way"), ("a", "7", "")]
+    assert table_lines("", heads, rows, 25) == [
+        "best-fit[order=cpu,",
+        "ties=index]",
+        "    gap (%): 0",
+        "    why: it fits in no",
+        "    way",
+        "a",
+        "    gap (%): 7",
+    ]
+
+
+def test_groups_are_apart():
+    lines = table_lines("", (Head("name", is_text=True),), [("a",), ("b",), ("c",)], 80, ["x", "x", "y"])
+    assert lines == ["name", "----", "a", "b", "", "c"]
+
+
+def test_a_name_longer_than_the_terminal_is_whole():
+    assert folded("see runs/a-name-that-is-long for it", 10) == ["see", "runs/a-name-that-is-long", "for it"]
+
+
+def test_names_move_no_cursor():
+    """Colours of a terminal, and markup, which is nothing here."""
+    lines = table_lines("[red]x[/red]", (Head("a"),), [("\x1b[31mone",)], 80)
+    assert lines[0] == "[red]x[/red]"
+    assert lines[-1] == "\ufffd[31mone"
+
+
+def test_wide_letters_count_twice():
+    assert table_lines("", (Head("a", is_text=True), Head("b")), [("漢字", "1"), ("x", "2")], 80)[2:] == [
+        "漢字  1",
+        "x     2",
+    ]
 
 
 def test_a_measure_stands_with_how_sure_its_mean_is():

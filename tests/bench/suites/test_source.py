@@ -22,7 +22,7 @@ def test_text_becomes_what_the_default_is():
         ({"size": "1.5"}, "maker: parameter 'size' takes a whole number, not '1.5'"),
         ({"share": "inf"}, "maker: parameter 'share' takes a finite number, not 'inf'"),
         ({"big": "yes"}, "maker: parameter 'big' takes true or false, not 'yes'"),
-        ({"sise": "1"}, "maker has no parameter 'sise'; it has: size, share, big, kind"),
+        ({"sise": "1"}, r"maker has no parameter 'sise'; did you mean size\? it has: size, share, big, kind"),
     ],
 )
 def test_wrong_parameters(given, message):

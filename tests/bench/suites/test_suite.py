@@ -7,7 +7,8 @@ import pytest
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.records.runs import Limits
-from schedgap.bench.suites.suite import read_suite, shipped_suites
+from schedgap.bench.suites.shipped import shipped_suites
+from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import MethodError, SuiteError
 
 
@@ -122,15 +123,23 @@ def test_malformed_files(tmp_path, write_suite, old, new, message):
         ),
         ("no-packing", "no-packing[x=1]", r"method no-packing has no parameter 'x'"),
         ("no-packing", "no-packing[x", r"'no-packing\[x' is not a method"),
-        ("tasks = 6", "taks = 6", r"instances\[0\]: generator table7 has no parameter 'taks'; it has: tasks"),
+        (
+            "tasks = 6",
+            "taks = 6",
+            r"instances\[0\]: generator table7 has no parameter 'taks'; did you mean tasks\? it has: tasks",
+        ),
         (
             "tasks = 6",
             'tasks = "six"',
             r"instances\[0\]: generator table7: parameter 'tasks' takes a whole number, not 'six'",
         ),
         ("tasks = 6", "tasks = [6, 6]", r"instances table7-6-physical-s0 and table7-6-physical-s0 are the same"),
-        ('"table7"', '"table8"', r"family provisioning has no generator 'table8'; it has: "),
-        ('"provisioning"', '"provision"', r"there is no family 'provision'; known are fairness, harvest, provisioning"),
+        ('"table7"', '"table8"', r"family provisioning has no generator 'table8'; did you mean table7 or "),
+        (
+            '"provisioning"',
+            '"provision"',
+            r"there is no family 'provision'; did you mean provisioning\? known are fairness, harvest, provisioning",
+        ),
     ],
 )
 def test_what_does_not_exist(tmp_path, write_suite, old, new, message):
@@ -153,7 +162,7 @@ def test_trace_for_a_suite_without_one(tmp_path, write_suite):
 
 
 def test_unknown_suite_names_the_known():
-    with pytest.raises(SuiteError, match=r"there is no suite 'nix'; known are alibaba, .*smoke"):
+    with pytest.raises(SuiteError, match=r"there is no suite 'nix'; `schedgap list suites` names them all; or"):
         read_suite("nix")
 
 

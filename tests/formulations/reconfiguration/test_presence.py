@@ -1,6 +1,7 @@
 import numpy as np
 
 from schedgap.formulations.reconfiguration.presence import must_plans, spells, start_up_s
+from schedgap.instances.provisioning.running import Running
 
 
 def test_from_the_first_plan_until_the_earliest_end(plain):
@@ -10,6 +11,13 @@ def test_from_the_first_plan_until_the_earliest_end(plain):
     first, last = must_plans(instance)
     assert first.tolist() == [1, 1]
     assert last.tolist() == [3, 4]
+
+
+def test_whoever_runs_at_second_0_need_not_start_up(plain):
+    # Of 100 s of work, the job on the machine may end at 100 s, the other at 107 s.
+    running = Running.from_contents(("a",), [0], np.array([[1, 0]]))
+    first, last = must_plans(plain((100, 100), fetch_s=[3], init_s=[4], running=running))
+    assert (first.tolist(), last.tolist()) == ([0, 0], [2, 3])
 
 
 def test_spells_sum_presence(plain):

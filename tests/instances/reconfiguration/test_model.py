@@ -194,10 +194,10 @@ def test_scalars_of_numpy_are_those_of_python(two_jobs):
         instance.replace(terminate_s=np.int64(2**63 - 1))
 
 
-def test_machines_that_run_already_are_refused(two_jobs):
+def test_machines_that_run_in_the_catalogue_are_refused(two_jobs):
     instance = two_jobs()
     running = Running.from_contents(("a",), (0,), np.array([[0, 0]]))
-    with pytest.raises(InstanceError, match="the catalogue has 1 running machines, and here plans rent all"):
+    with pytest.raises(InstanceError, match="the catalogue has 1 running machines, with tasks of classes on them"):
         instance.replace(catalogue=instance.catalogue.replace(running=running, max_moves=1))
 
 

@@ -40,3 +40,12 @@ def test_a_few_jobs_of_the_same_kind(instance):
 def test_shrinking_twice_is_shrinking_once():
     once = shrink(eva_synthetic())
     assert shrink(once).digest == once.digest
+
+
+def test_running_machines_stay_with_the_first_job(begun):
+    for seed in range(6):
+        instance = begun(eva_synthetic(tasks_per_job=3), seed)
+        small = shrink(instance)
+        assert small.running.names == instance.running.names
+        assert small.is_running().tolist() == [bool(instance.is_running()[0])] + [False] * (small.num_jobs - 1)
+        assert shrink(small).digest == small.digest

@@ -1,9 +1,11 @@
 """Schedules that break a rule are refused in a sentence."""
 
+import numpy as np
 import pytest
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.reconfiguration.verify import verify
+from schedgap.instances.provisioning.running import Running
+from schedgap.instances.reconfiguration.verify import played, verify
 
 ALONE = ([(0, 0, 180), (0, 60, 180)], [(0, 0, 0), (60, 1, 1)])
 
@@ -180,3 +182,75 @@ def test_a_fee_is_part_of_the_price(two_jobs, schedule_of):
     instance = two_jobs()
     instance = instance.replace(catalogue=instance.catalogue.replace(fee=[600_000]))
     assert verify(instance, schedule_of(*ALONE)) == (178 + 118) * 1000
+
+
+def running_on(two_jobs, **changes):
+    """Job 0 runs at second 0 on machine a, b is empty; job 1 comes at 0 too."""
+    running = Running.from_contents(("a", "b"), [0, 0], np.array([[1, 0], [0, 0]]))
+    return two_jobs(arrival_s=[0, 0], running=running, **changes)
+
+
+def test_machines_that_run_are_paid_from_second_0(two_jobs, schedule_of):
+    # Job 0 ends at 100, so a is released at 120 and paid until 121. b is given back at once, and paid for a second; job 1 goes
+    # to a new machine, which is paid from 3 on and ends 2 + 50 s after its boot, at 62.
+    schedule = schedule_of([(0, 0, 120), (0, 0, 0), (0, 0, 120)], [(0, 1, 2)])
+    assert verify(running_on(two_jobs), schedule) == (121 + 1 + 118) * 1000
+    # On a, job 0 goes at half its rate while job 1 is there: both from 2 on. Job 1, at 0.8, ends at 65 (62.5 s, rounded up).
+    # Job 0 has done 2 + 31.5 by then, and ends at 132 (66.5 s, rounded up).
+    assert verify(running_on(two_jobs), schedule_of([(0, 0, 180), (0, 0, 0)], [(0, 1, 0)])) == (181 + 1) * 1000
+
+
+def test_who_leaves_a_machine_that_runs_pays_for_the_move(two_jobs, schedule_of):
+    # Sent to b at 0, job 0 works on until 1, is saved until 3, then 1 fetch, 4 build, 5 init: 99 s are left at 13.
+    schedule = schedule_of([(0, 0, 0), (0, 0, 120), (0, 0, 120)], [(0, 0, 1), (0, 1, 2)])
+    simulator = played(running_on(two_jobs), schedule)
+    assert simulator.jobs["finish"].tolist() == [112, 62]
+    assert simulator.jobs["moves"].tolist() == [1, 0]
+    # a is paid until the state is saved, and a second more.
+    assert verify(running_on(two_jobs), schedule) == (4 + 121 + 118) * 1000
+
+
+@pytest.mark.parametrize(
+    ("machines", "moves", "sentence"),
+    [
+        (
+            [(0, 0, 180)],
+            [(0, 1, 0)],
+            "the schedule has 1 machines, the 2 that run at second 0 come first; b is missing.",
+        ),
+        (
+            [(0, 0, 180), (0, 60, 180)],
+            [(0, 1, 0)],
+            "machine 1 is a four rented at 60 s, but running machine b comes there, a four from second 0.",
+        ),
+        (
+            [(0, 0, 180), (0, 0, 0), (0, 60, 60)],
+            [(0, 1, 0)],
+            "machine 2 is released at second 60; it must be after it was rented.",
+        ),
+        (
+            [(0, 0, 180), (0, 0, 180)],
+            [(60, 1, 1)],
+            "plan at 0 s: task 0 of job 1 is on no machine; a plan holds every task that has arrived and not ended.",
+        ),
+        (
+            [(0, 0, 0), (0, 0, 180)],
+            [(0, 1, 1)],
+            "plan at 0 s: task 0 of job 0 is on machine 0 (four), which was released at 0 s.",
+        ),
+    ],
+)
+def test_what_a_start_does_not_allow(machines, moves, sentence, two_jobs, schedule_of):
+    with pytest.raises(VerifyError) as caught:
+        verify(running_on(two_jobs), schedule_of(machines, moves))
+    assert str(caught.value) == sentence
+
+
+def test_machines_that_run_count_against_the_stock(two_jobs, schedule_of):
+    instance = running_on(two_jobs, terminate_s=0)
+    limited = instance.replace(catalogue=instance.catalogue.replace(stock=[2]))
+    schedule = schedule_of([(0, 0, 120), (0, 0, 0), (0, 0, 120)], [(0, 1, 2)])
+    # b is paid no more at the plan that gives it back, so that another can be had; not if it is paid for a second.
+    assert verify(limited, schedule) == verify(instance, schedule)
+    with pytest.raises(VerifyError, match="3 machines of type four are ordered or paid for, there are 2"):
+        verify(limited.replace(terminate_s=1), schedule)

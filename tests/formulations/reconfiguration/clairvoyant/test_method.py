@@ -10,6 +10,7 @@ from schedgap.heuristics.player import play
 from schedgap.heuristics.reconfiguration.no_packing import no_packing
 from schedgap.heuristics.reconfiguration.player import Player
 from schedgap.instances.method import Status
+from schedgap.instances.provisioning.running import Running
 from schedgap.instances.reconfiguration.simulator import events, plans
 from schedgap.instances.reconfiguration.simulator import state as codes
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator
@@ -32,8 +33,9 @@ def cheapest(instance, limit):
     """The least cost of all schedules below a limit, or the limit: every decision, in full, at every plan.
 
     None if that takes too many plays. Only what was paid already ends a line of play.
-    Of machines that have never been used, there are at most two.
+    Of machines that have never been used, there are at most two beside those that run at second 0.
     """
+    begins = 0 if instance.running is None else instance.running.size
     price, period = instance.catalogue.price, instance.period_s
     kinds = range(instance.catalogue.num_types)
     best = limit
@@ -58,7 +60,7 @@ def cheapest(instance, limit):
         frozen = [j for j in jobs if before.job[j].phase == codes.MIGRATING]
         free = [j for j in jobs if j not in frozen]
         there = [m for m in range(n) if before.machines.lease[m].released < 0]
-        unused = [m for m in there if not before.machines.images[m].any()]
+        unused = [m for m in there if m >= begins and not before.machines.images[m].any()]
         if len(unused) > 2:
             continue
         # Places: machines that are there, or a new one of a type for this task and those after it.
@@ -177,3 +179,59 @@ def test_nothing_is_cheaper_with_stocks(oddities, seed):
     assert cheapest(instance, found.bound + 1) == found.bound
     free = clairvoyant(instance.replace(catalogue=instance.catalogue.replace(stock=None)))
     assert free.bound < found.bound if seed in (3, 26, 30) else free.bound == found.bound
+
+
+# All kinds of starts are among these: with jobs on one machine or two, alone and together, and with none.
+@pytest.mark.parametrize("seed", (3, 11, 20, 25, 30, 32, 36, 42, 46, 60, 75, 83))
+def test_nothing_is_cheaper_from_a_start(oddities, begun, seed):
+    instance = begun(tiny(oddities, seed), seed, 2)
+    found = clairvoyant(instance)
+    assert found.status == Status.OPTIMAL
+    assert found.bound == verify(instance, found.solution)
+    assert cheapest(instance, found.bound + 1) == found.bound
+
+
+@pytest.mark.parametrize("seed", (3, 11, 20, 25, 30, 36, 46, 60))
+def test_nothing_is_cheaper_from_a_start_with_stocks(oddities, begun, seed):
+    instance, rng = begun(tiny(oddities, seed), seed, 2), np.random.default_rng(seed)
+    used = np.bincount(instance.running.machine_type, minlength=instance.catalogue.num_types)
+    catalogue = instance.catalogue.replace(stock=used + rng.integers(0, 2, used.size))
+    instance = instance.replace(catalogue=catalogue, terminate_s=int(rng.choice([0, 1, 4, instance.period_s + 3])))
+    found = clairvoyant(instance)
+    limit = 100_000 if found.solution is None else verify(instance, found.solution)
+    assert found.status == (Status.INFEASIBLE if found.solution is None else Status.OPTIMAL)
+    assert cheapest(instance, limit + 1) == (limit if found.solution is not None else limit + 1)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_bound_is_above_and_no_schedule_below_from_a_start(oddities, begun, wander, seed):
+    instance = begun(oddities(seed), seed)
+    bounds = [bound(instance).bound for bound in (bound_work, bound_presence, bound_progress)]
+    costs = wander(instance, 60, seed)
+    if few_choices(instance) is None:
+        found = clairvoyant(instance, time_limit_s=2.0)
+        bounds.append(found.bound)
+        costs += [] if found.solution is None else [verify(instance, found.solution)]
+    assert max(bounds) <= min(costs)
+
+
+def test_a_machine_that_runs_is_kept_for_who_comes_where_that_is_cheaper(plain):
+    # A new machine takes 60 s to run, paid from its order on. Kept from 0 until the job's plan at 50 and its end, 100 s.
+    running = Running.from_contents(("a",), [0], np.zeros((1, 1)))
+    instance = plain((50,), arrival_s=[40], setup_s=[60], running=running)
+    found = clairvoyant(instance)
+    assert (found.status, found.bound) == (Status.OPTIMAL, 100)
+    assert found.solution.released_s.tolist() == [100]
+
+
+def test_it_parts_who_shares_a_machine_at_first(plain):
+    # Together neither gets on at all, so that one of them has to leave, at once: 100 s on each machine.
+    running = Running.from_contents(("a",), [0], np.array([[1, 1]]))
+    found = clairvoyant(plain((100, 100), throughput=[[0]], running=running))
+    assert (found.status, found.bound) == (Status.OPTIMAL, 200)
+    assert found.solution.move_s[0] == 0
+
+
+def test_many_machines_that_run_are_refused(plain):
+    running = Running.from_contents([f"m{e}" for e in range(101)], [0] * 101, np.zeros((101, 1)))
+    assert "1 machine types that differ beside 101 machines that run" in few_choices(plain((100,), running=running))

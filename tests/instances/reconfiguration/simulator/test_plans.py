@@ -5,7 +5,7 @@ import pytest
 
 from schedgap.instances.reconfiguration.simulator import state as codes
 from schedgap.instances.reconfiguration.simulator.events import advance
-from schedgap.instances.reconfiguration.simulator.plans import apply_plan, release, rent
+from schedgap.instances.reconfiguration.simulator.plans import apply_plan, release, rent, start
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator
 
 
@@ -60,3 +60,35 @@ def test_room_for_more_machines_keeps_what_there_is(two_jobs):
     simulator.make_room(5)
     assert simulator.state.machines.lease.shape == (6,)
     assert (simulator.leases == before).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_start_is_as_if_tasks_had_been_there_for_long(made, begun, seed):
+    instance = begun(made(seed), seed)
+    bare, running = instance.replace(running=None), instance.running
+    state, machine = Simulator(bare).state, instance.first_machine()
+    start(state, running.machine_type.copy(), machine)
+    assert state.task["held_on"].tolist() == machine.tolist() == state.task["sent_to"].tolist()
+    # All that have come by then are seen; whoever is on no machine waits.
+    seen = instance.arrival_s == 0
+    assert state.clock[0].seen == seen.sum()
+    phases = np.where(instance.is_running(), codes.RUNNING, np.where(seen, codes.QUEUED, codes.UNSEEN))
+    assert state.job["phase"].tolist() == phases.tolist()
+    classes = np.repeat(instance.job2class, instance.num_tasks)
+    for e, kind in enumerate(running.machine_type.tolist()):
+        on = classes[machine == e]
+        lease = state.machines.lease[e]
+        assert (lease.type, lease.paid_from, lease.runs_from, lease.holds) == (kind, 0, 0, on.size)
+        demand = instance.catalogue.demand[instance.catalogue.type2family[kind]]
+        assert state.machines.used[e].tolist() == demand[on].sum(axis=0).tolist()
+        workloads = instance.class2workload[on]
+        assert np.flatnonzero(state.machines.images[e]).tolist() == np.unique(workloads).tolist()
+    for j in np.flatnonzero(instance.is_running()).tolist():
+        rates = []
+        for k in range(instance.first_task()[j], instance.first_task()[j + 1]):
+            own, rate = instance.class2workload[instance.job2class[j]], 10**9
+            beside = [instance.class2workload[classes[i]] for i in np.flatnonzero(machine == machine[k]) if i != k]
+            for other in sorted(beside):
+                rate = rate * int(instance.throughput[own, other]) // 1000
+            rates.append(rate)
+        assert state.job[j].rate == min(rates)

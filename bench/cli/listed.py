@@ -1,0 +1,83 @@
+"""The rows of `schedgap list` that take longer than those of suites: what is imported here is not light."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.catalogue import load_catalogue
+from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.records.host import package_version
+from schedgap.formulations.backends.dispatch import BACKENDS
+from schedgap.instances.family import FAMILIES
+from schedgap.instances.method import REGISTRY
+from schedgap.instances.traces import TRACES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def methods(plugins: list[Path]) -> list[dict[str, Any]]:
+    """Return the methods, plug-ins' too."""
+    load_families()
+    load_catalogue(sorted(FAMILIES), [str(path) for path in plugins])
+    return [
+        {
+            "family": method.family,
+            "name": method.name,
+            "version": method.version,
+            "proves": "optimum" if method.exact else "bound" if method.bounds else "",
+            "parameters": dict(method.parameters),
+            "choices": dict(method.choices),
+            "summary": method.summary,
+        }
+        for _, method in sorted(REGISTRY.items())
+    ]
+
+
+def backends(plugins: list[Path]) -> list[dict[str, Any]]:
+    """Return the solver back ends."""
+    return [
+        {
+            "name": backend.name,
+            "solver": backend.solver,
+            "package": backend.package,
+            "version": package_version(backend.package) or "not installed",
+            "takes": ", ".join(kind for kind, can in (("LP", backend.lp), ("MIP", backend.mip)) if can),
+        }
+        for backend in BACKENDS.values()
+    ]
+
+
+def instances(plugins: list[Path]) -> list[dict[str, Any]]:
+    """Return the generators of instances and the formats that can be read."""
+    load_families()
+    rows = []
+    for family in FAMILIES.values():
+        for kind, makers in (("generator", family.generators), ("import format", family.importers)):
+            for name, maker in makers.items():
+                parameters = inspect.signature(maker).parameters.values()
+                rows.append(
+                    {
+                        "family": family.name,
+                        "kind": kind,
+                        "name": name,
+                        "parameters": {p.name: p.default for p in parameters if p.default is not p.empty},
+                        "summary": (inspect.getdoc(maker) or "").split("\n")[0],
+                    }
+                )
+    return rows
+
+
+def traces(plugins: list[Path]) -> list[dict[str, Any]]:
+    """Return the public traces."""
+    return [
+        {
+            "name": trace.name,
+            "family": trace.family,
+            "format": trace.importer,
+            "file": trace.file_name,
+            "about": trace.about,
+        }
+        for trace in TRACES.values()
+    ]

@@ -1,0 +1,133 @@
+"""What a suite would run, and how long that took before: `schedgap run --dry-run`; nothing is run or written."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.choice import matching, to_do
+from schedgap.bench.plan import plan_suite
+from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.records.journal import FILE_NAME, read_journal
+from schedgap.bench.statistics.summary import counted_time
+from schedgap.bench.suites.results import find_directories, suite_of
+from schedgap.bench.suites.shard import Shard
+from schedgap.bench.suites.suite import read_suite
+from schedgap.instances.errors import JournalError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from schedgap.bench.choice import Retry
+    from schedgap.bench.programs.program import Program
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Run
+
+# Where journals of earlier runs may be.
+FOLDERS = ("runs", "results")
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What would be done.
+
+    planned : runs of the suite. recorded : those that the journal in `directory` holds. runs : those that would be done
+    now. expected_s : how long they took before, in wall time with so many `jobs` at a time; known : for how many of them
+    that is known, by the journals in `sources`.
+    """
+
+    suite: str
+    directory: Path
+    planned: int
+    recorded: int
+    runs: tuple[Run, ...]
+    expected_s: float
+    known: int
+    jobs: int
+    sources: tuple[Path, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `schedgap run --dry-run --json` prints."""
+        return {
+            "suite": self.suite,
+            "directory": str(self.directory),
+            "planned": self.planned,
+            "recorded": self.recorded,
+            "runs": [{"method": run.label, "instance": run.instance, "seed": run.seed} for run in self.runs],
+            "expected_s": self.expected_s,
+            "known": self.known,
+            "jobs": self.jobs,
+            "sources": [str(path) for path in self.sources],
+        }
+
+
+def forecast(
+    suite: str | Path,
+    *,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    plugins: Sequence[str | Path | Program] = (),
+    trace: str | Path | None = None,
+    retry: Retry = "errors",
+    fresh: bool = False,
+    only: Sequence[str] = (),
+    audit: bool = False,
+    isolation: str = "process-group",
+    shard: str | None = None,
+) -> Forecast:
+    """Return what `run_suite` would do with the same arguments; instances are made, nothing is run or written.
+
+    Raises
+    ------
+    SchedgapError
+        as `run_suite`.
+    """
+    given, folder = read_suite(suite)
+    chosen, files = given.with_programs(folder, plugins)
+    load_families()
+    directory = Path(out) if out is not None else Path("runs") / chosen.name
+    plan = plan_suite(chosen, folder, plugins=files, trace=trace, audit=audit, isolation=isolation)
+    matching(plan, only)
+    plan.keep(None if shard is None else Shard.parse(shard))
+    recorded = read_journal(directory) if (directory / FILE_NAME).exists() else {}
+    known = {key: recorded[key] for key in plan.runs if key in recorded}
+    runs = tuple(plan.runs[key] for key in to_do(plan, known, retry=retry, fresh=fresh, only=only))
+    workers = jobs or os.cpu_count() or 1
+    earlier = _earlier(chosen.name, [directory])
+    times = [time for run in runs if (time := _expected(run, earlier)) is not None]
+    # What is not known yet takes as long as the rest on average; nothing is shorter than its longest run.
+    total = sum(times) * len(runs) / len(times) if times else 0.0
+    expected_s = max([total / workers, *times]) if times else 0.0
+    return Forecast(
+        chosen.name, directory, len(plan.runs), len(known), runs, expected_s, len(times), workers, tuple(earlier)
+    )
+
+
+def _earlier(suite: str, more: Iterable[Path]) -> dict[Path, Mapping[str, Record]]:
+    """Return the journals of a suite, by directory."""
+    found: dict[Path, Mapping[str, Record]] = {}
+    for directory in dict.fromkeys([*more, *(each for name in FOLDERS for each in find_directories(Path(name)))]):
+        try:
+            if suite_of(directory) == suite:
+                found[directory] = read_journal(directory)
+        except JournalError:
+            # No forecast rests on what cannot be read.
+            continue
+    return found
+
+
+def _expected(run: Run, earlier: Mapping[Path, Mapping[str, Record]]) -> float | None:
+    """Return how long a run took: itself, else its method on the same instance, else its method elsewhere."""
+    records = [record for journal in earlier.values() for record in journal.values() if record.run.label == run.label]
+    for chosen in (
+        [record for record in records if record.key == run.key],
+        [record for record in records if record.run.digest == run.digest],
+        records,
+    ):
+        times = [time for record in chosen if (time := counted_time(record)) is not None]
+        if times:
+            return median(times)
+    return None

@@ -1,0 +1,58 @@
+"""How far the work is, where stderr is no terminal."""
+
+import pytest
+
+from schedgap.bench.api import Progress
+from schedgap.bench.cli import progress
+from schedgap.bench.cli.progress import ProgressBar, duration
+from schedgap.bench.isolation.activity import doing
+from schedgap.instances.method import Status
+
+
+@pytest.fixture
+def often(monkeypatch):
+    monkeypatch.setattr(progress, "LEAST_S", 0.0)
+
+
+def test_a_line_at_each_tenth(often, capsys, make_record):
+    """20 runs: ten lines, of which the first is after the second run."""
+    record = make_record("a", objective=1)
+    with ProgressBar("suite x") as bar:
+        bar.show(Progress(0, 20, None, ("a note.",)))
+        for done in range(1, 21):
+            bar.show(Progress(done, 20, record))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "a note."
+    assert [line.split(",")[0] for line in lines[1:]] == [f"suite x: {2 * tenth} of 20 runs" for tenth in range(1, 11)]
+    assert "left" in lines[1]
+    assert "left" not in lines[-1]
+
+
+def test_what_goes_on_is_told(often, capsys, make_record):
+    with doing("compiling kernels for sharing: fifo"), ProgressBar("suite x") as bar:
+        bar.show(Progress(0, 2, None))
+        bar.show(Progress(1, 2, make_record("a", status=Status.TIMEOUT)))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("suite x: 1 of 2 runs, 1 failed, ")
+    assert line.endswith("; now compiling kernels for sharing: fifo")
+
+
+def test_little_is_said_of_what_is_short(capsys, make_record):
+    with ProgressBar("suite x") as bar:
+        bar.show(Progress(1, 1, make_record("a", objective=1)))
+    assert capsys.readouterr().err == ""
+
+
+def test_each_run_if_asked_for_and_nothing_if_asked_for(often, capsys, make_record):
+    record = make_record("a", "i", objective=1, wall_s=0.25)
+    with ProgressBar("suite x", verbose=True) as bar:
+        bar.show(Progress(1, 30, record))
+    assert capsys.readouterr().err == "a on i: feasible, 0.250 s\n"
+    with ProgressBar("suite x", quiet=True) as bar:
+        bar.show(Progress(30, 30, record, ("a note.",)))
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0.4, "0 s"), (99, "99 s"), (250, "4 min"), (9000, "2.5 h")])
+def test_durations(seconds, said):
+    assert duration(seconds) == said
