@@ -22,7 +22,7 @@ from schedgap.formulations.provisioning.column_generation.column_generation impo
 from schedgap.formulations.provisioning.column_generation.column_generation import supported as can_price
 from schedgap.formulations.provisioning.limits import claimed, without_interference
 from schedgap.formulations.provisioning.pooled.offered import reduced
-from schedgap.formulations.provisioning.pooled.pooled import FEW_SHARES, Renting
+from schedgap.formulations.provisioning.pooled.pooled import Renting
 from schedgap.formulations.provisioning.pooled.pooled import supported as can_pool
 from schedgap.formulations.provisioning.pooled.program import Pooled
 from schedgap.formulations.provisioning.search import Search
@@ -47,8 +47,9 @@ MAX_PATTERNS = 20_000
 MANY = 8
 # Share of the time for the former.
 RENT_SHARE = 0.85
-# Share of the time for `pattern-rounding`, and what it takes at most, about, where types and distinct demands are many.
-PATTERNS_SHARE, PATTERNS_S = 0.2, 2.0
+# Share of the time for `pattern-rounding`, the seconds that are enough for it, about, and machine types times tasks up to
+# which it is quick where machines hold many tasks.
+PATTERNS_SHARE, PATTERNS_S, QUICK = 0.2, 2.0, 50_000
 # Turns without gain after which column generation ends.
 PATIENCE = 10
 
@@ -134,11 +135,7 @@ class Portfolio(Search):
             run("first-fit-decreasing", 0.2)
         is_many = self.is_open and can_pool(small) is None and _hold_many(small, self.left_s)
         # Its effort is bounded by counts, not by the clock.
-        if (
-            not is_many
-            or small.num_types * small.num_classes <= FEW_SHARES
-            or PATTERNS_SHARE * self.limit_s >= PATTERNS_S
-        ):
+        if not is_many or small.num_types * small.num_tasks <= QUICK or PATTERNS_SHARE * self.limit_s >= PATTERNS_S:
             run("pattern-rounding", PATTERNS_SHARE)
         can_generate = can_price(small) is None
         if is_many:
