@@ -27,6 +27,7 @@ from schedgap.bench.records.runs import Limits
 from schedgap.bench.statistics.headlines import suite_json
 from schedgap.bench.statistics.summary import Best, best_of
 from schedgap.bench.suites.results import command_of, write_plan
+from schedgap.bench.suites.shard import Shard
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.family import DEFAULT_FAMILY, find_family
@@ -56,9 +57,9 @@ class SuiteResult:
     """What a suite gave.
 
     records : one for each run of the suite that is done, before or now. directory : of the journal.
-    measured_now : runs done by this call. planned : runs of the suite, done or not. audit : what second opinions gave,
-    None if nobody asked for them.
-    notes : sentences about what the journal holds besides, such as rows of a plug-in that has changed.
+    measured_now : runs done by this call. planned : runs of the suite, or of its shard, done or not. audit : what second
+    opinions gave, None if nobody asked for them. notes : sentences about what the journal holds besides, such as rows of a
+    plug-in that has changed. undone : a sentence for each run that the workers' queues kept from being done.
     """
 
     suite: Suite
@@ -68,6 +69,7 @@ class SuiteResult:
     planned: int
     audit: Audit | None = None
     notes: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
 
     @property
     def failed(self) -> int:
@@ -83,6 +85,7 @@ class SuiteResult:
             "directory": str(self.directory),
             "audit": None if self.audit is None else self.audit.to_json(),
             "notes": list(self.notes),
+            "undone": list(self.undone),
         }
 
 
@@ -139,6 +142,7 @@ def run_suite(
     address: str | None = None,
     audit: bool = False,
     isolation: str = PROCESS_GROUP,
+    shard: str | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> SuiteResult:
     """Do the runs of a suite that its journal does not hold yet, and return all of them.
@@ -149,15 +153,17 @@ def run_suite(
     again: `errors` (crashed, error), `failed` (also timeout, memory, invalid) or `none`. fresh : do all runs again; rows
     that are there stay in the journal, and are replaced by later ones of the same key. only : do but the runs whose method,
     instance or group has all of these in its name (`A|B` is either; * and ? as in file names); the plan stays whole, so
-    that the others are seen to be missing. executor : `process` for this
-    machine, `dask` or `ray` for the cluster at `address`. audit : solve each model that has several back ends by another
-    one too, and compare. isolation : `process-group`, or `runexec` for BenchExec's, where it is installed.
+    that the others are seen to be missing. executor : `process` for this machine, `dask`, `ray` or `slurm` for the cluster at
+    `address`. audit : solve each model that has several back ends by another one too, and compare. isolation :
+    `process-group`, or `runexec` for BenchExec's, where it is installed. shard : `3/40` for the third of forty parts of the
+    runs (see `suites.shard`), which alone are done and returned.
 
     Raises
     ------
     SchedgapError
         for anything wrong with the suite, its methods or the journal; never for a run that fails.
     """
+    part = None if shard is None else Shard.parse(shard)
     given, folder = read_suite(suite)
     chosen, files = given.with_programs(folder, plugins)
     load_families()
@@ -173,8 +179,8 @@ def run_suite(
         # Before anything is written.
         matching(plan, only)
         journal = stack.enter_context(Journal(directory))
-        write_plan(directory, chosen, command_of(suite, plugins, trace, audit, isolation, only), plan.runs)
-        notes = earlier_rows(plan.runs, journal.records, files)
+        write_plan(directory, chosen, command_of(suite, plugins, trace, audit, isolation, only), plan.runs, part)
+        notes = (*plan.keep(part), *earlier_rows(plan.runs, journal.records, files))
         known = judged_together({key: journal.records[key] for key in plan.runs if key in journal.records})
         missing = to_do(plan, known, retry=retry, fresh=fresh, only=only)
         tell = on_progress or _ignored
@@ -183,6 +189,7 @@ def run_suite(
         for done, record in enumerate(ends, start=1):
             tell(Progress(done, len(missing), record))
         known = {key: journal.records[key] for key in plan.runs if key in journal.records}
+        undone = tuple(f"{end.run.label} on {end.run.instance}: not done: {end.reason}" for end in place.undone)
         found = contradictions(known.values())
         for contradiction in found:
             journal.append_verdict(contradiction)
@@ -190,7 +197,7 @@ def run_suite(
     records = tuple(replace(record, run=plan.runs[key]) for key, record in judged(known, found).items())
     pairs = {key: second for key, second in plan.second_opinions.items() if key in known and second in known}
     opinion = audit_of(pairs, known) if audit else None
-    return SuiteResult(chosen, records, directory, len(missing), len(plan.runs), opinion, notes)
+    return SuiteResult(chosen, records, directory, len(missing) - len(undone), len(plan.runs), opinion, notes, undone)
 
 
 def _journalled(

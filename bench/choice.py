@@ -27,7 +27,7 @@ def matching(plan: Plan, only: Sequence[str]) -> frozenset[str]:
     SuiteError
         if there are none.
     """
-    chosen = frozenset(key for key, run in plan.runs.items() if all(_matches(run, each) for each in only))
+    chosen = _chosen(plan, only)
     if not chosen:
         words = {word for run in plan.runs.values() for word in (run.label, run.method, run.instance, run.group)}
         asked = " -k ".join(only)
@@ -36,6 +36,10 @@ def matching(plan: Plan, only: Sequence[str]) -> frozenset[str]:
             "group's name, or a pattern of it with * and ?."
         )
     return chosen
+
+
+def _chosen(plan: Plan, only: Sequence[str]) -> frozenset[str]:
+    return frozenset(key for key, run in plan.runs.items() if all(_matches(run, each) for each in only))
 
 
 def to_do(
@@ -48,14 +52,9 @@ def to_do(
 ) -> list[str]:
     """Return the keys of the plan's runs that are to be done, in its order.
 
-    known : what is recorded. retry, fresh, only : as in `api.run_suite`.
-
-    Raises
-    ------
-    SuiteError
-        if no run matches `only`.
+    known : what is recorded. retry, fresh, only : as in `api.run_suite`. A shard may have none of those that match `only`.
     """
-    chosen = matching(plan, only)
+    chosen = _chosen(plan, only)
     return [
         key
         for key in plan.runs

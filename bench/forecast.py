@@ -8,12 +8,13 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.choice import to_do
+from schedgap.bench.choice import matching, to_do
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.journal import FILE_NAME, read_journal
 from schedgap.bench.statistics.summary import counted_time
 from schedgap.bench.suites.results import find_directories, suite_of
+from schedgap.bench.suites.shard import Shard
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import JournalError
 
@@ -75,6 +76,7 @@ def forecast(
     only: Sequence[str] = (),
     audit: bool = False,
     isolation: str = "process-group",
+    shard: str | None = None,
 ) -> Forecast:
     """Return what `run_suite` would do with the same arguments; instances are made, nothing is run or written.
 
@@ -88,6 +90,8 @@ def forecast(
     load_families()
     directory = Path(out) if out is not None else Path("runs") / chosen.name
     plan = plan_suite(chosen, folder, plugins=files, trace=trace, audit=audit, isolation=isolation)
+    matching(plan, only)
+    plan.keep(None if shard is None else Shard.parse(shard))
     recorded = read_journal(directory) if (directory / FILE_NAME).exists() else {}
     known = {key: recorded[key] for key in plan.runs if key in recorded}
     runs = tuple(plan.runs[key] for key in to_do(plan, known, retry=retry, fresh=fresh, only=only))

@@ -26,6 +26,7 @@ from schedgap.instances.seeds import derived_seed
 if TYPE_CHECKING:
     from schedgap.bench.programs.program import Program
     from schedgap.bench.records.runs import Limits, Scalar
+    from schedgap.bench.suites.shard import Shard
     from schedgap.bench.suites.suite import Suite
     from schedgap.instances.method import Method
 
@@ -60,6 +61,19 @@ class Plan:
             self.runs.setdefault(second.key, second)
             if self.second_opinions.get(second.key) != key:
                 self.second_opinions[key] = second.key
+
+    def keep(self, shard: Shard | None) -> tuple[str, ...]:
+        """Keep the runs of a shard only, and say so; all for None. Second opinions are compared where both runs are kept."""
+        if shard is None:
+            return ()
+        planned = len(self.runs)
+        self.runs = {key: self.runs[key] for key in shard.keys(self.runs)}
+        kept = {run.digest for run in self.runs.values()}
+        self.instances = {digest: made for digest, made in self.instances.items() if digest in kept}
+        self.second_opinions = {
+            key: other for key, other in self.second_opinions.items() if key in self.runs and other in self.runs
+        }
+        return (f"shard {shard}: {len(self.runs)} of the suite's {planned} runs; `schedgap merge` joins the shards.",)
 
     def task(self, key: str, *, keep: bool = False) -> Task:
         """Return what a worker needs to do a run."""

@@ -26,6 +26,7 @@ COMMANDS = {
         "List suites, methods, solver back ends, instance generators and formats, or public traces.",
     ),
     "run": ("run", "run", "Run a suite, or what is missing of it, and print its table."),
+    "merge": ("runs", "merge", "Join the shards of a suite: what `run` would have written in one directory."),
     "runs": (
         "runs",
         "runs",
@@ -52,6 +53,11 @@ COMMANDS = {
         "report",
         "Show the runs of a suite: its table, a page to look at, figures for papers, all runs as a table.",
     ),
+    "history": (
+        "history",
+        "history",
+        "Keep the figures of a suite over commits in one file; show them, with steps, on a page.",
+    ),
     "generate": ("instances", "generate", "Generate a seeded instance and write it as JSON."),
     "import": (
         "instances",
@@ -74,10 +80,12 @@ SETTINGS: dict[str, dict[str, Any]] = {"import": {"ignore_unknown_options": True
 def load_command(name: str) -> Any:
     """Import the module of a command and return the command."""
     module, function, _ = COMMANDS[name]
+    found = getattr(import_module(f"schedgap.bench.cli.{module}"), function)
+    if isinstance(found, typer.Typer):
+        # A group of commands.
+        return typer.main.get_command(found)
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name, context_settings={**HELP, **SETTINGS.get(name, {})})(
-        getattr(import_module(f"schedgap.bench.cli.{module}"), function)
-    )
+    alone.command(name, context_settings={**HELP, **SETTINGS.get(name, {})})(found)
     return typer.main.get_command(alone)
 
 

@@ -16,7 +16,8 @@ from schedgap.bench.cli.ending import NOTHING_MEASURED
 from schedgap.bench.cli.options import AsJson, Force
 from schedgap.bench.cli.show import show_results
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.statistics.headlines import suite_json
+from schedgap.bench.records.gc_pause import gc_paused
+from schedgap.bench.statistics.headlines import suite_json, table_rows
 from schedgap.bench.statistics.summary import is_measured
 from schedgap.bench.suites.results import Results, read_results
 
@@ -28,6 +29,8 @@ class FigureFormat(StrEnum):
     PDF = "pdf"
 
 
+# Nothing that it makes is in a cycle, and it ends soon: looking for cycles would take a quarter of the time.
+@gc_paused()
 def report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a suite's runs, such as runs/smoke.")],
     html: Annotated[Path | None, typer.Option("--html", help="File for the page, which needs no other file.")] = None,
@@ -48,11 +51,14 @@ def report(
     written = _write(results, html, figures, figure_format, table, force=force)
     for path in written:
         typer.echo(f"wrote {path} ({_size(path)})", err=as_json)
-    content = {**suite_json(results.suite, results.records), "planned": results.planned, "directory": str(directory)}
+    if written and results.missing:
+        typer.echo(f"{directory}: {results.missing} of {results.planned} runs are not done{results.part}.", err=True)
     if as_json:
+        content = suite_json(results.suite, results.records)
+        content |= {"planned": results.planned, "shard": results.shard, "directory": str(directory)}
         typer.echo(json.dumps(content, allow_nan=False))
     elif not written:
-        show_results(results, content["table"])
+        show_results(results, table_rows(results.suite, results.records))
     if not is_measured(results.records):
         typer.echo(f"{directory}: nothing was measured: no run ended with a result.", err=True)
         raise typer.Exit(NOTHING_MEASURED)

@@ -27,6 +27,7 @@ class Executor(StrEnum):
     PROCESS = "process"
     DASK = "dask"
     RAY = "ray"
+    SLURM = "slurm"
 
 
 class Isolation(StrEnum):
@@ -70,10 +71,15 @@ def run(
         typer.Option("--fresh", help="Do all runs again, although they are recorded; later rows replace earlier ones."),
     ] = False,
     executor: Annotated[
-        Executor, typer.Option("--executor", help="process: on this machine; dask, ray: on the cluster at --address.")
+        Executor,
+        typer.Option("--executor", help="process: on this machine; dask, ray, slurm: on the cluster at --address."),
     ] = Executor.PROCESS,
     address: Annotated[
-        str | None, typer.Option("--address", help="Of the cluster, such as tcp://HOST:8786 for dask.")
+        str | None,
+        typer.Option(
+            "--address",
+            help="Of the cluster, such as tcp://HOST:8786 for dask; options of sbatch for slurm: partition=short,time=60.",
+        ),
     ] = None,
     audit: Audit = False,
     only: Annotated[
@@ -94,6 +100,10 @@ def run(
         Isolation,
         typer.Option("--isolation", help="How runs are kept apart; runexec: by BenchExec, where it is installed."),
     ] = Isolation.PROCESS_GROUP,
+    shard: Annotated[
+        str | None,
+        typer.Option("--shard", metavar="K/N", help="Do one of N equal parts only, such as 3/40; join all by `merge`."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a suite, or what is missing of it, and print its table."""
@@ -107,6 +117,7 @@ def run(
         "only": only or (),
         "audit": audit,
         "isolation": isolation.value,
+        "shard": shard,
     }
     if dry_run:
         expected = forecast(suite, **asked)
@@ -119,6 +130,9 @@ def run(
         result = run_suite(suite, executor=executor.value, address=address, on_progress=bar.show, **asked)
     if as_json:
         typer.echo(json.dumps(result.to_json(), allow_nan=False))
-    elif not quiet:
+    elif result.records and not quiet:
         show_suite(result)
-    finish(result.records, result.audit)
+    if shard is not None and not result.records and not result.undone:
+        # More shards than runs: this one has nothing to do, and that is no fault.
+        return
+    finish(result.records, result.audit, result.undone)

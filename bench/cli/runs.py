@@ -1,4 +1,4 @@
-"""`schedgap runs`, what was run here; and what `schedgap run --dry-run` says of what would be."""
+"""`schedgap runs`, what was run here; `run --dry-run`, what would be; `merge`, several parts of it as one."""
 
 # ruff: noqa: TC001 - typer reads the annotations when the program runs.
 
@@ -15,6 +15,7 @@ from schedgap.bench.cli.progress import duration
 from schedgap.bench.cli.show import say, show_table
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.tables import NOTHING, Head
+from schedgap.bench.suites.merge import merge as merge_directories
 from schedgap.bench.suites.results import find_directories, read_results
 
 if TYPE_CHECKING:
@@ -95,3 +96,14 @@ def show_forecast(expected: Forecast) -> None:
         )
     else:
         say(f"{todo} runs to do, {at_a_time}; no journal in runs/ or results/ tells how long they take.")
+
+
+def merge(
+    directories: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Directories of one suite's shards.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Directory to write, which must not hold anything.")],
+) -> None:
+    """Join the shards of a suite: what `run` would have written in one directory."""
+    merged = merge_directories(directories, out)
+    missing = merged.planned - merged.runs
+    left = f"; {missing} are still to be done: `schedgap run SUITE --out {out}` does them" if missing else ""
+    typer.echo(f"{merged.runs} of {merged.planned} runs, from {merged.sources} directories, in {out}{left}.")

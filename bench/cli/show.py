@@ -78,7 +78,7 @@ def _missing(planned: int, done: int) -> str:
 def show_results(results: Results, rows: Sequence[dict[str, Any]]) -> None:
     """Print the suite's table and what failed; of a directory without a plan, a row for each method."""
     counts = f"{len(results.records)} runs, {sum(record.status in FAILED for record in results.records)} failed"
-    counts += _missing(results.planned, len(results.records))
+    counts += _missing(results.planned, len(results.records)) + results.part
     title = f"Runs in {results.directory}" if results.suite is None else results.suite.title
     last = [f"{counts}; recorded in {results.directory}.", *failures(results.records)]
     _show(results.suite, title, results.records, rows, last)

@@ -177,9 +177,8 @@ def _side(results: Results) -> Side:
 def _notes(base: Results, new: Results, pairs: Sequence[Pair], methods: Sequence[MethodComparison]) -> Iterator[str]:
     """Yield a sentence for each thing worth knowing: what is on one side only, what differed in how it was run."""
     for name, results in (("BASE", base), ("NEW", new)):
-        left = results.planned - len(results.records)
-        if left:
-            yield f"{name} is not complete: {left} of its {results.planned} runs are not done."
+        if results.missing:
+            yield f"{name} is not complete: {results.missing} of its {results.planned} runs are not done{results.part}."
     yield from _one_sided(pairs)
     versions: dict[str, None] = {}
     limits = 0

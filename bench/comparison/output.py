@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from schedgap.bench.comparison import wording
+from schedgap.bench.comparison.benchmark_json import to_benchmark_json
 from schedgap.bench.comparison.findings import Finding
 from schedgap.bench.comparison.junit import to_junit
 from schedgap.bench.comparison.markdown import to_markdown
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _FINDING = fields(Finding)
 SCHEMA = "schedgap/compare/1"
-Format = Literal["table", "markdown", "junit", "json"]
+Format = Literal["table", "markdown", "junit", "json", "benchmark-json"]
 
 
 def render(comparison: Comparison, form: Format) -> str:
@@ -28,7 +29,8 @@ def render(comparison: Comparison, form: Format) -> str:
     load_families()
     if form == "json":
         return json.dumps(to_json(comparison), indent=1, allow_nan=False) + "\n"
-    return {"table": to_tables, "markdown": to_markdown, "junit": to_junit}[form](comparison)
+    formats = {"table": to_tables, "markdown": to_markdown, "junit": to_junit, "benchmark-json": to_benchmark_json}
+    return formats[form](comparison)
 
 
 def to_json(comparison: Comparison) -> dict[str, Any]:

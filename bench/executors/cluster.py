@@ -1,12 +1,11 @@
 """Runs on the workers of a cluster: what travels there, what is checked there, and what is left there (nothing).
 
-The engines' own modules are `cluster_dask` and `cluster_ray`. Both are joblib back ends, and what a worker does is what
-`execute` does on this machine.
+The engines' own modules are `cluster_dask`, `cluster_ray` and `cluster_slurm`. All are joblib back ends, and what a worker
+does is what `execute` does on this machine.
 """
 
 from __future__ import annotations
 
-import platform
 import threading
 import uuid
 from collections import OrderedDict
@@ -16,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed
 
-from schedgap.bench.executors.execute import Performed, close_pools, perform
+from schedgap.bench.executors.execute import Performed, Undone, close_pools, perform
 from schedgap.bench.isolation.messages import Answer
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.programs.program import files_among, programs_among
-from schedgap.bench.records.host import PACKAGES, host_facts, package_version
+from schedgap.bench.records.host import host_facts, versions_of
 from schedgap.bench.records.measurement import Measurement
 from schedgap.instances.errors import ExecutorError, MethodError
 from schedgap.instances.method import Status
@@ -73,8 +72,7 @@ def make_session(setting: Setting) -> Session:
 
 def versions() -> dict[str, str | None]:
     """Return the versions that answers and times may depend on, of this process."""
-    python = ".".join(platform.python_version_tuple()[:2])
-    return {"python": python, **{name: package_version(name) for name in PACKAGES if name != "joblib"}}
+    return versions_of(host_facts())
 
 
 def problem_here(wanted: Mapping[str, str | None]) -> str | None:
@@ -145,6 +143,11 @@ def lost(task: Task, reason: str) -> Performed:
     return Performed(task.run, Answer(measurement), host_facts(), task.setting.isolation)
 
 
+def undone(task: Task, reason: str) -> Undone:
+    """Return the end of a run whose workers were ended by their queue, which says nothing of the run."""
+    return Undone(task.run, f"the workers that it was given to were ended by their queue ({reason})")
+
+
 def one_line(error: BaseException) -> str:
     """Return what an engine says of its trouble, as part of a sentence."""
     return " ".join(str(error).split())[:200] or type(error).__name__
@@ -156,11 +159,12 @@ def execute_on(
     share: Callable[[str, Any], Any],
     tasks: Iterable[Task],
     in_flight: int,
+    undone: list[Undone],
 ) -> Generator[Performed, None, None]:
     """Yield each run with its answer, in the order in which they end.
 
     share : puts a value on the cluster under a name and returns what stands for it in the arguments of a run.
-    in_flight : runs that the cluster has at a time.
+    in_flight : runs that the cluster has at a time. undone : is filled with the runs that could not be done.
     """
     parallel = Parallel(
         # One job would be done in this process.
@@ -172,7 +176,11 @@ def execute_on(
     )
     ends = parallel(_calls(session, share, tasks))
     try:
-        yield from ends
+        for end in ends:
+            if isinstance(end, Undone):
+                undone.append(end)
+            else:
+                yield end
     finally:
         ends.close()
 

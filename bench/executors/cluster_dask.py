@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from concurrent.futures import CancelledError
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -26,13 +27,18 @@ from schedgap.bench.executors.cluster import (
     one_line,
     problem_here,
     refuse,
+    undone,
 )
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
-    from schedgap.bench.executors.execute import Performed, Setting, Task
+    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
+
+# Seconds for a nanny to start its worker again, and between two looks.
+RESTART_S = 30
+LOOK_EVERY_S = 0.2
 
 
 def connect(setting: Setting, jobs: int | None, address: str | None) -> DaskExecutor:
@@ -74,11 +80,12 @@ class DaskExecutor:
         self._client = client
         self._session = session
         self._backend = _Backend(client, address)
+        self.undone: list[Undone] = []
         self._in_flight = 2 * sum(client.ncores().values()) if jobs is None else jobs
 
     def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
         """Yield each run with its answer, in the order in which they end."""
-        return execute_on(self._backend, self._session, self._share, tasks, self._in_flight)
+        return execute_on(self._backend, self._session, self._share, tasks, self._in_flight, self.undone)
 
     def close(self) -> None:
         """End this harness's runs on all workers; a cluster that does not answer any more is left alone."""
@@ -141,7 +148,9 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
             try:
                 callback(sent.result())
             except KilledWorker as error:
-                callback(lost(arguments[1], one_line(error)))
+                # Who ended the workers takes a while to find out, in which others end.
+                asked = (arguments[1], error, callback)
+                threading.Thread(target=self._tell_lost, args=asked, daemon=True).start()
             except CancelledError:
                 callback(
                     ExecutorError(
@@ -154,6 +163,22 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
 
         sent.add_done_callback(lambda _: self._ended.put(tell))
         return sent
+
+    def _tell_lost(self, task: Task, error: KilledWorker, callback: Callable[[Any], None]) -> None:
+        """Tell how a run ended that was given up: what a run ends is its worker alone, which its nanny starts again.
+
+        A queue ends both, at its wall time or to make room; a worker without a nanny tells nothing.
+        """
+        nanny, until = error.last_worker.nanny, time.monotonic() + RESTART_S
+        is_there = False
+        try:
+            while nanny is not None and not is_there and time.monotonic() < until:
+                workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+                is_there = any(worker["nanny"] == nanny for worker in workers)
+                time.sleep(LOOK_EVERY_S)
+            callback((lost if is_there else undone)(task, one_line(error)))
+        except BaseException as failure:
+            callback(failure)
 
     def retrieve_result_callback(self, out: Any) -> Any:
         """Return the run that was done."""

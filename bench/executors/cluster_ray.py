@@ -27,13 +27,14 @@ from schedgap.bench.executors.cluster import (
     perform_there,
     problem_here,
     refuse,
+    undone,
 )
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
-    from schedgap.bench.executors.execute import Performed, Setting, Task
+    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 
 # How often a run is given to another worker when its own is lost.
 MAX_RETRIES = 3
@@ -78,11 +79,13 @@ class RayExecutor:
 
     def __init__(self, session: Session, jobs: int | None) -> None:
         self._session = session
+        self.undone: list[Undone] = []
         self._in_flight = 2 * max(1, int(ray.cluster_resources().get("CPU", 1))) if jobs is None else jobs
 
     def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
         """Yield each run with its answer, in the order in which they end."""
-        return execute_on(_Backend(), self._session, lambda _, value: ray.put(value), tasks, self._in_flight)
+        share = lambda _, value: ray.put(value)  # noqa: E731
+        return execute_on(_Backend(), self._session, share, tasks, self._in_flight, self.undone)
 
     def close(self) -> None:
         """End this harness's runs: its workers are its own, and end with it."""
@@ -109,8 +112,11 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
 
         def tell(end: Any) -> None:
             error = end.exception()
-            if isinstance(error, ray.exceptions.WorkerCrashedError | ray.exceptions.NodeDiedError):
+            if isinstance(error, ray.exceptions.WorkerCrashedError):
                 callback(lost(arguments[1], one_line(error)))
+            elif isinstance(error, ray.exceptions.NodeDiedError):
+                # A run ends its worker; the whole node is ended by whoever started it.
+                callback(undone(arguments[1], one_line(error)))
             else:
                 callback(end.result() if error is None else error)
 

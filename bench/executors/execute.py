@@ -69,6 +69,14 @@ class Performed:
     isolation: str = PROCESS_GROUP
 
 
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A run that was not done, through no fault of its own: what had it was ended by its queue. reason : for people."""
+
+    run: Run
+    reason: str
+
+
 _POOLS: dict[Setting, Pool] = {}
 _LOCK = threading.Lock()
 

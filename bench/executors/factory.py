@@ -12,15 +12,17 @@ from schedgap.instances.errors import ExecutorError
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
-    from schedgap.bench.executors.execute import Performed, Setting, Task
+    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 
-EXECUTORS = ("process", "dask", "ray")
+EXECUTORS = ("process", "dask", "ray", "slurm")
 # What importing an engine's module may miss, by the engine.
-_PACKAGES = {"dask": ("dask", "distributed"), "ray": ("ray",)}
+_PACKAGES = {"dask": ("dask", "distributed"), "ray": ("ray",), "slurm": ("submitit",)}
 
 
 class Executor(Protocol):
-    """Something that does runs."""
+    """Something that does runs. undone : those that it was given and could not do."""
+
+    undone: list[Undone]
 
     def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
         """Yield each run with its answer, in the order in which they end."""
@@ -33,6 +35,7 @@ class ProcessExecutor:
     """Runs on this machine. jobs : runs at a time; None for one a processor."""
 
     def __init__(self, setting: Setting, jobs: int | None = None) -> None:
+        self.undone: list[Undone] = []
         self._jobs = jobs
         start_pool(setting)
 
@@ -49,7 +52,7 @@ class ProcessExecutor:
 def open_executor(
     name: str, setting: Setting, jobs: int | None = None, address: str | None = None
 ) -> Iterator[Executor]:
-    """Yield the executor `process`, `dask` or `ray`; it is closed afterwards.
+    """Yield the executor `process`, `dask`, `ray` or `slurm`; it is closed afterwards.
 
     jobs : runs at a time, None for as many as there are processors or the cluster takes. address : of the cluster.
 
@@ -64,7 +67,7 @@ def open_executor(
     if name == "process":
         if address is not None:
             raise ExecutorError(
-                f"executor process takes no address, '{address}' was given; leave it out or name dask or ray."
+                f"executor process takes no address, '{address}' was given; leave it out or name dask, ray or slurm."
             )
         executor = ProcessExecutor(setting, jobs)
     else:

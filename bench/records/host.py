@@ -51,6 +51,12 @@ def host_facts() -> Mapping[str, Any]:
     }
 
 
+def versions_of(facts: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the versions that answers and times may depend on, of Python and of packages, from a host's facts."""
+    python = ".".join(str(facts.get("python")).split(".")[:2])
+    return {"python": python, **{name: v for name, v in facts.get("packages", {}).items() if name != "joblib"}}
+
+
 def host_id(facts: Mapping[str, Any]) -> str:
     """Return a short hash of the facts."""
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]

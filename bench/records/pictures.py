@@ -15,7 +15,7 @@ from schedgap.instances.errors import JournalError
 from schedgap.instances.picture import Bar, Curve, Picture
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterator
     from pathlib import Path
 
 FILE_NAME = "pictures.jsonl"
@@ -70,6 +70,19 @@ def read_pictures(directory: Path, keys: Container[str]) -> dict[str, Picture]:
     except OSError as error:
         raise JournalError(f"{path}: cannot be read ({error.strerror}); remove it to go without pictures.") from None
     return pictures
+
+
+def picture_lines(directory: Path) -> Iterator[tuple[str, int, bytes]]:
+    """Yield key, place in the file and bytes of each whole line that begins as `append_picture` writes it."""
+    path = directory / FILE_NAME
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        place = 0
+        for line in file:
+            if line.startswith(_START) and line.endswith(b"\n"):
+                yield _key_of(line), place, line
+            place += len(line)
 
 
 class _Row(msgspec.Struct):

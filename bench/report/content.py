@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.records.pictures import read_pictures
 from schedgap.bench.report.drilldown import build_drilldown, picture_order
@@ -22,7 +23,7 @@ from schedgap.bench.statistics.headlines import find_headline
 from schedgap.bench.statistics.headlines.gap import GAP
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.measure_rows import is_prediction
-from schedgap.bench.statistics.summary import best_of, summarise, verified_objective
+from schedgap.bench.statistics.summary import Runs, best_of, summarise, verified_objective
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Content:
     provenance: Provenance
 
 
+@gc_paused()
 def build_content(results: Results, budget: Budget | None = None) -> Content:
     """Return what the page of these results shows; there must be a record, and the families must be loaded.
 
@@ -95,11 +97,13 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
         if the records are of a family that is not installed.
     """
     budget = budget or Budget()
-    records, suite = results.records, results.suite
+    records, suite = Runs(results.records), results.suite
     family, headline = find_family(records[0].run.family), find_headline(suite)
-    played = [record for record in records if not is_prediction(record)]
+    played = Runs(record for record in records if not is_prediction(record))
     summaries = [asdict(summary) for summary in summarise(played)]
-    rows: Sequence[dict[str, Any]] = summaries if suite is None else headline.rows(suite, records)
+    # The rows of `gap` are of these summaries.
+    has_rows = suite is None or (headline is GAP and len(played) == len(records))
+    rows: Sequence[dict[str, Any]] = summaries if suite is None or has_rows else headline.rows(suite, records)
     overall = None if headline is GAP else build_table(GAP, summaries, family, budget)
     best = best_of(records)
     drilldown = build_drilldown(records, best, budget)
@@ -151,9 +155,9 @@ def _maps(suite: Suite, records: Sequence[Record], budget: Budget) -> tuple[Meth
 def _facts(results: Results, best: Mapping[str, Best]) -> list[Fact]:
     records = results.records
     failed = sum(record.status in FAILED for record in records)
-    missing = results.planned - len(records)
+    missing, shard = results.missing, f" (shard {results.shard})" if results.shard else ""
     facts = [
-        Fact("runs", f"{len(records):,}" + (f" of {results.planned:,}" if missing else ""), bool(missing)),
+        Fact("runs", f"{len(records):,}" + (f" of {results.planned:,}{shard}" if missing else ""), bool(missing)),
         Fact("instances", f"{len(best):,}"),
         Fact("methods", f"{len({record.run.label for record in records}):,}"),
         Fact("failed runs", f"{failed:,}", bool(failed)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -69,6 +69,19 @@ def write_page(results: Results, path: Path, *, force: bool = False) -> Content:
 
 def render_page(content: Content) -> str:
     """Return the page as HTML; the same content gives the same bytes."""
+    selection = content.selection
+    return render(
+        "report.html.j2",
+        SCRIPTS,
+        selection.methods,
+        page_data(content),
+        content=content,
+        sweep_roles={series.role for sweep in content.sweeps for series in sweep.series},
+    )
+
+
+def render(template: str, scripts: Sequence[str], methods: Sequence[str], data: Any, **values: Any) -> str:
+    """Return a page of ours: a template, the scripts that it needs, and the methods that have marks on it."""
     environment = Environment(
         loader=PackageLoader(_PACKAGE),
         autoescape=True,
@@ -77,13 +90,12 @@ def render_page(content: Content) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"measured": measured, "readable": readable}
-    script = "(() => {\n'use strict';\n" + _joined(SCRIPTS) + "})();\n"
-    return environment.get_template("report.html.j2").render(
-        content=content,
-        sweep_roles={series.role for sweep in content.sweeps for series in sweep.series},
-        data=embedded(page_data(content)),
-        numbers={name: i for i, name in enumerate(content.selection.methods)},
-        symbols=mark_symbols(len(content.selection.methods)),
+    script = "(() => {\n'use strict';\n" + _joined(scripts) + "})();\n"
+    return environment.get_template(template).render(
+        **values,
+        data=embedded(data),
+        numbers={name: i for i, name in enumerate(methods)},
+        symbols=mark_symbols(len(methods)),
         style=Markup(_colours() + _joined(STYLES)),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),

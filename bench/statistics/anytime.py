@@ -14,7 +14,10 @@ run look at most as good, earlier, as it verifiably was when it ended.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.summary import best_of, bounds_only, verified_objective
@@ -23,6 +26,8 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from schedgap.bench.records.record import Record
     from schedgap.bench.statistics.summary import Best
 
@@ -30,8 +35,7 @@ if TYPE_CHECKING:
 MAX_POINTS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """What a run knew from `elapsed_s` on, until its next point; integer units, None for nothing yet."""
 
     elapsed_s: float
@@ -60,7 +64,7 @@ def trajectory(record: Record) -> list[Known]:
     measurement = record.measurement
     objective = verified_objective(record)
     bound = None if record.status in FAILED or measurement.bound is None else max(measurement.bound, 0)
-    end = record.run.limits.time_limit_s if measurement.wall_s is None else measurement.wall_s
+    end = _end_s(record)
     points = [Known(0.0, None, None)]
     for elapsed_s, claimed, proven in [*sorted(measurement.trajectory, key=_when), (end, objective, bound)]:
         last = points[-1]
@@ -75,6 +79,11 @@ def trajectory(record: Record) -> list[Known]:
                 points.pop()
             points.append(point)
     return points
+
+
+def _end_s(record: Record) -> float:
+    wall_s = record.measurement.wall_s
+    return record.run.limits.time_limit_s if wall_s is None else wall_s
 
 
 def integrals(record: Record, best: Best) -> Integrals | None:
@@ -98,50 +107,83 @@ def integrals(record: Record, best: Best) -> Integrals | None:
     return Integrals(primal, dual, both, horizon_s)
 
 
-def gap_curves(records: Sequence[Record]) -> dict[str, tuple[list[float], list[float]]]:
+# How a run's gap changed: the bound that it is to, and pairs of seconds and change.
+Changes = tuple[int, list[tuple[float, float]]]
+
+
+def gap_curves(
+    records: Sequence[Record], read: dict[str, Changes] | None = None
+) -> dict[str, tuple[list[float], list[float]]]:
     """Return, by method, seconds (ascending from 0) and the mean gap that its runs had from each of them to the next.
 
     The gap is to the best proven bound of the instance, as in the tables, and 1 while there is no solution, so a failed
     run counts as 1 throughout; after its end a run keeps its gap. All curves go on to the last change of any of them.
     Instances without a bound, runs that were not supported, and methods that give bounds alone are left out.
+
+    read : is filled with what was read of runs, by key, and saves reading it again for another choice of the same runs.
     """
+    read = {} if read is None else read
     best, bounding = best_of(records), bounds_only(records)
     changes: dict[str, list[tuple[float, float]]] = {}
     runs: dict[str, int] = {}
+    unsupported = Status.UNSUPPORTED
     for record in records:
-        label, known = record.run.label, best[record.run.digest]
-        if known.bound is None or label in bounding or record.status is Status.UNSUPPORTED:
+        run = record.run
+        label, bound = run.label, best[run.digest].bound
+        if bound is None or label in bounding or record.measurement.status is unsupported:
             continue
         runs[label] = runs.get(label, 0) + 1
-        own = changes.setdefault(label, [])
-        before = 1.0
-        for point in trajectory(record):
-            after = _gap(point.objective, known.bound)
-            if after != before:
-                own.append((point.elapsed_s, after - before))
-                before = after
-    end = max((elapsed_s for own in changes.values() for elapsed_s, _ in own), default=0.0)
-    return {label: _mean_curve([*sorted(own), (end, 0.0)], runs[label]) for label, own in changes.items()}
+        known = read.get(record.key)
+        if known is None or known[0] != bound:
+            known = read[record.key] = bound, _changes(record, bound)
+        changes.setdefault(label, []).extend(known[1])
+    ordered = {label: _in_order(own) for label, own in changes.items()}
+    end = max((own[-1, 0] for own in ordered.values() if len(own)), default=0.0)
+    return {label: _mean_curve(own, float(end), runs[label]) for label, own in ordered.items()}
 
 
-def _mean_curve(changes: list[tuple[float, float]], runs: int) -> tuple[list[float], list[float]]:
-    seconds, totals = [0.0], [float(runs)]
-    for elapsed_s, change in changes:
-        if elapsed_s > seconds[-1]:
-            seconds.append(elapsed_s)
-            totals.append(totals[-1])
-        totals[-1] += change
+def _in_order(changes: list[tuple[float, float]]) -> NDArray[np.float64]:
+    """Return changes, (N, 2), sorted as pairs are."""
+    pairs = np.fromiter(chain.from_iterable(changes), np.float64, 2 * len(changes)).reshape(-1, 2)
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def _changes(record: Record, bound: int) -> list[tuple[float, float]]:
+    """Return when and by how much a run's gap to a bound changed, from 1 at the start."""
+    if not record.measurement.trajectory:
+        # Only its end, which is what `trajectory` would say.
+        after = _gap(verified_objective(record), bound)
+        return [] if after == 1.0 else [(_end_s(record), after - 1.0)]
+    found = []
+    before = 1.0
+    for point in trajectory(record):
+        after = _gap(point.objective, bound)
+        if after != before:
+            found.append((point.elapsed_s, after - before))
+            before = after
+    return found
+
+
+def _mean_curve(changes: NDArray[np.float64], end: float, runs: int) -> tuple[list[float], list[float]]:
+    """Return where a mean changed, and what it was from there on, of changes in order of their seconds. end : of the curve."""
+    elapsed = np.concatenate(([0.0], changes[:, 0], [end]))
+    # One after another, as they would be added up by hand.
+    totals = np.cumsum(np.concatenate(([float(runs)], changes[:, 1], [0.0])))
+    # What changes at one moment changes at once.
+    last = np.flatnonzero(np.append(np.diff(elapsed) > 0, True))
+    seconds, totals = elapsed[last], totals[last]
     step = -(-len(seconds) // MAX_POINTS)
     # From the end, so that the last value, that of the tables, stays.
     kept = sorted({0, *range(len(seconds) - 1, 0, -step)})
-    return [seconds[i] for i in kept], [min(1.0, max(0.0, totals[i] / runs)) for i in kept]
+    return seconds[kept].tolist(), np.clip(totals[kept] / runs, 0.0, 1.0).tolist()
 
 
 def _gap(objective: int | None, bound: int | None) -> float:
     """Return (objective - bound) / objective, 1 without one of them; a bound below 0 counts as 0."""
     if objective is None or bound is None:
         return 1.0
-    bound = max(bound, 0)
+    if bound < 0:
+        bound = 0
     return 0.0 if objective <= bound else (objective - bound) / objective
 
 

@@ -6,7 +6,6 @@ hold for it: one that it failed on, found nothing on or does not support never c
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from schedgap.bench.statistics.paired import problems
@@ -34,9 +33,9 @@ def time_profile(records: Sequence[Record]) -> Curves:
     ratios: dict[str, list[float | None]] = {}
     for problem in problems(records):
         times = {
-            label: max(record.measurement.wall_s, RESOLUTION_S)
+            label: max(wall_s, RESOLUTION_S)
             for label, record in problem.items()
-            if record.measurement.wall_s is not None and is_solved(record, bounding)
+            if (wall_s := record.measurement.wall_s) is not None and is_solved(record, bounding)
         }
         least = min(times.values(), default=None)
         for label in problem:
@@ -55,9 +54,12 @@ def gap_profile(records: Sequence[Record]) -> Curves:
     best, bounding = best_of(records), bounds_only(records)
     gaps: dict[str, list[float | None]] = {}
     for problem in problems(records):
+        # All of one instance.
+        known = best[next(iter(problem.values())).run.digest]
+        if known.bound is None:
+            continue
         for label, record in problem.items():
-            known = best[record.run.digest]
-            if known.bound is not None and label not in bounding:
+            if label not in bounding:
                 gaps.setdefault(label, []).append(known.gap(verified_objective(record)))
     return _curves(gaps, 0.0)
 
@@ -67,9 +69,8 @@ def _curves(values: dict[str, list[float | None]], first: float) -> Curves:
     last = max((value for own in values.values() for value in own if value is not None), default=first)
     curves: Curves = {}
     for label, own in values.items():
-        x, share, reached = [first], [0.0], 0
-        for value, same in groupby(sorted(value for value in own if value is not None)):
-            reached += len(list(same))
+        x, share = [first], [0.0]
+        for reached, value in enumerate(sorted(value for value in own if value is not None), start=1):
             if value > x[-1]:
                 x.append(value)
                 share.append(0.0)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING
 
+from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.paired import Contest, contests
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from schedgap.bench.records.record import Record
 
@@ -43,7 +45,7 @@ class Best:
         """
         if objective is None or self.bound is None:
             return None
-        bound = max(self.bound, 0)
+        bound = self.bound if self.bound > 0 else 0
         return 0.0 if objective == bound else (objective - bound) / objective
 
 
@@ -81,20 +83,37 @@ class MethodSummary:
     sgm10_time_s: float | None
 
 
+class Runs(tuple["Record", ...]):
+    """Runs of which many figures are made: what all of these ask first is found once."""
+
+    @cached_property
+    def best(self) -> dict[str, Best]:
+        """Return what `best_of` finds."""
+        return best_of(iter(self))
+
+    @cached_property
+    def bounding(self) -> frozenset[str]:
+        """Return what `bounds_only` finds."""
+        return bounds_only(iter(self))
+
+
 def best_of(records: Iterable[Record]) -> dict[str, Best]:
-    """Return what is known of each instance, by digest."""
+    """Return what is known of each instance, by digest; not to be changed."""
+    if isinstance(records, Runs):
+        return records.best
     bounds: dict[str, int] = {}
     objectives: dict[str, int] = {}
     digests: dict[str, None] = {}
     for record in records:
         digest, measurement = record.run.digest, record.measurement
         digests[digest] = None
-        if record.status in FAILED:
+        if measurement.status in FAILED:
             continue
-        if measurement.bound is not None:
-            bounds[digest] = max(bounds.get(digest, measurement.bound), measurement.bound)
-        if measurement.objective is not None:
-            objectives[digest] = min(objectives.get(digest, measurement.objective), measurement.objective)
+        bound, objective = measurement.bound, measurement.objective
+        if bound is not None and bound > bounds.setdefault(digest, bound):
+            bounds[digest] = bound
+        if objective is not None and objective < objectives.setdefault(digest, objective):
+            objectives[digest] = objective
     return {digest: Best(bounds.get(digest), objectives.get(digest)) for digest in digests}
 
 
@@ -132,7 +151,8 @@ def gaps(records: Iterable[Record], best: dict[str, Best]) -> list[float]:
 
 def verified_objective(record: Record) -> int | None:
     """Return the objective of a run that counts, None of one that failed or found nothing."""
-    return None if record.status in FAILED else record.measurement.objective
+    measurement = record.measurement
+    return None if measurement.status in FAILED else measurement.objective
 
 
 def is_optimal(record: Record, best: dict[str, Best]) -> bool:
@@ -143,13 +163,16 @@ def is_optimal(record: Record, best: dict[str, Best]) -> bool:
 
 def bounds_only(records: Iterable[Record]) -> frozenset[str]:
     """Return the labels of the methods that give bounds alone: a bound in some run, a solution in none."""
+    if isinstance(records, Runs):
+        return records.bounding
     bounding: set[str] = set()
     solving: set[str] = set()
     for record in records:
-        if record.status not in FAILED:
-            if record.measurement.objective is not None:
+        measurement = record.measurement
+        if measurement.status not in FAILED:
+            if measurement.objective is not None:
                 solving.add(record.run.label)
-            elif record.measurement.bound is not None:
+            elif measurement.bound is not None:
                 bounding.add(record.run.label)
     return frozenset(bounding - solving)
 
@@ -160,20 +183,12 @@ def is_solved(record: Record, bounding: frozenset[str]) -> bool:
     An optimum need not be proven: how good a solution is, gaps tell, and a heuristic cannot prove anything.
     bounding : labels of the methods that give bounds alone.
     """
-    if record.status in FAILED:
+    measurement = record.measurement
+    if measurement.status in FAILED:
         return False
-    if record.status is Status.INFEASIBLE or record.measurement.objective is not None:
+    if measurement.objective is not None or measurement.status is Status.INFEASIBLE:
         return True
-    return record.run.label in bounding and record.measurement.bound is not None
-
-
-def penalised_time(record: Record, bounding: frozenset[str]) -> float | None:
-    """Return a run's time for PAR-10: its own if it solved, ten times its wall limit if not, None if not supported."""
-    if record.status is Status.UNSUPPORTED:
-        return None
-    if is_solved(record, bounding) and record.measurement.wall_s is not None:
-        return record.measurement.wall_s
-    return PENALTY * record.run.limits.wall_s
+    return record.run.label in bounding and measurement.bound is not None
 
 
 def counted_time(record: Record) -> float | None:
@@ -192,35 +207,82 @@ def shifted_geometric_mean(values: Sequence[float], shift: float = SHIFT_S) -> f
     return math.exp(math.fsum(math.log(value + shift) for value in values) / len(values)) - shift
 
 
+class _Tally:
+    """What one pass over a method's runs counts and collects."""
+
+    __slots__ = ("failed", "gaps", "penalised", "proven", "runs", "solved", "times")
+
+    def __init__(self) -> None:
+        self.runs = self.failed = self.solved = self.proven = 0
+        self.gaps: list[float] = []
+        self.times: list[float] = []
+        self.penalised: list[float] = []
+
+
+def _tallies(records: Iterable[Record], best: Mapping[str, Best], bounding: frozenset[str]) -> dict[str, _Tally]:
+    """Return each method's tally, in one pass: what `gaps`, `counted_time`, `is_solved` and `is_optimal` say of each run.
+
+    A run that is not solved counts ten times its wall limit in `penalised`.
+    """
+    found: dict[str, _Tally] = {}
+    # Looking them up in their class for each record would take a fifth of the time.
+    unsupported, infeasible = Status.UNSUPPORTED, Status.INFEASIBLE
+    for record in records:
+        run, measurement = record.run, record.measurement
+        label, status, objective, wall_s = run.label, measurement.status, measurement.objective, measurement.wall_s
+        own = found.get(label)
+        if own is None:
+            own = found[label] = _Tally()
+        own.runs += 1
+        if status in FAILED:
+            own.failed += 1
+            limit_s = run.limits.wall_s
+            own.times.append(limit_s)
+            own.penalised.append(PENALTY * limit_s)
+            continue
+        is_done = status is infeasible or objective is not None
+        if objective is not None:
+            own.solved += 1
+            known = best[run.digest]
+            if known.bound is not None:
+                own.gaps.append(known.gap(objective))  # type: ignore[arg-type]
+                own.proven += objective == known.bound
+        if status is not unsupported:
+            own.times.append(run.limits.wall_s if wall_s is None else wall_s)
+            if wall_s is not None and (is_done or (label in bounding and measurement.bound is not None)):
+                own.penalised.append(wall_s)
+            else:
+                own.penalised.append(PENALTY * run.limits.wall_s)
+    return found
+
+
+@gc_paused()
 def summarise(records: Sequence[Record]) -> list[MethodSummary]:
     """Return one summary for each method."""
     best, bounding = best_of(records), bounds_only(records)
     compared = contests(records, bounding)
     summaries = []
-    for label, own in by_label(records).items():
-        known = sorted(gaps(own, best))
-        times = [time for record in own if (time := counted_time(record)) is not None]
-        penalised = [time for record in own if (time := penalised_time(record, bounding)) is not None]
-        proven = sum(is_optimal(record, best) for record in own)
+    for label, own in _tallies(records, best, bounding).items():
+        known, times = sorted(own.gaps), own.times
         contest = compared.get(label, Contest())
         summaries.append(
             MethodSummary(
                 method=label,
-                runs=len(own),
-                failed=sum(r.status in FAILED for r in own),
-                solved=sum(verified_objective(r) is not None for r in own),
-                unsupported=len(own) - len(times),
-                proven_optimal=proven,
+                runs=own.runs,
+                failed=own.failed,
+                solved=own.solved,
+                unsupported=own.runs - len(times),
+                proven_optimal=own.proven,
                 gap_mean=mean(known),
                 gap_worst=known[-1] if known else None,
                 sgm_time_s=shifted_geometric_mean(times),
                 gap_median=median(known) if known else None,
                 gap_p95=known[-(-95 * len(known) // 100) - 1] if known else None,
-                proven_optimal_share=proven / len(times) if times else None,
+                proven_optimal_share=own.proven / len(times) if times else None,
                 wins=contest.wins,
                 ties=contest.ties,
                 losses=contest.losses,
-                par10_s=mean(penalised),
+                par10_s=mean(own.penalised),
                 sgm10_time_s=shifted_geometric_mean(times, LONG_SHIFT_S),
             )
         )

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from schedgap.bench.programs.program import Program
 from schedgap.bench.records.contradictions import judged_together
+from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.host import HOST_SCHEMA
 from schedgap.bench.records.journal import FILE_NAME as JOURNAL_NAME
 from schedgap.bench.records.journal import read_journal
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.lines import Lines
     from schedgap.bench.records.record import Record
+    from schedgap.bench.suites.shard import Shard
 
 PLAN_SCHEMA = "schedgap/plan/1"
 FILE_NAME = "plan.json"
@@ -36,7 +38,8 @@ class Results:
 
     suite : as it was when the last run was made; None in a directory that has no plan. command : that did it, by words.
     records : one for each run of the suite (all of the journal without a plan), judged against each other; those that
-    are not done yet are missing: planned counts them too. hosts : facts by the ID that records name.
+    are not done yet are missing: planned counts them too. hosts : facts by the ID that records name. shard : the part of the
+    suite that was asked for when the last run was made, such as `3/40`; empty for all of it.
     """
 
     directory: Path
@@ -45,10 +48,23 @@ class Results:
     records: tuple[Record, ...]
     planned: int
     hosts: Mapping[str, Mapping[str, Any]]
+    shard: str = ""
+
+    @property
+    def missing(self) -> int:
+        """Number of runs that are not done yet."""
+        return self.planned - len(self.records)
+
+    @property
+    def part(self) -> str:
+        """Return which part of the suite this is, in brackets; empty for all of it."""
+        return f" (shard {self.shard} only: `schedgap merge` joins all)" if self.shard and self.missing else ""
 
 
-def write_plan(directory: Path, suite: Suite, command: Sequence[str], keys: Iterable[str]) -> None:
-    """Write down the suite and the keys of its runs, whole or not at all.
+def write_plan(
+    directory: Path, suite: Suite, command: Sequence[str], keys: Iterable[str], shard: Shard | None = None
+) -> None:
+    """Write down the suite and the keys of its runs, whole or not at all. keys : of all, whichever shard is asked for.
 
     Raises
     ------
@@ -60,6 +76,7 @@ def write_plan(directory: Path, suite: Suite, command: Sequence[str], keys: Iter
         "schema": PLAN_SCHEMA,
         "command": list(command),
         "suite": suite.model_dump(mode="json", by_alias=True, exclude_none=True),
+        **({} if shard is None else {"shard": str(shard)}),
         "keys": list(keys),
     }
     partial = path.with_name(FILE_NAME + ".partial")
@@ -108,6 +125,7 @@ def command_of(
     return words if isolation == PROCESS_GROUP else [*words, "--isolation", isolation]
 
 
+@gc_paused()
 def read_results(directory: Path, lines: Lines | None = None) -> Results:
     """Return what a directory holds; nothing is locked or written, so a suite under way can be looked at.
 
@@ -119,17 +137,37 @@ def read_results(directory: Path, lines: Lines | None = None) -> Results:
         naming the file and what is wrong with it.
     """
     known = read_journal(directory, lines=lines)
-    suite, command, keys = _plan(directory, known)
-    records = judged_together({key: known[key] for key in keys if key in known})
-    return Results(directory, suite, command, tuple(records.values()), len(keys), _hosts(directory))
+    plan = read_plan(directory)
+    keys = list(known) if plan is None else plan.keys
+    records = tuple(judged_together({key: known[key] for key in keys if key in known}).values())
+    if plan is None:
+        return Results(directory, None, (), records, len(keys), read_hosts(directory))
+    return Results(directory, plan.suite, plan.command, records, len(keys), read_hosts(directory), plan.shard)
 
 
-def _plan(directory: Path, known: Mapping[str, Record]) -> tuple[Suite | None, tuple[str, ...], list[str]]:
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """What `plan.json` says: see `Results`. keys : of all runs of the suite."""
+
+    suite: Suite
+    command: tuple[str, ...]
+    keys: list[str]
+    shard: str
+
+
+def read_plan(directory: Path) -> PlanFile | None:
+    """Return the plan in a directory, None where there is none.
+
+    Raises
+    ------
+    JournalError
+        naming the file and what is wrong with it.
+    """
     path = directory / FILE_NAME
     if not path.exists():
-        return None, (), list(known)
+        return None
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = msgspec.json.decode(path.read_bytes())
         schema = document["schema"]
         if schema != PLAN_SCHEMA:
             raise JournalError(
@@ -138,7 +176,7 @@ def _plan(directory: Path, known: Mapping[str, Record]) -> tuple[Suite | None, t
         # Read as JSON, whose lists are what the suite's model takes.
         suite = Suite.model_validate_json(json.dumps(document["suite"]))
         command, keys = (msgspec.convert(document[name], list[str]) for name in ("command", "keys"))
-        return suite, tuple(command), keys
+        return PlanFile(suite, tuple(command), keys, msgspec.convert(document.get("shard", ""), str))
     except ValidationError as error:
         raise JournalError(f"{path}: suite: {first_problem(error)}") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -147,7 +185,8 @@ def _plan(directory: Path, known: Mapping[str, Record]) -> tuple[Suite | None, t
         ) from None
 
 
-def _hosts(directory: Path) -> dict[str, Mapping[str, Any]]:
+def read_hosts(directory: Path) -> dict[str, Mapping[str, Any]]:
+    """Return the facts of the hosts in a directory, by ID."""
     hosts: dict[str, Mapping[str, Any]] = {}
     for path in sorted((directory / "hosts").glob("*.json")):
         try:

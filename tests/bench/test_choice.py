@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from schedgap.bench.choice import to_do
+from schedgap.bench.choice import matching, to_do
 from schedgap.instances.errors import SuiteError
 from schedgap.instances.method import Status
 
@@ -43,7 +43,7 @@ def test_by_names(plan, only, keys):
 
 def test_where_nothing_matches(plan):
     with pytest.raises(SuiteError, match=r"no run matches -k first -k patern; did you mean patterns\? give a part"):
-        to_do(plan, {}, only=["first", "patern"])
+        matching(plan, only=["first", "patern"])
 
 
 def test_by_what_is_recorded(plan, make_record):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.report.figures.selection import Selection
+    from schedgap.bench.statistics.anytime import Changes
 
     Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
@@ -52,9 +53,10 @@ def gap_profile(selection: Selection) -> Figure | None:
 
 def anytime(selection: Selection) -> Figure | None:
     """Return the mean gap of what was known after so much time; None without trajectories."""
+    read: dict[str, Changes] = {}
     return _figure(
         selection,
-        lambda records: gap_curves(records) if any(r.measurement.trajectory for r in records) else {},
+        lambda records: gap_curves(records, read) if any(r.measurement.trajectory for r in records) else {},
         "anytime",
         "Gap over time",
         "Mean gap of the solution known after so much time, 100% before the first. Points on the way are the methods' "

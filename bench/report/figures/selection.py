@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from schedgap.bench.report.figures.budget import MAX_METHODS, MAX_SCOPES, clipped
-from schedgap.bench.statistics.summary import Best, bounds_only, by_label, is_solved, verified_objective
+from schedgap.bench.statistics.summary import Best, Runs, bounds_only, by_label, is_solved, verified_objective
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ class Scope:
 
     name: str
     group: int | None
-    records: tuple[Record, ...]
+    records: Runs
 
 
 class Point(NamedTuple):
@@ -76,7 +76,7 @@ def select(
     """Return what the figures of these runs are drawn from. rows : of the suite's own table."""
     labels = list(by_label(records))
     numbers = {label: i for i, label in enumerate(labels[:MAX_METHODS])}
-    drawn = [record for record in records if record.run.label in numbers]
+    drawn = Runs(record for record in records if record.run.label in numbers)
     groups = {group: i for i, group in enumerate(dict.fromkeys(record.run.group for record in drawn))}
     has_bounds = any(known.bound is not None for known in best.values())
     if not has_bounds:
@@ -117,16 +117,16 @@ def evenly(count: int, limit: int) -> list[int]:
     return [int(place) for place in places]
 
 
-def _scopes(records: Sequence[Record], groups: Mapping[str, int], budget: Budget) -> tuple[Scope, ...]:
+def _scopes(records: Runs, groups: Mapping[str, int], budget: Budget) -> tuple[Scope, ...]:
     """Return all instances and the largest groups, these in the suite's order."""
     members: dict[str, list[Record]] = {group: [] for group in groups}
     for record in records:
         members[record.run.group].append(record)
     chosen = sorted(groups, key=lambda group: -len(members[group]))[:MAX_SCOPES] if len(groups) > 1 else []
-    scopes = [Scope("all instances", None, tuple(records))] if records else []
+    scopes = [Scope("all instances", None, records)] if records else []
     for group in groups:
         if group in chosen:
-            scopes.append(Scope(clipped(group or "no group", budget.text), groups[group], tuple(members[group])))
+            scopes.append(Scope(clipped(group or "no group", budget.text), groups[group], Runs(members[group])))
     return tuple(scopes)
 
 
@@ -135,11 +135,20 @@ def _gaps(
 ) -> dict[tuple[int, int], tuple[float, ...]]:
     """Return the gaps by scope and method, in the order of the methods' first records."""
     found: dict[tuple[int, int], tuple[float, ...]] = {}
+    gaps: dict[str, float | None] = {}
     for i, scope in enumerate(scopes):
-        for label, own in by_label(scope.records).items():
-            gaps = [best[record.run.digest].gap(verified_objective(record)) for record in own]
-            if known := tuple(gap for gap in gaps if gap is not None):
-                found[i, numbers[label]] = known
+        own: dict[str, list[float]] = {}
+        for record in scope.records:
+            key, run = record.key, record.run
+            if key not in gaps:
+                gaps[key] = best[run.digest].gap(verified_objective(record))
+            gap = gaps[key]
+            members = own.get(run.label)
+            if members is None:
+                members = own[run.label] = []
+            if gap is not None:
+                members.append(gap)
+        found |= {(i, numbers[label]): tuple(members) for label, members in own.items() if members}
     return found
 
 

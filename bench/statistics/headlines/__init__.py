@@ -7,6 +7,17 @@ from schedgap.bench.statistics.headlines.registry import (
     find_headline,
     headline_rows,
     suite_json,
+    table_rows,
 )
 
-__all__ = ["HEADLINES", "Column", "Headline", "Row", "check_headline", "find_headline", "headline_rows", "suite_json"]
+__all__ = [
+    "HEADLINES",
+    "Column",
+    "Headline",
+    "Row",
+    "check_headline",
+    "find_headline",
+    "headline_rows",
+    "suite_json",
+    "table_rows",
+]

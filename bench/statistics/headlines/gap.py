@@ -19,10 +19,11 @@ from schedgap.bench.statistics.summary import summarise
 from schedgap.bench.statistics.tables import in_seconds, percent, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.statistics.headlines.headline import Given, Row
+    from schedgap.bench.statistics.summary import MethodSummary
     from schedgap.bench.suites.suite import Suite
 
 _SHOWN = (
@@ -33,7 +34,12 @@ _SHOWN = (
 
 def gap_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
     """Return one row a method, of what `summarise` says of it."""
-    return [{name: getattr(summary, name) for name in _SHOWN} for summary in summarise(records)]
+    return rows_of(summarise(records))
+
+
+def rows_of(summaries: Iterable[MethodSummary]) -> list[Row]:
+    """Return one row a summary."""
+    return [{name: getattr(summary, name) for name in _SHOWN} for summary in summaries]
 
 
 def limits_note(rows: Sequence[Given]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records.measurement import FAILED
-from schedgap.bench.statistics.headlines.gap import GAP
+from schedgap.bench.statistics.headlines.gap import GAP, rows_of
 from schedgap.bench.statistics.headlines.measures import MEASURES
 from schedgap.bench.statistics.headlines.normalised_cost import NORMALISED_COST
 from schedgap.bench.statistics.headlines.objective import OBJECTIVE
@@ -57,15 +57,25 @@ def headline_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
     return find_headline(suite).rows(suite, records)
 
 
+def table_rows(suite: Suite | None, records: Sequence[Record]) -> list[Row]:
+    """Return the rows of the table of a suite, or of runs without one."""
+    return rows_of(summarise(records)) if suite is None else headline_rows(suite, records)
+
+
 def suite_json(suite: Suite | None, records: Sequence[Record]) -> dict[str, Any]:
     """Return what `--json` says of a suite's runs; of runs without a suite, its table has a row for each method."""
-    methods = [asdict(summary) for summary in summarise(records)]
+    summaries = summarise(records)
+    methods = [asdict(summary) for summary in summaries]
+    if suite is not None and find_headline(suite) is GAP:
+        table = rows_of(summaries)
+    else:
+        table = methods if suite is None else headline_rows(suite, records)
     return {
         "suite": None if suite is None else suite.name,
         "instances": len({record.run.digest for record in records}),
         "runs": len(records),
         "failed": sum(record.status in FAILED for record in records),
         "methods": methods,
-        "table": methods if suite is None else headline_rows(suite, records),
+        "table": table,
         "maps": [] if suite is None else [shown.to_json() for shown in build_maps(suite.map, records)],
     }

@@ -18,6 +18,7 @@ from schedgap.bench.comparison.findings import Finding, Kind
 from schedgap.bench.comparison.methods import Estimate
 from schedgap.bench.comparison.output import to_json
 from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.statistics.history import Entry, MethodFigures
 from schedgap.bench.suites.results import Results
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -121,3 +122,18 @@ def test_the_comparison_step(workflow, make_record, tmp_path, objective, code, s
     assert said in (tmp_path / "summary.md").read_text()
     assert (tmp_path / "comment.md").read_text() == (tmp_path / "summary.md").read_text()
     assert "<testsuites" in (tmp_path / "junit.xml").read_text()
+
+
+def test_figures_over_time():
+    """The commands of the last part parse, and every field of an entry is named."""
+    text = (DOCS / "ci.md").read_text().split("## Figures over time")[1]
+    lines = re.findall(r"(?:^\$ |run: )schedgap (.*)$", text, re.MULTILINE)
+    for line in lines:
+        name, *arguments = shlex.split(line)
+        command = load_command(name)
+        if name == "history":
+            command, arguments = command.commands[arguments[0]], arguments[1:]
+        command.make_context(name, arguments)
+    assert [line.split()[0] for line in lines] == ["history", "history", "compare"]
+    named = set(re.findall(r"`(\w+)`", text))
+    assert {field for kind in (Entry, MethodFigures) for field in kind.__struct_fields__} <= named

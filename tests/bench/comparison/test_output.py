@@ -222,3 +222,17 @@ def test_what_cannot_be_compared(nothing):
     root = ElementTree.fromstring(render(nothing, "junit"))
     assert (root.get("tests"), root.get("errors")) == ("1", "1")
     assert root.find(".//error").get("message") == said
+
+
+def test_benchmark_json(comparison, nothing):
+    """Figures of NEW alone: `heuristic` costs 2.05 and 2.7, against the bound 1 of `exact` and, on j, its own best."""
+    entries = json.loads(render(comparison, "benchmark-json"))
+    assert all(set(entry) == {"name", "unit", "value", "extra"} for entry in entries)
+    values = {entry["name"]: (entry["value"], entry["unit"]) for entry in entries}
+    assert values["exact: failed runs"] == values["broken: failed runs"] == (1, "runs")
+    assert values["heuristic: mean gap"] == (pytest.approx(100 * (1.05 / 2.05) / 2), "%")
+    assert values["drawn: time (sgm)"] == (pytest.approx(0.25), "s")
+    assert "exact: mean gap" not in values
+    extra = next(entry["extra"] for entry in entries if entry["name"] == "heuristic: mean gap")
+    assert extra.startswith("2 runs of old/dir and new_dir compared; gap ")
+    assert render(nothing, "benchmark-json") == "[]\n"

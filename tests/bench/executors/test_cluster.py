@@ -197,6 +197,36 @@ def test_a_run_that_kills_its_workers_is_one_row(tmp_path, write_suite, run_ther
     assert Counter(row["status"] for row in rows(tmp_path / "out")) == {"crashed": 1, "feasible": 1}
 
 
+def test_a_queue_that_ends_workers_is_no_crash(tmp_path, write_suite, start_harness):
+    """Both workers of a run go with their nannies, one after another, as at the end of a queue's wall time."""
+    if importlib.util.find_spec("distributed") is None:
+        pytest.skip("needs schedgap[dask]")
+    own = DaskCluster(tmp_path, workers=0)
+    for number in (1, 2):
+        own._start("dask_worker", own.address, "--nthreads", "1", "--name", number, "--local-directory", tmp_path)
+    try:
+        wait_until(lambda: len(own.workers()) == 2)
+        suite, out = write_suite(["x-slow[pause_s=60.0]"], wall_s=100), tmp_path / "out"
+        place = ["--executor", "dask", "--address", own.address, "--plugin", PLUGIN]
+        before = "from schedgap.bench.executors import cluster_dask; cluster_dask.RESTART_S = 3;"
+        harness = start_harness(suite, "--out", out, *place, before=before)
+        for left in (2, 1):
+            wait_until(lambda: spawners(own) != [])
+            nannies = [each for each in own.processes[1:] if each.poll() is None]
+            assert len(nannies) == left
+            (busy,) = [nanny for nanny in nannies if any("isolation.spawner" in line(c) for c in below(nanny.pid))]
+            for process in (psutil.Process(busy.pid), *below(busy.pid)):
+                process.kill()
+            busy.wait()
+        printed, complaint = harness.communicate(timeout=60)
+    finally:
+        own.close()
+    assert harness.returncode == 4, complaint
+    assert "not done: the workers that it was given to were ended by their queue (" in complaint
+    assert len(json.loads(printed)["undone"]) == 1
+    assert rows(out) == []
+
+
 def test_interrupt_ends_the_runs_of_the_cluster(tmp_path, write_suite, cluster, start_there):
     suite, out = write_suite(["x-slow[pause_s=1.0]"], seeds=60), tmp_path / "out"
     harness = start_there(suite, out)

@@ -11,7 +11,7 @@ from schedgap.instances.errors import ExecutorError
 PLACE = setting("provisioning", (), 1)
 
 
-@pytest.mark.parametrize(("name", "package"), [("dask", "distributed"), ("ray", "ray")])
+@pytest.mark.parametrize(("name", "package"), [("dask", "distributed"), ("ray", "ray"), ("slurm", "submitit")])
 def test_package_that_is_not_installed(monkeypatch, name, package):
     def fail(module):
         raise ModuleNotFoundError(f"No module named '{package}'", name=package)
@@ -26,8 +26,8 @@ def test_package_that_is_not_installed(monkeypatch, name, package):
 
 def test_names_and_addresses():
     with (
-        pytest.raises(ExecutorError, match="no executor 'slurm'; there are process, dask, ray"),
-        open_executor("slurm", PLACE),
+        pytest.raises(ExecutorError, match="no executor 'kubernetes'; there are process, dask, ray, slurm"),
+        open_executor("kubernetes", PLACE),
     ):
         pass
     with (

@@ -1,0 +1,271 @@
+"""The page of a history: every method's quality and time over commits, with the steps that were found in them."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING
+
+from schedgap.bench.report.content import Fact
+from schedgap.bench.report.figures.figure import Axis, Figure, Series
+from schedgap.bench.report.figures.packing import FigurePacker
+from schedgap.bench.report.figures.palette import DASHES, SHAPES, mark
+from schedgap.bench.report.files import refuse_existing, write_whole
+from schedgap.bench.report.page import PAGE_LIMIT, SCRIPTS, render
+from schedgap.bench.report.tables import seconds
+from schedgap.bench.statistics.history import MEAN_GAP
+from schedgap.bench.statistics.steps import find_steps
+from schedgap.bench.statistics.tables import measured, percent
+from schedgap.instances.errors import ReportError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from schedgap.bench.report.figures.figure import Marks, Unit
+    from schedgap.bench.statistics.history import Entry
+    from schedgap.bench.statistics.steps import Step
+
+# Where there are more methods, only those with steps are shown at first.
+FEW_METHODS = 8
+MOST_STEPS = 400
+# Changes below these are none: of a gap, of another figure as a share of it, and of a time as the logarithm of a ratio.
+LEAST_GAP, LEAST_SHARE, LEAST_RATIO = 0.0005, 0.001, 0.05
+_SHORTEST_S = 1e-9
+_WITHOUT = ("picture.js", "instances.js")
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """One of the two figures. least : change that counts, of what `scaled` makes of a value, by the series' own median."""
+
+    name: str
+    field: str
+    unit: Unit
+    scale: str
+    text: Callable[[float | None], str]
+    is_lower_better: bool = True
+
+    @property
+    def is_time(self) -> bool:
+        return self.field == "time_s"
+
+    def steps(self, values: Sequence[float]) -> list[Step]:
+        """Return the steps of a series; of times, those of their logarithms."""
+        if self.is_time:
+            return find_steps([math.log(max(value, _SHORTEST_S)) for value in values], LEAST_RATIO)
+        middle = sorted(map(abs, values))[len(values) // 2]
+        return find_steps(values, LEAST_GAP if self.unit == "percent" else LEAST_SHARE * middle or _SHORTEST_S)
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A row of the table of steps. entry : its number. size : what the change sorts by."""
+
+    method: str
+    figure: str
+    entry: int
+    before: float
+    after: float
+    before_text: str
+    after_text: str
+    size: float
+    change: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntryView:
+    """A row of the table of entries. href : where the runs can be seen, empty if nobody says."""
+
+    name: str
+    date: str
+    commit: str
+    runs: int
+    failed: int
+    directory: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryContent:
+    """The page. hidden : methods that are not shown at first. left_out : older entries that there was no room for."""
+
+    title: str
+    question: str
+    facts: tuple[Fact, ...]
+    methods: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    hidden: tuple[int, ...]
+    steps: tuple[StepView, ...]
+    steps_left_out: int
+    entries: tuple[EntryView, ...]
+    left_out: int
+    damaged: tuple[str, ...]
+
+
+def write_history(
+    entries: Sequence[Entry], path: Path, *, damaged: Sequence[str] = (), force: bool = False
+) -> HistoryContent:
+    """Write the page of these entries, the oldest first, and return what is on it. damaged : what to say of their file.
+
+    Raises
+    ------
+    ReportError
+        if there is no entry, or the file exists or cannot be written.
+    """
+    refuse_existing([path], force=force)
+    if not entries:
+        raise ReportError(f"{path}: there is no entry to show; add some by `schedgap history add`.")
+    shown = entries
+    while True:
+        content = build_history(shown, path.parent, damaged=damaged, left_out=len(entries) - len(shown))
+        page = render_history(content).encode(errors="replace")
+        if len(page) < PAGE_LIMIT:
+            write_whole(path, page)
+            return content
+        if len(shown) == 1:
+            raise ReportError(f"{path}: the page has {len(page):,} bytes, more than {PAGE_LIMIT:,}; show less.")
+        shown = shown[-(len(shown) // 2) :]
+
+
+def build_history(
+    entries: Sequence[Entry], folder: Path, *, damaged: Sequence[str] = (), left_out: int = 0
+) -> HistoryContent:
+    """Return what the page shows. folder : of the page, to which links to directories are relative."""
+    methods = tuple(dict.fromkeys(label for entry in entries for label in entry.methods))
+    quality = entries[-1].quality
+    is_gap = quality == MEAN_GAP
+    measures = (
+        _Measure(
+            quality,
+            "quality",
+            "percent" if is_gap else "number",
+            "gap" if is_gap else "linear",
+            percent if is_gap else measured,
+            is_gap or quality == "mean objective",
+        ),
+        _Measure("time (sgm)", "time_s", "seconds", "log", seconds),
+    )
+    figures, found = [], []
+    for measure in measures:
+        series: list[Series] = []
+        for number, method in enumerate(methods):
+            line, steps = _line(entries, number, method, measure)
+            series += line
+            found += steps
+        figures.append(_figure(measure, series))
+    found.sort(key=lambda step: (-step.entry, -abs(step.size)))
+    with_steps = {step.method for step in found}
+    is_crowded = len(methods) > FEW_METHODS and bool(with_steps)
+    last = [step for step in found if step.entry == len(entries) - 1]
+    return HistoryContent(
+        f"History of {entries[-1].suite}",
+        "",
+        (
+            Fact("entries", f"{len(entries):,}"),
+            Fact("methods", f"{len(methods):,}"),
+            Fact("steps", f"{len(found):,}"),
+            Fact("steps at the last entry", f"{len(last):,}", any(step.verdict == "worse" for step in last)),
+        ),
+        methods,
+        tuple(figures),
+        tuple(i for i, method in enumerate(methods) if is_crowded and method not in with_steps),
+        tuple(found[:MOST_STEPS]),
+        max(0, len(found) - MOST_STEPS),
+        tuple(_entry(entry, folder) for entry in entries),
+        left_out,
+        tuple(damaged),
+    )
+
+
+def render_history(content: HistoryContent) -> str:
+    """Return the page as HTML; the same content gives the same bytes."""
+    packer = FigurePacker(content.methods)
+    data = {
+        "unit": "",
+        "shapes": [outline for outline, _ in SHAPES],
+        "dashes": list(DASHES),
+        "marks": [astuple(mark(i)) for i in range(len(content.methods))],
+        "methods": content.methods,
+        "names": [f"{entry.name}, {entry.date[:10]}" for entry in content.entries],
+        "wide": False,
+        "fruitless": content.hidden,
+        "scopes": [],
+        "figures": [packer.pack(figure) for figure in content.figures],
+        "sweeps": [],
+        "curves": {},
+        "columns": list(packer.columns),
+    }
+    scripts = [*(name for name in SCRIPTS if name not in _WITHOUT), "history.js"]
+    return render("history.html.j2", scripts, content.methods, data, content=content)
+
+
+def _line(entries: Sequence[Entry], number: int, method: str, measure: _Measure) -> tuple[list[Series], list[StepView]]:
+    """Return a method's line and its marks, and its steps."""
+    known = [
+        (i, value)
+        for i, entry in enumerate(entries)
+        if method in entry.methods and (value := getattr(entry.methods[method], measure.field)) is not None
+    ]
+    if not known:
+        return [], []
+    places, values = zip(*known, strict=True)
+    line = Series(number, method, places, values, line="line", text="{instance}\n{y}", instances=places)
+    steps = [_step(method, measure, places[step.at], step) for step in measure.steps(values)]
+    by_place = dict(known)
+    better = [step for step in steps if step.verdict == "better"]
+    others = [step for step in steps if step.verdict != "better"]
+    kinds: tuple[tuple[Marks, list[StepView]], ...] = (("hollow", better), ("large", others))
+    marks = [
+        Series(
+            number,
+            method,
+            tuple(float(step.entry) for step in own),
+            tuple(by_place[step.entry] for step in own),
+            marks=kind,
+            text=tuple(f"{step.change}: {step.before_text} → {step.after_text}" for step in own),
+            instances=tuple(step.entry for step in own),
+        )
+        for kind, own in kinds
+        if own
+    ]
+    return [line, *marks], steps
+
+
+def _step(method: str, measure: _Measure, entry: int, step: Step) -> StepView:
+    before, after = (math.exp(v) if measure.is_time else v for v in (step.before, step.after))
+    is_worse = after > before
+    if measure.unit == "percent":
+        size = after - before
+        change = f"{100 * size:+.3g} points"
+    else:
+        size = after / before if measure.is_time else (after - before) / (abs(before) or 1.0)
+        change = f"× {size:.3g}" if measure.is_time else f"{100 * size:+.3g}%"
+        size = math.log(size) if measure.is_time else size
+    verdict = ("worse" if is_worse else "better") if measure.is_lower_better else "changed"
+    texts = measure.text(before), measure.text(after)
+    return StepView(method, measure.name, entry, before, after, *texts, size, change, verdict)
+
+
+def _figure(measure: _Measure, series: list[Series]) -> Figure:
+    return Figure(
+        measure.field,
+        measure.name[0].upper() + measure.name[1:],
+        "each entry's figure, over all runs of a method",
+        Axis("entry, the oldest first"),
+        Axis(measure.name, scale=measure.scale, unit=measure.unit),  # type: ignore[arg-type]
+        tuple(series),
+        is_broad=True,
+        is_lower_better=measure.is_lower_better,
+    )
+
+
+def _entry(entry: Entry, folder: Path) -> EntryView:
+    runs = sum(method.runs for method in entry.methods.values())
+    failed = sum(method.failed for method in entry.methods.values())
+    href = entry.link if entry.link.startswith(("https://", "http://")) else ""
+    if not href and os.path.isdir(entry.directory):
+        href = os.path.relpath(entry.directory, folder)
+    return EntryView(entry.name, entry.date, entry.commit, runs, failed, entry.directory, href)

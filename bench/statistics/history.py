@@ -1,0 +1,190 @@
+"""The history of a suite's figures: a line for each time that it was measured, in one append-only file.
+
+`docs/ci.md` documents the fields. The file is somebody's to keep: nothing in it is ever changed, and a damaged line is told.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from schedgap.bench.statistics.headlines import find_headline
+from schedgap.bench.statistics.headlines.gap import time_of
+from schedgap.bench.statistics.headlines.objective import OBJECTIVE
+from schedgap.bench.statistics.measure_rows import figure
+from schedgap.bench.statistics.ratios import with_ratios
+from schedgap.bench.statistics.summary import by_label, mean, summarise, verified_objective
+from schedgap.instances.errors import JournalError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from schedgap.bench.records.record import Record
+    from schedgap.bench.suites.results import Results
+    from schedgap.bench.suites.suite import Suite
+
+SCHEMA: Literal["schedgap/history/1"] = "schedgap/history/1"
+MEAN_GAP = "mean gap"
+
+
+class MethodFigures(msgspec.Struct, frozen=True):
+    """What a method was worth: None where nothing is known. time_s : shifted geometric mean, as in the table `gap`."""
+
+    quality: float | None
+    time_s: float | None
+    runs: int
+    failed: int
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A line. quality : what the figures of that name are. directory : of the runs, link : where else they can be seen."""
+
+    schema: Literal["schedgap/history/1"] = SCHEMA
+    suite: str
+    commit: str
+    date: str
+    label: str
+    directory: str
+    link: str
+    quality: str
+    methods: dict[str, MethodFigures]
+
+    @property
+    def name(self) -> str:
+        """Return what people call it: its label, else its commit, else its date."""
+        return self.label or self.commit[:12] or self.date[:10]
+
+
+_DECODER = msgspec.json.Decoder(Entry)
+
+
+def entry_of(results: Results, *, commit: str = "", date: str = "", label: str = "", link: str = "") -> Entry:
+    """Return the entry of a directory. date : ISO 8601, that of the last run by default.
+
+    Raises
+    ------
+    JournalError
+        if not all runs of the suite are there, or the directory has no plan; if the date is none.
+    """
+    where, suite = results.directory, results.suite
+    if suite is None:
+        raise JournalError(
+            f"{where} has no plan.json, so nobody knows what suite it is of; give a directory of `schedgap run`."
+        )
+    if results.missing or not results.records:
+        raise JournalError(
+            f"{where}: {results.missing} of {results.planned} runs are not done{results.part}; finish them, then add it."
+        )
+    quality, values = qualities(suite, results.records)
+    methods = {
+        row.method: MethodFigures(
+            values.get(row.method),
+            time_of({"runs": row.runs, "failed": row.failed, "unsupported": row.unsupported, "t": row.sgm_time_s}, "t"),
+            row.runs,
+            row.failed,
+        )
+        for row in summarise(results.records)
+    }
+    return Entry(
+        suite=suite.name,
+        commit=commit,
+        date=moment(date or max(record.ended_at for record in results.records)),
+        label=label,
+        directory=str(where),
+        link=link,
+        quality=quality,
+        methods=methods,
+    )
+
+
+def moment(text: str) -> str:
+    """Return a date, with a time or without, as ISO 8601 in UTC to the second."""
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        raise JournalError(f"'{text:.40}' is no date; give one like 2030-01-31 or 2030-01-31T12:00:00+00:00.") from None
+    return (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
+
+
+def qualities(suite: Suite, records: Sequence[Record]) -> tuple[str, dict[str, float | None]]:
+    """Return what the suite's headline is about, and each method's figure of it: a mean gap, else the first of its measures."""
+    headline = find_headline(suite)
+    if headline.of_measures:
+        name = suite.measures[0]
+        rows = by_label(with_ratios(records, [name]))
+        return name, {label: _mean(figure(record, name) for record in own) for label, own in rows.items()}
+    if headline is OBJECTIVE:
+        rows = by_label(records)
+        return "mean objective", {label: _mean(map(verified_objective, own)) for label, own in rows.items()}
+    return MEAN_GAP, {row.method: row.gap_mean for row in summarise(records)}
+
+
+def _mean(values: object) -> float | None:
+    return mean([float(value) for value in values if value is not None])  # type: ignore[attr-defined]
+
+
+def append_entry(path: Path, entry: Entry) -> list[str]:
+    """Write an entry down at the end of a file, synced; returns what is damaged in the file.
+
+    Raises
+    ------
+    JournalError
+        if the file is of another suite or another figure, has the entry already, or cannot be written.
+    """
+    known, damaged = read_history(path) if path.exists() else ([], [])
+    for other in known[-1:]:
+        for what, mine, theirs in (("suite", entry.suite, other.suite), ("quality", entry.quality, other.quality)):
+            if mine != theirs:
+                raise JournalError(f"{path} is of {what} '{theirs}', the new entry of '{mine}'; give another --file.")
+    if any((e.commit, e.date, e.label) == (entry.commit, entry.date, entry.label) for e in known):
+        raise JournalError(f"{path} has {entry.name} of {entry.date} already; give another --label to have it twice.")
+    line = msgspec.json.encode(entry) + b"\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "ab+") as file:
+            if file.tell() and not _ends_a_line(path):
+                # What a kill tore is ended, so that it spoils no other line.
+                line = b"\n" + line
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise JournalError(f"{path}: cannot be written ({error.strerror}); give another --file.") from None
+    return damaged
+
+
+def _ends_a_line(path: Path) -> bool:
+    with open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def read_history(path: Path) -> tuple[list[Entry], list[str]]:
+    """Return the entries by date, those of one date as they were added, and a sentence for each line that is none.
+
+    Raises
+    ------
+    JournalError
+        if the file cannot be read.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise JournalError(
+            f"{path}: cannot be read ({error.strerror}); give the file of `schedgap history add`."
+        ) from None
+    entries, damaged = [], []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            entry = _DECODER.decode(line)
+            moment(entry.date)
+            entries.append(entry)
+        except (ValueError, RecursionError, JournalError) as error:
+            damaged.append(f"{path} line {number}: no entry ({error!s:.100}); it is left out.")
+    return sorted(entries, key=lambda entry: entry.date), damaged
