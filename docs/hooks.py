@@ -1,12 +1,14 @@
 """What MkDocs is told beside `mkdocs.yml`: pages from outside of this folder, links as they are in the repository, the API.
 
 The site has the pages of `docs/` at its root, README.md as its first page, and `results/` and the other files that pages name
-where the repository has them. A link to a folder becomes plain text: a site has no listings.
+where the repository has them. Notebooks become pages, with what their cells show. A link to a folder becomes plain text: a
+site has no listings.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import posixpath
 import re
 from pathlib import Path
@@ -53,6 +55,8 @@ def on_files(files: Files, config: Any) -> Files:
     for name, (title, packages) in API.items():
         text = f"# {title}\n\n" + "\n\n".join(_documented(package) for package in packages)
         files.append(File.generated(config, f"api/{name}.md", content=text))
+    for path in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=_page(path)))
     return files
 
 
@@ -72,11 +76,27 @@ def on_page_markdown(markdown: str, page: Any, files: Files, **_: Any) -> str:
                 return text
             wanted = inside
         names = {name: other for other, name in OUTSIDE.items()}
-        there = names.get(wanted, wanted.removeprefix("docs/"))
+        there = names.get(wanted, re.sub(r"^docs/(notebooks/.*)\.ipynb$", r"\1.md", wanted).removeprefix("docs/"))
         return f"[{text}]({posixpath.relpath(there, posixpath.dirname(uri) or '.')}{anchor or ''})"
 
     markdown = PICTURE.sub(r"![\1](\2-light\3#only-light)\n![\1](\2-dark\3#only-dark)", markdown)
     return LINK.sub(to_site, markdown)
+
+
+def _page(notebook: Path) -> str:
+    """Return a notebook as a page: text, code, and what the code shows, as HTML where it is a table."""
+    parts = []
+    for cell in json.loads(notebook.read_text())["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {"text/plain": output.get("text", "")})
+            table = "".join(data.get("text/html", ()))
+            # Tables are styled by the site.
+            table = re.sub(r"<style.*?</style>| border=\"1\" class=\"dataframe\"", "", table, flags=re.DOTALL)
+            shown = "".join(data["text/plain"])
+            parts.append(re.sub(r"\n\s*", "", table) if table else f"```text\n{shown}\n```")
+    return "\n\n".join(parts)
 
 
 def _documented(package: str) -> str:
