@@ -31,28 +31,28 @@ return document.documentElement.scrollHeight;
 """
 
 
-def main(runs: str) -> None:
-    """Write `report-light.webp` and `report-dark.webp` beside this file."""
+def main(runs: str, folder: str | Path = FOLDER) -> None:
+    """Write `report-light.webp` and `report-dark.webp` into a folder, by default beside this file."""
     browser_path, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if browser_path is None or driver is None:
         sys.exit("chromium and chromedriver are not installed; on Debian: apt-get install chromium chromium-driver.")
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "report.html"
+    with tempfile.TemporaryDirectory() as scratch:
+        page = Path(scratch) / "report.html"
         program = [sys.executable, "-c", "from schedgap.bench.cli.app import main; main()"]
         subprocess.run([*program, "report", runs, "--html", str(page)], check=True)
         options = webdriver.ChromeOptions()
         options.binary_location = browser_path
-        for flag in (*FLAGS, f"--user-data-dir={folder}/profile"):
+        for flag in (*FLAGS, f"--user-data-dir={scratch}/profile"):
             options.add_argument(flag)
         browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
         try:
             for theme in ("light", "dark"):
-                _draw(browser, page, theme)
+                _draw(browser, page, theme, Path(folder) / f"report-{theme}.webp")
         finally:
             browser.quit()
 
 
-def _draw(browser: webdriver.Chrome, page: Path, theme: str) -> None:
+def _draw(browser: webdriver.Chrome, page: Path, theme: str, target: Path) -> None:
     browser.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]}
     )
@@ -62,7 +62,6 @@ def _draw(browser: webdriver.Chrome, page: Path, theme: str) -> None:
     height = browser.execute_script(SCRIPT)
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**size, "height": height})
     shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"]
-    target = FOLDER / f"report-{theme}.webp"
     Image.open(io.BytesIO(base64.b64decode(shot))).convert("RGB").save(target, lossless=True, method=6)
     print(f"wrote {target} ({target.stat().st_size // 1000} kB)")
 
