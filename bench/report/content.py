@@ -23,6 +23,7 @@ from schedgap.bench.report.tables import build_table
 from schedgap.bench.statistics.headlines import find_headline
 from schedgap.bench.statistics.headlines.gap import GAP
 from schedgap.bench.statistics.maps import build_maps
+from schedgap.bench.statistics.measure_notes import measure_note
 from schedgap.bench.statistics.measure_rows import is_prediction
 from schedgap.bench.statistics.summary import Runs, best_of, summarise, verified_objective
 from schedgap.instances.family import find_family
@@ -64,7 +65,7 @@ class Content:
     method over all instances; None where that is the headline. selection : what the figures are of. without_gap : runs
     that no figure of gaps can show, because they failed, and for lack of a solution or a bound. curves : of the solutions
     of an instance. curve_figures, timetables : for papers, of one instance of each group. Runs of models, which have no
-    solution, are in none of methods, figures, without_gap.
+    solution, are in none of methods, figures, without_gap. measure_notes : what measures are.
     """
 
     title: str
@@ -88,6 +89,7 @@ class Content:
     timetables: tuple[Schedules, ...]
     failures: Failures
     provenance: Provenance
+    measure_notes: Mapping[str, str]
 
 
 @gc_paused()
@@ -114,6 +116,7 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
     first = {record.key for own in drawn_instances(played) for record in own}
     pictures = read_pictures(results.directory, first.union(order))
     packed = pack(pictures, order, budget.picture_bytes)
+    names = {name: 0 for view in drilldown.instances for run in view.runs for name in run.measures}
     selection = select(played, rows, best, budget)
     return Content(
         clipped(suite.title if suite is not None else f"Runs in {results.directory}", budget.text),
@@ -137,6 +140,7 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
         build_timetables(played, pictures, budget.curve_figures),
         build_failures(records, budget),
         build_provenance(results, budget),
+        {name: note for name in names if (note := clipped(measure_note(family, name), budget.text))},
     )
 
 

@@ -52,10 +52,19 @@ function runRow(run, pick) {
     el("td", { class: "wide" }, run[REASON] || NOTHING));
 }
 
-/** What the family reads off the solution, as one line. */
+/** What the family reads off the solution, as one line, and what that is. */
 function measuresOf(run) {
   if (run[MEASURES].length === 0) return null;
-  return el("p", { class: "note" }, run[MEASURES].map(([name, value]) => `${name.replaceAll("_", " ")} ${amount(value)}`).join(" · "));
+  const line = run[MEASURES].map(([name, value]) => `${name.replaceAll("_", " ")} ${amount(value)}`).join(" · ");
+  const names = new Map();
+  for (const [name] of run[MEASURES]) {
+    const note = data.measures[name];
+    if (note) names.set(note, [...(names.get(note) ?? []), name.replaceAll("_", " ")]);
+  }
+  return el("div", {},
+    el("p", { class: "note" }, line),
+    names.size === 0 ? null : el("details", { class: "note" }, el("summary", {}, "What these measures are"),
+      el("dl", { class: "meanings" }, ...[...names].map(([note, own]) => el("div", {}, el("dt", {}, own.join(", ")), el("dd", {}, note))))));
 }
 
 /** Who made a solution, and what it is worth. */

@@ -42,7 +42,7 @@ function unpackedTable([unit, begin, end, looks, labels, rows, note]) {
 
 /** The colour of each job that runs, of all timetables together; a legend only where each has its own. */
 function jobColours(tables) {
-  const jobs = [...new Set(tables.flatMap(({ rows }) => rows.flatMap(({ marks }) => marks.filter(({ look, label }) => look === 0 && label).map(({ label }) => label))))];
+  const jobs = [...new Set(tables.flatMap(({ rows }) => rows.flatMap(({ marks }) => marks.filter(({ look, label }) => look === 0 && label).map(({ label }) => label))))].sort(COLLATOR.compare);
   const isFew = jobs.length <= JOB_COLOURS.length && jobs.length > 1;
   const colour = (i) => (isFew ? `var(--m${JOB_COLOURS[i]})` : `color-mix(in oklab, var(--m0) ${SHADES[i % SHADES.length]}%, var(--page))`);
   return { colours: new Map(jobs.map((job, i) => [job, colour(i)])), named: isFew ? jobs : [] };
