@@ -12,6 +12,7 @@ from matplotlib import figure as mpl_figure
 
 from schedgap.bench.report.figures.drawing import draw
 from schedgap.bench.report.figures.maps import draw_map
+from schedgap.bench.report.figures.timetables import draw_timetables
 from schedgap.bench.report.files import refuse_existing, write_whole
 
 if TYPE_CHECKING:
@@ -57,10 +58,12 @@ def write_figures(content: Content, folder: Path, kind: Format = "svg", *, force
         *((f"map-{i}", partial(draw_map, shown=m, methods=selection.methods)) for i, m in enumerate(content.maps, 1)),
         *((figure.name, partial(draw_shown, figure=figure)) for figure in (*content.figures, *content.curve_figures)),
     ]
-    paths = {folder / f"{name}.{kind}": draw_on for name, draw_on in drawn}
+    schedules = {f"timetable-{i}": shown for i, shown in enumerate(content.timetables, 1)}
+    drawn += [(name, partial(draw_timetables, shown=shown)) for name, shown in schedules.items()]
+    paths = {folder / f"{name}.{kind}": (draw_on, schedules.get(name)) for name, draw_on in drawn}
     refuse_existing(paths, force=force)
-    for path, draw_on in paths.items():
-        write_whole(path, rendered(draw_on, kind))
+    for path, (draw_on, shown) in paths.items():
+        write_whole(path, rendered(draw_on, kind, None if shown is None else shown.size))
     return list(paths)
 
 
