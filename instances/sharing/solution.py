@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.instances.arrays import locked_ints
+from schedgap.instances.brief import Brief
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SharingSchedule:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SharingSchedule(Brief):
     """One machine and one start for each task; a task runs until it is done.
 
     machine : (T,) int64 in [0, M). start_ms : (T,) int64.
