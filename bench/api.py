@@ -183,7 +183,6 @@ def gap(
     chosen_family = family_of([instance]) if family is None else family
     files = resolved(plugins)
     load_catalogue([chosen_family], files)
-    keep = None if solutions is None else _made_folder(Path(solutions))
     with ExitStack() as stack:
         labels, carriers = _labels(methods, chosen_family, stack)
         labels += [program.name for program in programs_among(files)]
@@ -194,6 +193,8 @@ def gap(
             plan.add(instance, make_run(instance, method, given, limits, base_seed=seed, plugin=plugin))
         if audit:
             plan.add_second_opinions()
+        # Only now: whoever misspells a method finds no new folder.
+        keep = None if solutions is None else _made_folder(Path(solutions))
         records = _performed(plan, jobs, keep, on_progress or _ignored)
     opinion = audit_of(plan.second_opinions, records) if audit else None
     records = judged_together(records)

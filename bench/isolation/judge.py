@@ -170,8 +170,7 @@ def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tupl
         return refused(f"its bound is {bound:.60}; a bound is a whole number of the family's units, of at most 63 bits")
     if said.foreign is not None:
         return refused(
-            f"it returned a {said.foreign:.60}, and a solution of family {family.name} is a "
-            f"{_constructor(family.solution)}; return one"
+            f"it returned a {said.foreign:.60}, and a solution is a {_constructor(family.solution)}; return one"
         )
     if solution is None:
         if claimed in (Status.OPTIMAL, Status.FEASIBLE):

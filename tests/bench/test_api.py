@@ -214,7 +214,7 @@ def test_gap_of_functions(tmp_path, own_functions):
     assert verify(table3(), read_solution(table3(), tmp_path / "kept" / "each-alone.json")) == 16_200_000
     assert listed.status == "invalid"
     assert listed.measurement.reason == (
-        "it returned a list, and a solution of family provisioning is a Provisioning, made by its from_machines or "
+        "it returned a list, and a solution is a Provisioning, made by its from_machines or "
         "from_tasks or from_patterns or from_cover; return one"
     )
     assert exact.status == "optimal"

@@ -10,6 +10,6 @@ def test_a_list(repository, with_bounds):
     answer.stdout.fnmatch_lines(
         [
             "E *Failed: lambda has no gap in 2 of 2 runs on tiny:",
-            "E *each of them: invalid, it returned a list, and a solution of family provisioning is a Provisioning, made by *; return one",
+            "E *each of them: invalid, it returned a list, and a solution is a Provisioning, made by *; return one",
         ]
     )
