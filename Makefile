@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test coverage benchmarks gate baseline lint clean
+.PHONY: demo test coverage benchmarks gate baseline lint docs clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +45,10 @@ baseline: $(VENV)/installed
 # All that CI asks of the sources.
 lint: $(VENV)/installed
 	.ci/lint $(BIN)
+
+# The pages of docs/ and the API as a site in build/site; a warning is an error.
+docs: $(VENV)/installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -11,6 +11,7 @@ from schedgap.bench.api import gap
 from schedgap.bench.records.measurement import FAILED
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.family import DEFAULT_FAMILY, find_family
+from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +49,7 @@ class Floor:
 
     instance : with the limit on moves that was asked for. price_now : what runs costs; None where nothing runs. pending :
     tasks that run nowhere. chosen : the point that was asked for. front : points of rising limits on moves, the last
-    without; only `chosen` where nothing runs. problems : why runs failed.
+    without; only `chosen` where nothing runs. problems : why runs failed. remarks : limits that are proven to be too low.
     """
 
     instance: Any
@@ -58,6 +59,7 @@ class Floor:
     chosen: Point
     front: tuple[Point, ...]
     problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return what `schedgap floor --json` prints; prices in the family's shown unit."""
@@ -84,6 +86,7 @@ class Floor:
             "machines": None if plan is None else cluster.machines_of(self.instance, plan),
             "front": [shown(point) for point in self.front],
             "problems": list(self.problems),
+            "remarks": list(self.remarks),
             "notes": list(self.instance.notes),
         }
 
@@ -120,13 +123,14 @@ def floor(
     limits = {int(share * tasks) for share in SHARES} if front and tasks else set()
     limits |= set() if max_moves is None else {max_moves}
     wanted: list[int | None] = [*sorted(limits), *([None] if front or max_moves is None or not tasks else [])]
-    points, problems = [], []
+    points, problems, remarks = [], [], []
     how = {"family": family, "jobs": jobs, "memory_mib": memory_mib, "on_progress": on_progress}
     for most in wanted:
         limit_s = time_limit_s if most == max_moves else time_limit_s / 2
-        point, problem = _point(known, instance, most, time_limit_s=limit_s, **how)
+        point, status, reason = _point(known, instance, most, time_limit_s=limit_s, **how)
         points.append(point)
-        problems += [] if problem is None else [f"with {_limit(most)}: {problem}"]
+        problems += [f"with {_limit(most)}: {status}, {reason}"] if status in FAILED else []
+        remarks += [f"with {_limit(most)} no plan holds all tasks, proven."] if status == Status.INFEASIBLE else []
     shared = _shared(points)
     chosen = next(point for point in shared if point.max_moves == max_moves)
     return Floor(
@@ -137,11 +141,12 @@ def floor(
         chosen,
         tuple(shared),
         tuple(problems),
+        tuple(remarks),
     )
 
 
-def _point(known: Family, instance: Any, most: int | None, **how: Any) -> tuple[Point, str | None]:
-    """Return what is known with a limit on moves, and why the run failed, if it did. how : as for `gap`."""
+def _point(known: Family, instance: Any, most: int | None, **how: Any) -> tuple[Point, str, str]:
+    """Return what is known with a limit on moves, and the run's status and reason. how : as for `gap`."""
     cluster = _cluster(known)
     limited = cluster.with_moves(instance, most)
     with TemporaryDirectory(prefix="schedgap-floor-") as folder:
@@ -150,8 +155,7 @@ def _point(known: Family, instance: Any, most: int | None, **how: Any) -> tuple[
         path = Path(folder) / f"{record.run.label}.json"
         plan = known.read_solution(limited, path) if path.exists() else None
     moves = None if plan is None else cluster.moved(instance, plan)
-    problem = f"{record.status}, {record.measurement.reason}" if record.status in FAILED else None
-    return Point(most, result.best.objective, result.best.bound, moves, plan), problem
+    return Point(most, result.best.objective, result.best.bound, moves, plan), record.status, record.measurement.reason
 
 
 def _shared(points: Sequence[Point]) -> list[Point]:

@@ -23,7 +23,7 @@ COMMANDS = {
     "list": (
         "listing",
         "list_things",
-        "List suites, methods, solver back ends, instance generators and formats, or public traces.",
+        "List suites, methods, solver back ends, instance generators and formats, public traces, or file formats.",
     ),
     "run": ("run", "run", "Run a suite, or what is missing of it, and print its table."),
     "merge": ("runs", "merge", "Join the shards of a suite: what `run` would have written in one directory."),
@@ -70,6 +70,7 @@ COMMANDS = {
         "Recompute feasibility and cost of a solution; exit 2 and the first violation if it is infeasible.",
     ),
     "export": ("export", "export", "Write a formulation of an instance as a model file for any other solver."),
+    "schema": ("export", "schema", "Print the JSON Schema of a file format, for editors and checkers."),
     "fetch": ("fetch", "fetch", "Download a public trace, check its SHA-256 and print where it is."),
 }
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}

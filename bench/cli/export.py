@@ -1,9 +1,10 @@
-"""`schedgap export`."""
+"""`schedgap export` and `schedgap schema`: what other programs read."""
 
 # ruff: noqa: TC003 - typer reads the annotations when the program runs.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 
 from schedgap.bench.cli.options import Force, InstanceFile, refuse_existing
 from schedgap.bench.plugins.discover import load_methods
+from schedgap.bench.schemas import json_schema
 from schedgap.bench.suites.source import family_of_file
 from schedgap.formulations.export import find_model_builder, write_model
 from schedgap.instances.family import find_family
@@ -35,3 +37,12 @@ def export(
     write_model(model, path, file_format)
     rows, columns = model.matrix.shape
     typer.echo(f"{path}: {columns} variables, {rows} rows, {model.matrix.nnz} entries")
+
+
+def schema(
+    name: Annotated[
+        str, typer.Argument(help="Such as schedgap/provisioning/1; `schedgap list schemas` names them all.")
+    ],
+) -> None:
+    """Print the JSON Schema of a file format, for editors and checkers."""
+    typer.echo(json.dumps(json_schema(name), indent=1))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.host import package_version
+from schedgap.bench.schemas import schema_names
 from schedgap.formulations.backends.dispatch import BACKENDS
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import REGISTRY
@@ -81,3 +82,8 @@ def traces(plugins: list[Path]) -> list[dict[str, Any]]:
         }
         for trace in TRACES.values()
     ]
+
+
+def schemas(plugins: list[Path]) -> list[dict[str, Any]]:
+    """Return the formats of files and lines that have a JSON Schema."""
+    return [{"name": name, "about": about} for name, about in schema_names().items()]

@@ -34,6 +34,7 @@ class Kind(StrEnum):
     BACKENDS = "backends"
     INSTANCES = "instances"
     TRACES = "traces"
+    SCHEMAS = "schemas"
 
 
 def list_things(
@@ -49,7 +50,7 @@ def list_things(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")] = False,
 ) -> None:
-    """List suites, methods, solver back ends, instance generators and formats, or public traces."""
+    """List suites, methods, solver back ends, instance generators and formats, public traces, or file formats."""
     rows: list[Row] = suite_rows() if kind is Kind.SUITES else _listed(kind, plugin or [])
     if family:
         known = {row["family"] for row in rows if "family" in row}

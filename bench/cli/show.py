@@ -196,7 +196,7 @@ def show_floor(found: Floor) -> None:
             for point in found.front
         ]
         show_further_table("Price against moves", heads, rows)
-    say("", *found.instance.notes, *found.problems)
+    say("", *found.instance.notes, *found.remarks, *found.problems)
 
 
 def _show_machines(before: dict[str, int], after: dict[str, int]) -> None:

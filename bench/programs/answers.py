@@ -37,8 +37,10 @@ class _Known(msgspec.Struct):
     schema: str = ""
 
 
-class _Answer(msgspec.Struct, forbid_unknown_fields=True):
-    schema: str
+class Answer(msgspec.Struct, forbid_unknown_fields=True):
+    """What a program answers that says more than a solution."""
+
+    schema: Literal["schedgap/answer/1"]
     solution: msgspec.Raw = msgspec.Raw(_NONE)
     bound: decimal.Decimal | None = None
     status: Literal["optimal", "feasible", "no_solution", "infeasible", "unsupported"] | None = None
@@ -58,7 +60,7 @@ def outcome_of(content: bytes, family: Family, instance: Any, path: Path | None 
     try:
         if msgspec.json.decode(content, type=_Known).schema != SCHEMA:
             return Outcome(_kept(content, family, instance) if path is None else _solution(path, family, instance))
-        said = msgspec.json.decode(content, type=_Answer)
+        said = msgspec.json.decode(content, type=Answer)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise no_answer(f"{error!s:.200}") from None
     bound = None if said.bound is None else _bound(said.bound, family.objective_scale)

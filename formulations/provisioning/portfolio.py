@@ -4,10 +4,9 @@ Without stocks and limits on moves the machine types in whose place another is a
 and solution meet or the time is over:
 
 1. `patterns`, where the contents of machines are few;
-2. heuristics, of those that the process knows: `pattern-rounding`, `first-fit-decreasing`;
-3. `bound-pooled` and `pooled`: whole machines for all tasks together, then packing;
-   for most of the time where machines hold many tasks;
-4. `filtered-arc-flow`, where they hold few, and the distinct demands are few;
+2. heuristics, of those that the process knows: `first-fit-decreasing`, and `pattern-rounding` where there is time for it;
+3. where machines hold many tasks, `pooled` for most of the time: whole machines for all tasks together, then packing;
+4. where they hold few, `bound-pooled`, a little of `pooled`, and `filtered-arc-flow` where the distinct demands are few;
 5. `column-generation`, from the best solution and bound so far, for the rest of the time.
 
 With a stock or a limit on moves: `consolidation-ilp` where it is small, the heuristics that know the limits, and
@@ -23,6 +22,9 @@ from schedgap.formulations.provisioning.column_generation.column_generation impo
 from schedgap.formulations.provisioning.column_generation.column_generation import supported as can_price
 from schedgap.formulations.provisioning.limits import claimed, without_interference
 from schedgap.formulations.provisioning.pooled.offered import reduced
+from schedgap.formulations.provisioning.pooled.pooled import Renting
+from schedgap.formulations.provisioning.pooled.pooled import supported as can_pool
+from schedgap.formulations.provisioning.pooled.program import Pooled
 from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.method import REGISTRY, Outcome, Status, method
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.solution import Provisioning
 
 UNLIMITED_S = 60.0
-HEURISTICS = ("pattern-rounding", "first-fit-decreasing")
 # Those that know stocks and moves.
 LIMITED_HEURISTICS = ("karpenter", "karpenter-consolidation", "cluster-autoscaler")
 # Tasks up to which placing them one by one is quick, and distinct demands up to which graphs are tried.
@@ -44,6 +45,11 @@ MAX_ONE_BY_ONE, MAX_GRAPH_CLASSES = 20_000, 60
 MAX_PATTERNS = 20_000
 # Tasks a machine from which on packing machines that are rented for all together is better than choosing contents.
 MANY = 8
+# Share of the time for the former.
+RENT_SHARE = 0.85
+# Share of the time for `pattern-rounding`, the seconds that are enough for it, about, and machine types times tasks up to
+# which it is quick where machines hold many tasks.
+PATTERNS_SHARE, PATTERNS_S, QUICK = 0.2, 2.0, 50_000
 # Turns without gain after which column generation ends.
 PATIENCE = 10
 
@@ -111,26 +117,42 @@ class Portfolio(Search):
                     self._take(name, found, restored(found.solution))
                     best = found.solution if self.solver == name and found.solution is not None else best
 
+        def rent(share: float) -> None:
+            nonlocal best
+            if self.is_open and can_pool(small) is None:
+                before = time.perf_counter()
+                search = Renting(small, before, min(self.left_s, share * self.limit_s), self.threads)
+                search.raise_bound(self.bound)
+                if best is not None:
+                    search.improve(*best.machines(small.num_classes))
+                search.run()
+                best = search.best
+                self.parts.append(f"pooled {time.perf_counter() - before:.1f} s")
+                self._take("pooled", Outcome(bound=search.bound), restored(best))
+
         run("patterns", 0.3, max_patterns=MAX_PATTERNS)
-        for name in HEURISTICS:
-            if small.num_tasks <= MAX_ONE_BY_ONE or name != "first-fit-decreasing":
-                run(name, 0.2)
-        run("bound-pooled", 0.1)
-        if best is not None and small.num_tasks >= MANY * best.num_machines:
-            run("pooled", 0.7)
+        if small.num_tasks <= MAX_ONE_BY_ONE:
+            run("first-fit-decreasing", 0.2)
+        is_many = self.is_open and can_pool(small) is None and _hold_many(small, self.left_s)
+        # Its effort is bounded by counts, not by the clock.
+        if not is_many or small.num_types * small.num_tasks <= QUICK or PATTERNS_SHARE * self.limit_s >= PATTERNS_S:
+            run("pattern-rounding", PATTERNS_SHARE)
+        can_generate = can_price(small) is None
+        if is_many:
+            rent(RENT_SHARE if can_generate else 1.0)
         else:
-            run("pooled", 0.1)
+            run("bound-pooled", 0.1)
+            rent(0.1)
             if small.num_classes <= MAX_GRAPH_CLASSES:
                 run("filtered-arc-flow", 0.4)
-        if can_price(small) is not None:
-            run("pooled", 1.0)
-        elif self.is_open:
+        if can_generate and self.is_open:
             search = ColumnGeneration(small, self.left_s, self.threads)
             search.raise_bound(self.bound)
             search.improve(best)
             search.run(PATIENCE)
             found = search.outcome()
             self._take("column-generation", found, restored(found.solution))
+        rent(1.0)
 
     def _limited(self) -> None:
         free = Portfolio(unlimited(self.instance), time.perf_counter(), 0.2 * self.limit_s, self.threads)
@@ -182,3 +204,9 @@ class Portfolio(Search):
     def _raise(self, bound: int, name: str) -> None:
         if self.raise_bound(bound):
             self.prover = name
+
+
+def _hold_many(instance: ProvisioningInstance, time_limit_s: float) -> bool:
+    """Whether machines hold many tasks, if only their capacities together had to hold all."""
+    relaxed = Pooled(instance, by_type=False).relax(time_limit_s)
+    return relaxed is not None and instance.num_tasks >= MANY * float(relaxed.machines.sum())

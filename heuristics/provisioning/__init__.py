@@ -1,1 +1,1 @@
-"""."""
+"""Heuristics for the family provisioning: which machines to rent for these tasks."""

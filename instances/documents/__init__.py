@@ -1,6 +1,13 @@
 """JSON documents, stated once as parts and fields, by which they are read, checked and written."""
 
-from schedgap.instances.documents.document import Custom, Group, InstanceDocument, SolutionDocument, Value
+from schedgap.instances.documents.document import (
+    DOCUMENTS,
+    Custom,
+    Group,
+    InstanceDocument,
+    SolutionDocument,
+    Value,
+)
 from schedgap.instances.documents.fields import (
     Amounts,
     Field,
@@ -17,6 +24,7 @@ from schedgap.instances.documents.kinds import Amount, Count, Index, Positive
 from schedgap.instances.documents.tables import Array, Columns, Rows, Stored, inline_up_to
 
 __all__ = [
+    "DOCUMENTS",
     "Amount",
     "Amounts",
     "Array",

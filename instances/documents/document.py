@@ -86,6 +86,10 @@ class Custom:
     write: Callable[[Any, Place], dict[str, Any]]
 
 
+# Every kind of document there is, by its schema.
+DOCUMENTS: dict[str, _Document] = {}
+
+
 class _Document:
     """A JSON file of some schema."""
 
@@ -93,6 +97,7 @@ class _Document:
 
     def __init__(self, schema: str, make: Callable[..., Any], *parts: Part) -> None:
         self.schema, self.make, self.parts = schema, make, parts
+        DOCUMENTS[schema] = self
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any]:

@@ -106,6 +106,14 @@ def test_failed_runs_are_told():
     assert result.to_json()["machines"] is None
 
 
+def test_limits_that_are_too_low_are_told():
+    """No machine but the ten that run: the pending task needs one for itself, so that one task has to leave it."""
+    result = floor(cluster(stock=[10, 0]), max_moves=0, front=False, time_limit_s=10)
+    assert result.remarks == ("with at most 0 moves no plan holds all tasks, proven.",)
+    assert (result.chosen.price, result.problems) == (None, ())
+    assert floor(cluster(stock=[10, 0]), max_moves=1, front=False, time_limit_s=10).remarks == ()
+
+
 def test_other_families_have_no_clusters():
     with pytest.raises(InstanceError, match="family fairness are no running clusters"):
         floor(None, family="fairness")

@@ -2,10 +2,12 @@
 
 1. Machine types in whose place another is as good go (`offered`).
 2. The pooled program (`program`) proposes machines, and proves a bound: no solution costs less than whole machines with the
-   capacities that all tasks together need.
-3. The tasks are packed on these machines (`packing`). What finds no room is a smaller instance, treated alike.
-4. Where something was left, 2 and 3 are repeated with a little of each machine spared, by halves between what was too
-   little and what was enough.
+   capacities that all tasks together need. Where packing finds room for all tasks, that is the optimum.
+3. Machines are filled one after the other, as the program's relaxation shares the tasks (`diving`).
+4. For the tasks that are left to less than a machine of any type the program proposes machines, on which they are packed
+   (`packing`), with a little of each machine spared, by halves between what was too little and what was enough. What finds
+   no room there is a smaller instance, treated alike.
+5. Machines that cost more than their tasks are worth are taken apart, and 3 and 4 repeated for their tasks.
 """
 
 from __future__ import annotations
@@ -16,14 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.provisioning.limits import claimed, without_interference
+from schedgap.formulations.provisioning.pooled.diving import dive
 from schedgap.formulations.provisioning.pooled.offered import reduced
 from schedgap.formulations.provisioning.pooled.packing import pack
-from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled
+from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, part_of, spread
 from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
-from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.offer import MOVES, STOCK
 from schedgap.instances.provisioning.solution import Provisioning
 
@@ -32,16 +34,26 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 UNLIMITED_S = 60.0
-# Shares of the time limit for one program, and for one packing.
-PROGRAM_SHARE, PACKING_SHARE = 0.1, 0.05
-# When the search for room by families, and that by types, is over.
-FIRST_SHARE, LAST_SHARE = 0.35, 0.85
+# Shares of the time limit for one program, one packing, and one program for what found no room, and the least seconds for
+# each: solvers of less time have solutions that are far too dear.
+PROGRAM_SHARE, PACKING_SHARE, REST_SHARE = 0.1, 0.05, 0.03
+PROGRAM_S, PACKING_S, REST_S = 0.5, 0.2, 0.2
+# The share above the bound from which on a program's machines are no use: it had too little time.
+DEAR = 0.25
+# Seconds for the first program, of use only if it is soon solved.
+FIRST_S = 0.3
+# Shares of the time limit for what the first dive leaves, and for what another leaves; when diving is over.
+FIRST_SHARE, PART_SHARE, LAST_SHARE = 0.2, 0.05, 0.85
+# Least seconds for what a dive leaves, and the share of the time that is left which a dive may take.
+LEAST_S, DIVE_SHARE = 1.2, 0.6
+# Machines that are taken apart at once, at most, and the least share of its price that counts as a machine's loss.
+MOST_RUINED, LEAST_LOSS = 25, 1e-4
 # What is spared of each machine first, the least difference that is tried, and the most, in average tasks.
 FIRST_SPARE, LEAST_SPARE, MOST_SPARE = 0.1, 0.02, 30.0
 MAX_DEPTH = 8
 MAX_CLASSES = 3_000
-# Share of the cost above the bound from which on machines by families are not looked at further.
-NEAR = 0.02
+# Shares of classes on types up to which the program by types is solved as soon as that by families, and rents better.
+FEW_SHARES = 2_000
 
 
 @method("bound-pooled", family=FAMILY, bounds=True, handles=(STOCK, MOVES))
@@ -52,19 +64,19 @@ def bound_pooled(instance: ProvisioningInstance, *, time_limit_s: float | None =
     return Outcome(bound=Pooled(small, by_type=False).solve(0.0, limit_s, threads).bound)
 
 
-def _supported(instance: ProvisioningInstance) -> str | None:
+def supported(instance: ProvisioningInstance) -> str | None:
     """Return None, or why tasks cannot be packed in reasonable memory: contents have a place for each distinct demand."""
     if instance.num_classes > MAX_CLASSES and merge_equal_classes(instance).instance.num_classes > MAX_CLASSES:
         return f"more than {MAX_CLASSES} distinct demands: the contents of all machines would not fit; use pattern-rounding"
     return without_interference(instance)
 
 
-@method("pooled", family=FAMILY, supports=_supported, bounds=True)
+@method("pooled", family=FAMILY, supports=supported, bounds=True)
 def pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Rent whole machines for all tasks together by an integer program, then pack; bound and solution."""
     start = time.perf_counter()
     small = reduced(instance)
-    search = _Search(small.instance, start, UNLIMITED_S if time_limit_s is None else time_limit_s, threads)
+    search = Renting(small.instance, start, UNLIMITED_S if time_limit_s is None else time_limit_s, threads)
     build_s = time.perf_counter() - start
     search.run()
     solved = time.perf_counter()
@@ -82,65 +94,132 @@ def pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None,
     )
 
 
-class _Search(Search):
+def _alone(instance: ProvisioningInstance) -> tuple[IntArray, IntArray]:
+    """Return types (T,) and contents (T, C) of the machines on which each task costs least alone."""
+    assert instance.reservation_type is not None
+    task2class = np.repeat(np.arange(instance.num_classes), instance.counts)
+    return instance.reservation_type[task2class], np.eye(instance.num_classes, dtype=np.int64)[task2class]
+
+
+class Renting(Search):
     """One run: the best solution, the bound and the clock."""
 
     def __init__(self, instance: ProvisioningInstance, start: float, limit_s: float, threads: int) -> None:
         super().__init__(start, limit_s)
         self.instance, self.threads = instance, threads
         self.programs = 0
+        self.types = np.zeros(0, np.int64)
+        self.content = np.zeros((0, instance.num_classes), np.int64)
 
     def run(self) -> None:
-        """Try each task alone, the pooled program by families, and by types where its machines are too few for the tasks."""
-        if self.is_open:
-            self._keep(_alone(self.instance))
-        programs = [Pooled(self.instance, by_type=False)]
+        """Rent for all tasks together, dive, take machines apart again and again; prove with what time is left."""
+        if not self.is_open:
+            return
+        if self.objective is None:
+            self.improve(*_alone(self.instance))
+        families = Pooled(self.instance, by_type=False)
+        self._try(families, 0.0, FIRST_S)
+        end = self.start + LAST_SHARE * self.limit_s
         if self.instance.num_types * self.instance.num_classes <= MAX_SHARES and self.instance.num_types > 1:
-            programs.append(Pooled(self.instance, by_type=True))
-        for program in programs:
-            if self.is_open and self._try(program, 0.0) is False:
-                is_last = program is programs[-1]
-                if is_last or self._is_near:
-                    self._widen(program, LAST_SHARE if is_last else FIRST_SHARE)
+            self._ruin(end)
+            programs = [families, Pooled(self.instance, by_type=True)]
+        else:
+            self.widen(families, end)
+            programs = [families]
         for program in programs:
             if self.is_open:
                 left = self.left_s if program is programs[-1] else self.left_s / 2
                 self.raise_bound(program.solve(0.0, left, self.threads).bound)
 
-    @property
-    def _is_near(self) -> bool:
-        """Whether the machines by families were nearly enough."""
-        return self.objective is not None and self.objective - self.bound <= NEAR * self.objective
+    def improve(self, types: IntArray, content: IntArray) -> None:
+        """Take machines of types (M,) with contents (M, C) if they are cheaper than the best."""
+        paid = int(self.instance.price[types].sum())
+        if self.objective is None or paid < self.objective:
+            self.types, self.content = types, content
+            self.keep(Provisioning.from_machines(types, content), paid)
 
-    def _widen(self, program: Pooled, share: float) -> None:
-        """Look for the least spare with which all tasks fit, until this share of the time is over."""
-        low, high, step = 0.0, None, FIRST_SPARE
-        end = self.start + share * self.limit_s
-        while (
-            self.is_open
-            and time.perf_counter() < end
-            and low < MOST_SPARE
-            and (high is None or high - low > LEAST_SPARE)
-        ):
-            spare = low + step if high is None else (low + high) / 2
-            is_whole = self._try(program, spare)
+    def _ruin(self, end: float) -> None:
+        """Dive, then again and again take machines apart and rent for their tasks, until `end`.
+
+        The more a machine costs beyond what its tasks are worth, the likelier it is taken apart.
+        """
+        instance, rng = self.instance, np.random.default_rng(0)
+        relaxed = Pooled(instance, by_type=True).relax(end - time.perf_counter()) if self.is_open else None
+        if relaxed is None:
+            return
+        is_small = instance.num_types * instance.num_classes <= FEW_SHARES
+        # Not from a better start, if there was one: what other methods found is hard to improve by taking machines apart.
+        types, content = self._recreated(instance, rng, FIRST_SHARE * self.limit_s, end, by_type=is_small)
+        self.improve(types, content)
+        while self.is_open and time.perf_counter() < end - LEAST_S:
+            loss = np.maximum(instance.price[types] - content @ relaxed.value, LEAST_LOSS * instance.price[types])
+            number = int(rng.integers(1, min(MOST_RUINED, types.size) + 1))
+            ruined = np.zeros(types.size, np.bool_)
+            ruined[rng.choice(types.size, number, replace=False, p=loss / loss.sum())] = True
+            counts = content[ruined].sum(axis=0)
+            classes = np.flatnonzero(counts)
+            part = part_of(instance, classes, counts[classes])
+            by_type = bool(rng.integers(2))
+            more_types, more = self._recreated(part, rng, PART_SHARE * self.limit_s, end, by_type=by_type)
+            if instance.price[more_types].sum() <= instance.price[types[ruined]].sum():
+                types = np.concatenate((types[~ruined], more_types))
+                content = np.vstack((content[~ruined], spread(more, classes, instance.num_classes)))
+                self.improve(types, content)
+
+    def _recreated(
+        self, instance: ProvisioningInstance, rng: np.random.Generator, limit_s: float, end: float, *, by_type: bool
+    ) -> tuple[IntArray, IntArray]:
+        """Return types (M,) and contents (M, C) of machines with all tasks: a dive, and machines rented for the rest.
+
+        limit_s : seconds for the rest. by_type : rent for it by types, not by families.
+        """
+        now = time.perf_counter()
+        types, content, left = dive(instance, rng, now + DIVE_SHARE * (end - now))
+        if left.any():
+            classes = np.flatnonzero(left)
+            part = part_of(instance, classes, left[classes])
+            now = time.perf_counter()
+            rest = Renting(part, now, min(max(LEAST_S, limit_s), end - now), self.threads)
+            rest.improve(*_alone(part))
+            rest.widen(Pooled(part, by_type=by_type), now + rest.limit_s)
+            self.programs += rest.programs
+            types = np.append(types, rest.types)
+            content = np.vstack((content, spread(rest.content, classes, instance.num_classes)))
+        return types, content
+
+    def widen(self, program: Pooled, end: float) -> None:
+        """Look for the least spare with which all tasks fit, until `end`."""
+        low, high, step, spare = 0.0, np.inf, FIRST_SPARE, 0.0
+        limit_s = max(PROGRAM_S, PROGRAM_SHARE * self.limit_s)
+        while self.is_open and time.perf_counter() < end and low < MOST_SPARE and high - low > LEAST_SPARE:
+            is_whole = self._try(program, spare, limit_s)
             if is_whole is None:
                 return
+            if is_whole and spare == 0:
+                # The program's solution was too dear: it takes more time.
+                limit_s *= 2
+                continue
             if is_whole:
                 high = spare
             else:
                 low, step = spare, 2 * step
+            spare = low + step if high == np.inf else (low + high) / 2
 
-    def _try(self, program: Pooled, spare: float) -> bool | None:
-        """Rent with so much to spare and pack; returns whether nothing was left, None where the program had no answer."""
+    def _try(self, program: Pooled, spare: float, limit_s: float) -> bool | None:
+        """Rent with so much to spare and pack; returns whether nothing was left, None where the program had no answer.
+
+        Machines far dearer than the bound hold everything, surely, and are not packed.
+        """
         self.programs += 1
-        rented = program.solve(spare, min(self.left_s, PROGRAM_SHARE * self.limit_s), self.threads)
+        rented = program.solve(spare, min(self.left_s, limit_s), self.threads)
         if spare == 0:
             self.raise_bound(rented.bound)
         if rented.machines is None:
             return None
+        if spare == 0 and rented.machines @ self.instance.price > (1 + DEAR) * self.bound:
+            return True
         types, content, is_whole = self._packed(self.instance, rented.machines, MAX_DEPTH)
-        self._keep(Provisioning.from_machines(types, content))
+        self.improve(types, content)
         return is_whole
 
     def _packed(
@@ -148,7 +227,7 @@ class _Search(Search):
     ) -> tuple[IntArray, IntArray, bool]:
         """Return types (M,) and contents (M, C) of machines with all tasks, and whether those given were enough."""
         types = np.repeat(np.arange(instance.num_types), machines)
-        content = pack(instance, types, min(self.left_s, PACKING_SHARE * self.limit_s))
+        content = pack(instance, types, min(self.left_s, max(PACKING_S, PACKING_SHARE * self.limit_s)))
         used = content.any(axis=1)
         types, content = types[used], content[used]
         left = instance.counts - content.sum(axis=0)
@@ -159,43 +238,12 @@ class _Search(Search):
 
     def _rest(self, instance: ProvisioningInstance, left: IntArray, depth: int) -> tuple[IntArray, IntArray]:
         """Rent and pack for the tasks (C,) that found no room; at the last depth each on a machine of its own."""
-        assert instance.reservation_type is not None
         classes = np.flatnonzero(left)
+        part = part_of(instance, classes, left[classes])
+        types, content = _alone(part)
         if depth > 0 and self.left_s > 0:
-            part = _part(instance, classes, left[classes])
-            rented = Pooled(part, by_type=True).solve(0.0, min(self.left_s, 0.03 * self.limit_s), self.threads)
+            limit_s = min(self.left_s, max(REST_S, REST_SHARE * self.limit_s))
+            rented = Pooled(part, by_type=True).solve(0.0, limit_s, self.threads)
             if rented.machines is not None and rented.machines.any():
                 types, content, _ = self._packed(part, rented.machines, depth - 1)
-                whole = np.zeros((types.shape[0], instance.num_classes), np.int64)
-                whole[:, classes] = content
-                return types, whole
-        alone = np.repeat(classes, left[classes])
-        content = np.zeros((alone.size, instance.num_classes), np.int64)
-        content[np.arange(alone.size), alone] = 1
-        return instance.reservation_type[alone], content
-
-    def _keep(self, solution: Provisioning) -> None:
-        self.keep(solution, cost(self.instance, solution))
-
-
-def _alone(instance: ProvisioningInstance) -> Provisioning:
-    assert instance.reservation_type is not None
-    classes = np.arange(instance.num_classes)
-    return Provisioning(
-        instance.reservation_type, instance.counts, np.append(classes, classes.size), classes, np.ones_like(classes)
-    )
-
-
-def _part(instance: ProvisioningInstance, classes: IntArray, counts: IntArray) -> ProvisioningInstance:
-    return instance.replace(
-        name=f"{instance.name}, part",
-        demand=instance.demand[:, classes],
-        counts=counts,
-        class_names=None,
-        class2workload=None,
-        job_names=(),
-        class2job=None,
-        tasks_per_job=None,
-        task2class=None,
-        task_names=None,
-    )
+        return types, spread(content, classes, instance.num_classes)

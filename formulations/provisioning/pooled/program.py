@@ -29,7 +29,7 @@ from schedgap.instances.provisioning.objective import price_step
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.formulations.provisioning.resource_bound import Block
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # Above so many tasks' shares a block for each type is too large.
@@ -42,6 +42,19 @@ class Rented:
 
     machines: IntArray | None
     bound: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxed:
+    """The linear program's optimum, approximately.
+
+    machines : (K,) float64 of each type. shares : (B, C) float64, tasks of a class on machines of a block.
+    value : (C,) float64, micro-dollars, what one task more of the class would cost.
+    """
+
+    machines: FloatArray
+    shares: FloatArray
+    value: FloatArray
 
 
 class Pooled:
@@ -106,3 +119,41 @@ class Pooled:
             return Rented(None, 0)
         machines = None if found.x is None else np.rint(found.x[-self.instance.num_types :]).astype(np.int64)
         return Rented(machines, proven_cost(found.bound) * model.objective_scale)
+
+    def relax(self, time_limit_s: float) -> Relaxed | None:
+        """Solve the linear program, machines in shares too, in the time given; None if the solver has no answer."""
+        model = self.model()
+        try:
+            found = solve(model, time_limit_s=max(0.0, time_limit_s), relax=True)
+        except BackendError:
+            return None
+        if found.x is None or found.row_duals is None:
+            return None
+        shares = np.zeros((len(self.blocks), self.instance.num_classes))
+        allowed = np.array([block.allowed for block in self.blocks])
+        shares[allowed] = found.x[: -self.instance.num_types]
+        value = found.row_duals[: self.instance.num_classes] * model.objective_scale
+        return Relaxed(found.x[-self.instance.num_types :], shares, value)
+
+
+def part_of(instance: ProvisioningInstance, classes: IntArray, counts: IntArray) -> ProvisioningInstance:
+    """Return the instance of some tasks only: of classes (P,) so many (P,)."""
+    return instance.replace(
+        name=f"{instance.name}, part",
+        demand=instance.demand[:, classes],
+        counts=counts,
+        class_names=None,
+        class2workload=None,
+        job_names=(),
+        class2job=None,
+        tasks_per_job=None,
+        task2class=None,
+        task_names=None,
+    )
+
+
+def spread(content: IntArray, classes: IntArray, number: int) -> IntArray:
+    """(M, number) int64: contents (M, P) of some classes (P,) among all classes."""
+    whole = np.zeros((content.shape[0], number), np.int64)
+    whole[:, classes] = content
+    return whole

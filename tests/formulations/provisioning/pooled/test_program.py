@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.provisioning.pooled.program import Pooled
+from schedgap.formulations.provisioning.pooled.program import Pooled, part_of, spread
 from schedgap.instances.provisioning import ProvisioningInstance
 
 
@@ -99,3 +99,24 @@ def test_numbers_that_are_too_far_apart_claim_nothing_false(amount):
     for by_type in (False, True):
         found = Pooled(instance, by_type=by_type).solve(0.0, 10.0, 1)
         assert found.bound <= 11
+
+
+def test_the_relaxation_shares_machines_and_prices_tasks():
+    """Tasks of 3 and 2 on machines of 8 for 4: 1.75 machines, half a unit of money a unit of capacity."""
+    instance = ProvisioningInstance("r", ("cpu",), ("f",), ("t",), [0], [[8]], [4_000_000], [[[3], [2]]], [2, 4])
+    relaxed = Pooled(instance, by_type=True).relax(10.0)
+    assert relaxed.machines == pytest.approx([1.75])
+    assert relaxed.shares == pytest.approx(np.array([[2.0, 4.0]]))
+    assert relaxed.value == pytest.approx([1_500_000, 1_000_000])
+
+
+def test_a_relaxation_without_time_is_none():
+    instance = ProvisioningInstance("r", ("cpu",), ("f",), ("t",), [0], [[8]], [4], [[[3]]], [2])
+    assert Pooled(instance, by_type=True).relax(0.0) is None
+
+
+def test_parts_and_their_contents():
+    instance = ProvisioningInstance("p", ("cpu",), ("f",), ("t",), [0], [[8]], [4], [[[3], [2], [1]]], [2, 4, 6])
+    part = part_of(instance, np.array([0, 2]), np.array([1, 5]))
+    assert (part.demand.tolist(), part.counts.tolist()) == ([[[3], [1]]], [1, 5])
+    assert spread(np.array([[1, 5]]), np.array([0, 2]), 3).tolist() == [[1, 0, 5]]
