@@ -20,6 +20,7 @@ from schedgap.bench.isolation.messages import Answer, Cause
 from schedgap.bench.isolation.supervise import MIB
 from schedgap.bench.programs.failure import signal_name
 from schedgap.bench.records.measurement import FAILED, Measurement
+from schedgap.formulations.gap_split import split
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.family import find_family
 from schedgap.instances.fields import fields_hash
@@ -242,6 +243,8 @@ def _answer(request: Request, instance: Any, ending: Ending, scratch: Path) -> A
         if family.measures is not None:
             measurement = replace(measurement, measures=family.measures(instance, solution))
         picture = None if family.picture is None else family.picture(instance, solution)
+        if picture is not None:
+            picture = replace(picture, split=split(family.name, instance, solution))
         content = _file_content(family, instance, solution, scratch) if request.keep else None
     except MemoryError:
         raise

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from schedgap.instances.errors import JournalError
-from schedgap.instances.picture import Bar, Curve, Picture
+from schedgap.instances.picture import Bar, Curve, Picture, Split, Timetable
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -64,7 +64,7 @@ def read_pictures(directory: Path, keys: Container[str]) -> dict[str, Picture]:
                 except (ValueError, RecursionError):
                     continue
                 if row.key in keys and _is_sound(row):
-                    pictures[row.key] = Picture(row.axes, row.bars, row.left_out, row.curves, row.notes)
+                    pictures[row.key] = Picture(*msgspec.structs.astuple(row)[1:])
     except FileNotFoundError:
         return pictures
     except OSError as error:
@@ -86,7 +86,7 @@ def picture_lines(directory: Path) -> Iterator[tuple[str, int, bytes]]:
 
 
 class _Row(msgspec.Struct):
-    """A line. curves, notes : lines of versions that knew none have none."""
+    """A line. curves and what follows : lines of versions that knew none have none."""
 
     key: str
     axes: tuple[str, ...]
@@ -94,6 +94,8 @@ class _Row(msgspec.Struct):
     left_out: int
     curves: tuple[Curve, ...] = ()
     notes: tuple[str, ...] = ()
+    timetable: Timetable | None = None
+    split: Split | None = None
 
 
 _DECODER = msgspec.json.Decoder(_Row)
@@ -105,8 +107,10 @@ def _key_of(line: bytes) -> str:
 
 
 def _is_sound(row: _Row) -> bool:
-    """Whether each bar, and each part of one, has an amount for each axis."""
+    """Whether each bar, and each part of one, has an amount for each axis, and the timetable is sound."""
     axes = len(row.axes)
+    if row.timetable is not None and not row.timetable.is_sound:
+        return False
     return all(len(bar.capacity) == axes and all(len(part.amounts) == axes for part in bar.parts) for bar in row.bars)
 
 

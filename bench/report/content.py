@@ -15,6 +15,7 @@ from schedgap.bench.report.figures.budget import Budget, clipped
 from schedgap.bench.report.figures.selection import select
 from schedgap.bench.report.figures.solution_curves import build_curve_figures, drawn_instances
 from schedgap.bench.report.figures.sweeps import build_sweeps
+from schedgap.bench.report.figures.timetables import build_timetables
 from schedgap.bench.report.instance_curves import build_instance_curves
 from schedgap.bench.report.packed_pictures import pack
 from schedgap.bench.report.provenance import build_provenance
@@ -22,6 +23,7 @@ from schedgap.bench.report.tables import build_table
 from schedgap.bench.statistics.headlines import find_headline
 from schedgap.bench.statistics.headlines.gap import GAP
 from schedgap.bench.statistics.maps import build_maps
+from schedgap.bench.statistics.measure_notes import measure_note
 from schedgap.bench.statistics.measure_rows import is_prediction
 from schedgap.bench.statistics.summary import Runs, best_of, summarise, verified_objective
 from schedgap.instances.family import find_family
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from schedgap.bench.report.failures import Failures
     from schedgap.bench.report.figures.figure import Figure
     from schedgap.bench.report.figures.selection import Selection
+    from schedgap.bench.report.figures.timetables import Schedules
     from schedgap.bench.report.instance_curves import InstanceCurves
     from schedgap.bench.report.packed_pictures import PackedPictures
     from schedgap.bench.report.provenance import Provenance
@@ -61,8 +64,8 @@ class Content:
     is of measures instead of gaps. sweeps : measures over parameters. maps : which method is the best where. methods : each
     method over all instances; None where that is the headline. selection : what the figures are of. without_gap : runs
     that no figure of gaps can show, because they failed, and for lack of a solution or a bound. curves : of the solutions
-    of an instance. curve_figures : the same for papers, of one instance of each group. Runs of models, which have no
-    solution, are in none of methods, figures, without_gap.
+    of an instance. curve_figures, timetables : for papers, of one instance of each group. Runs of models, which have no
+    solution, are in none of methods, figures, without_gap. measure_notes : what measures are.
     """
 
     title: str
@@ -83,8 +86,10 @@ class Content:
     pictures_left_out: int
     curves: InstanceCurves
     curve_figures: tuple[Figure, ...]
+    timetables: tuple[Schedules, ...]
     failures: Failures
     provenance: Provenance
+    measure_notes: Mapping[str, str]
 
 
 @gc_paused()
@@ -111,6 +116,7 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
     first = {record.key for own in drawn_instances(played) for record in own}
     pictures = read_pictures(results.directory, first.union(order))
     packed = pack(pictures, order, budget.picture_bytes)
+    names = {name: 0 for view in drilldown.instances for run in view.runs for name in run.measures}
     selection = select(played, rows, best, budget)
     return Content(
         clipped(suite.title if suite is not None else f"Runs in {results.directory}", budget.text),
@@ -131,8 +137,10 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
         sum(key in pictures for key in order) - len(packed.pictures),
         build_instance_curves(pictures, drilldown, selection.methods, budget),
         build_curve_figures(played, pictures, selection.methods, budget),
+        build_timetables(played, pictures, budget.curve_figures),
         build_failures(records, budget),
         build_provenance(results, budget),
+        {name: note for name in names if (note := clipped(measure_note(family, name), budget.text))},
     )
 
 

@@ -53,6 +53,7 @@ def page_data(content: Content) -> dict[str, Any]:
         "columns": list(packer.columns),
         "instances": [_instance(view, numbers, statuses, places) for view in content.drilldown.instances],
         "statuses": list(statuses),
+        "measures": content.measure_notes,
         "packed": {**content.pictures.to_json(), "pictures": list(content.pictures.pictures.values())},
     }
 

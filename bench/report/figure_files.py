@@ -13,6 +13,7 @@ from matplotlib import figure as mpl_figure
 
 from schedgap.bench.report.figures.drawing import draw
 from schedgap.bench.report.figures.maps import draw_map
+from schedgap.bench.report.figures.timetables import draw_timetables
 from schedgap.bench.report.files import refuse_existing, write_whole
 
 if TYPE_CHECKING:
@@ -42,15 +43,20 @@ _NO_GLYPH = r"Glyph \d+ .*missing from font"
 _METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
-def drawn_figures(content: Content) -> dict[str, Callable[[mpl_figure.Figure], None]]:
-    """Return what draws each figure of all instances, those that have something to show, by name."""
+def drawn_figures(content: Content) -> dict[str, Callable[[Format], bytes]]:
+    """Return what renders each figure of all instances, those that have something to show, by name."""
     selection = content.selection
     draw_shown = partial(draw, off=selection.fruitless, is_wide=selection.is_wide)
-    return {
+    drawn: dict[str, Callable[[mpl_figure.Figure], None]] = {
         **{figure.name: partial(draw_shown, figure=figure) for figure in content.sweeps},
         **{f"map-{i}": partial(draw_map, shown=m, methods=selection.methods) for i, m in enumerate(content.maps, 1)},
         **{figure.name: partial(draw_shown, figure=figure) for figure in (*content.figures, *content.curve_figures)},
     }
+    timetables = {
+        f"timetable-{i}": partial(rendered, partial(draw_timetables, shown=shown), size=shown.size)
+        for i, shown in enumerate(content.timetables, 1)
+    }
+    return {**{name: partial(rendered, draw_on) for name, draw_on in drawn.items()}, **timetables}
 
 
 def write_figures(content: Content, folder: str | Path, kind: Format = "svg", *, force: bool = False) -> list[Path]:
@@ -61,10 +67,10 @@ def write_figures(content: Content, folder: str | Path, kind: Format = "svg", *,
     ReportError
         if one of the files exists and `force` is not given, or cannot be written.
     """
-    paths = {Path(folder) / f"{name}.{kind}": draw_on for name, draw_on in drawn_figures(content).items()}
+    paths = {Path(folder) / f"{name}.{kind}": render for name, render in drawn_figures(content).items()}
     refuse_existing(paths, force=force)
-    for path, draw_on in paths.items():
-        write_whole(path, rendered(draw_on, kind))
+    for path, render in paths.items():
+        write_whole(path, render(kind))
     return list(paths)
 
 

@@ -33,7 +33,7 @@ MOST_STEPS = 400
 # Changes below these are none: of a gap, of another figure as a share of it, and of a time as the logarithm of a ratio.
 LEAST_GAP, LEAST_SHARE, LEAST_RATIO = 0.0005, 0.001, 0.05
 _SHORTEST_S = 1e-9
-_WITHOUT = ("picture.js", "instances.js")
+_WITHOUT = ("picture.js", "timetable.js", "instances.js")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from schedgap.bench.report.content import build_content
-from schedgap.bench.report.figure_files import drawn_figures, rendered
+from schedgap.bench.report.figure_files import drawn_figures
 from schedgap.bench.result import Drawing, GapResult, SuiteResult
 from schedgap.bench.suites.results import Results, read_hosts
 from schedgap.instances.errors import ReportError, did_you_mean
@@ -29,7 +29,7 @@ def drawing(result: SuiteResult | GapResult, name: str | None = None) -> Drawing
         raise ReportError(
             f"{results.directory}: there is no figure '{chosen:.60}'; {near}there are {', '.join(found)}."
         )
-    return Drawing(chosen, rendered(found[chosen]).decode(), tuple(other for other in found if other != chosen))
+    return Drawing(chosen, found[chosen]("svg").decode(), tuple(other for other in found if other != chosen))
 
 
 def _results_of(result: SuiteResult | GapResult) -> Results:

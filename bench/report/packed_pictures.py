@@ -8,26 +8,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from schedgap.instances.picture import Bar, Picture
+    from schedgap.instances.picture import Bar, Picture, Split, Timetable
 
 
 class PackedPictures:
     """Pictures as numbers: `axes`, `containers` (label, kept, capacity...) and `parts` (label, amounts...) are tables.
 
-    A picture is [axes, left out, bars, notes], a bar is [container, repeat, part, count, part, count, ...].
+    A picture is [axes, left out, bars, notes, split, timetable], a bar is [container, repeat, part, count, part, count, ...].
+    `words` is a table of texts; a timetable is [unit, begin, end, looks, labels, rows, note] with their numbers, a row is
+    [name, peak, mark, mark, ...]. What a picture lacks is 0.
     """
 
     def __init__(self) -> None:
         self.axes: dict[tuple[Any, ...], int] = {}
         self.containers: dict[tuple[Any, ...], int] = {}
         self.parts: dict[tuple[Any, ...], int] = {}
+        self.words: dict[Any, int] = {}
         self.pictures: dict[str, list[Any]] = {}
         self.size = 0
 
     def add(self, key: str, picture: Picture) -> None:
         """Pack a picture; `size` grows by the bytes of its JSON."""
         axes = self._number(self.axes, picture.axes)
-        packed = [axes, picture.left_out, [self._bar(bar) for bar in picture.bars], picture.notes]
+        bars = [self._bar(bar) for bar in picture.bars]
+        split = 0 if picture.split is None else _split(picture.split)
+        table = 0 if picture.timetable is None else self._timetable(picture.timetable)
+        packed = [axes, picture.left_out, bars, picture.notes, split, table]
         self.pictures[key] = packed
         self.size += len(json.dumps([key, packed], separators=(",", ":")))
 
@@ -37,6 +43,7 @@ class PackedPictures:
             "axes": list(self.axes),
             "containers": list(self.containers),
             "parts": list(self.parts),
+            "words": list(self.words),
             "pictures": self.pictures,
         }
 
@@ -46,7 +53,12 @@ class PackedPictures:
             packed += [self._number(self.parts, (part.label, *map(_rounded, part.amounts))), part.count]
         return packed
 
-    def _number(self, table: dict[tuple[Any, ...], int], entry: tuple[Any, ...]) -> int:
+    def _timetable(self, given: Timetable) -> list[Any]:
+        looks, labels = ([self._number(self.words, word) for word in words] for words in (given.looks, given.labels))
+        rows = [[self._number(self.words, row.name), row.peak, *row.marks] for row in given.rows]
+        return [given.unit, _rounded(given.begin), _rounded(given.end), looks, labels, rows, given.note]
+
+    def _number(self, table: dict[Any, int], entry: Any) -> int:
         if entry not in table:
             table[entry] = len(table)
             self.size += len(json.dumps(entry))
@@ -62,6 +74,11 @@ def pack(pictures: Mapping[str, Picture], order: Iterable[str], limit: int) -> P
                 break
             packed.add(key, pictures[key])
     return packed
+
+
+def _split(split: Split) -> list[Any]:
+    losses = [[loss.name, loss.count, _rounded(loss.price), _rounded(loss.worth)] for loss in split.losses]
+    return [split.unit, _rounded(split.bound), losses]
 
 
 def _rounded(amount: float) -> float:

@@ -38,6 +38,7 @@ SCRIPTS = (
     "chart.js",
     "figures.js",
     "picture.js",
+    "timetable.js",
     "instances.js",
 )
 STYLES = ("page.css", "tables.css", "figures.css")

@@ -96,6 +96,8 @@ def on_page(text: str) -> str:
 def build_table(headline: Headline, rows: Sequence[Given], family: Family, budget: Budget) -> Table:
     """Return the rows of a headline as cells; rows of `summarise` are rows of the headline `gap`."""
     columns = [column for column in headline.columns(rows, family) if column.has_any(rows)]
+    # The gap is next to the method, where a phone shows it.
+    columns.sort(key=lambda column: 0 if column.is_text else 1 if column.has_bar else 2)
     heads = tuple(Head(column.title, column.note, column.is_text, column.opens) for column in columns)
     largest = max((row.get("gap_worst") or row.get("gap_mean") or 0.0 for row in rows), default=0.0)
     made: list[Row] = []

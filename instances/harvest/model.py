@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
-from schedgap.instances.brief import Brief
+from schedgap.instances.arrays import Brief, content_hash, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.vm_checks import check_events, check_fixed, check_leased
 from schedgap.instances.units import HOUR_MS, SECOND_MS

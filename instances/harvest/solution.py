@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import locked_ints
-from schedgap.instances.brief import Brief
+from schedgap.instances.arrays import Brief, locked_ints
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

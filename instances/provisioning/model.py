@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_ints
-from schedgap.instances.brief import Brief
+from schedgap.instances.arrays import Brief, content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning import running as state
 

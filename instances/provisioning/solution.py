@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances import exact
-from schedgap.instances.arrays import locked_ints
-from schedgap.instances.brief import Brief
+from schedgap.instances.arrays import Brief, locked_ints
 from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:

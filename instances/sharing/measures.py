@@ -26,7 +26,7 @@ QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 def measures(instance: SharingInstance, schedule: SharingSchedule) -> dict[str, float]:
     """Return the figures of a feasible schedule.
 
-    mean_, median_, p90_, p99_queueing_delay_s : from a job's arrival to the start of its first task;
+    `*_queueing_delay_s` : from a job's arrival to the start of its first task;
     `*_completion_delay_s` : to the end of its last. Both without the jobs of the warm-up. first_end_s, makespan_s : from
     the first arrival until a job has ended, and until all have.
     `*_utilisation` : share of a resource in use, while jobs arrive.

@@ -1,4 +1,4 @@
-"""A schedule as a picture: mean use of the machines of each class, delays, and shares over time (Eunomia, Figures 3 to 6)."""
+"""A schedule as a picture: tasks by machine and time, delays, and shares over time (Eunomia, Figures 3 to 6)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import numpy as np
 
 from schedgap.instances.fairness.measures import jain
 from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
-from schedgap.instances.sharing.measures import moments_between, use_of_classes
+from schedgap.instances.picture import MAX_POINTS, Curve, Picture, rounded
+from schedgap.instances.sharing.measures import moments_between
 from schedgap.instances.sharing.snapshot import Timeline, as_users
-from schedgap.instances.units import SECOND_MS, resource_scale
+from schedgap.instances.timetable import RUNS, WAITING, WAITS, Spans, timetable
+from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.arrays import IntArray
     from schedgap.instances.sharing.model import SharingInstance
     from schedgap.instances.sharing.solution import SharingSchedule
 
@@ -22,21 +23,9 @@ MAX_JOBS = 12
 
 
 def picture(instance: SharingInstance, schedule: SharingSchedule) -> Picture:
-    """Return mean use of a machine of each class, delays, Jain's index over time, and the shares of the largest jobs."""
+    """Return what runs when, delays, Jain's index over time, and the shares of the jobs with most work."""
     timeline = Timeline(instance, schedule)
     begin, end = int(instance.arrival_ms[0]), int(timeline.end_ms.max())
-    scale = np.array([resource_scale(name) for name in instance.resources], np.float64)
-    use = use_of_classes(timeline, begin, end) / instance.machine_count[:, None] / scale
-    capacity = instance.capacity / scale
-    bars = [
-        Bar(
-            name,
-            int(instance.machine_count[k]),
-            tuple(capacity[k].tolist()),
-            (Part("mean use", 1, tuple(use[k].tolist())),),
-        )
-        for k, name in enumerate(instance.machine_names[:MAX_BARS])
-    ]
     kept = slice(instance.warm_up_jobs, None)
     curves = (
         _distribution("Queueing delay", (timeline.job_start_ms - instance.arrival_ms)[kept]),
@@ -44,12 +33,24 @@ def picture(instance: SharingInstance, schedule: SharingSchedule) -> Picture:
         _jain_over_time(timeline, begin, end),
         *_shares_over_time(timeline, begin, end),
     )
-    return Picture(instance.resources, tuple(bars), max(len(instance.machine_names) - MAX_BARS, 0), curves)
+    jobs, machine2class = np.arange(instance.num_jobs), instance.machine2class()
+    table = timetable(
+        [
+            Spans.of(WAITING, instance.arrival_ms, timeline.job_start_ms, WAITS, jobs),
+            Spans.of(schedule.machine, schedule.start_ms, timeline.end_ms, RUNS, timeline.task2job),
+        ],
+        lambda row: f"{row} {instance.machine_names[machine2class[row]]}",
+        instance.job_name,
+        {WAITS: "waits for its first task", RUNS: "runs"},
+        SECOND_MS,
+        np.arange(instance.num_machines),
+    )
+    return Picture((), (), curves=curves, timetable=table)
 
 
 def _distribution(title: str, delay_ms: IntArray) -> Curve:
     parts = np.linspace(0.0, 1.0, MAX_POINTS)
-    return Curve(title, "seconds", "share of jobs", _rounded(np.quantile(delay_ms / SECOND_MS, parts)), _rounded(parts))
+    return Curve(title, "seconds", "share of jobs", rounded(np.quantile(delay_ms / SECOND_MS, parts)), rounded(parts))
 
 
 def _jain_over_time(timeline: Timeline, begin: int, end: int) -> Curve:
@@ -59,7 +60,7 @@ def _jain_over_time(timeline: Timeline, begin: int, end: int) -> Curve:
         if snapshot.jobs.shape[0]:
             at_s.append(ms / SECOND_MS)
             index.append(jain(timeline.shares(snapshot)))
-    return Curve("Jain's index over time", "seconds", "index", _rounded(np.array(at_s)), _rounded(np.array(index)))
+    return Curve("Jain's index over time", "seconds", "index", rounded(np.array(at_s)), rounded(np.array(index)))
 
 
 def _shares_over_time(timeline: Timeline, begin: int, end: int) -> list[Curve]:
@@ -76,11 +77,6 @@ def _shares_over_time(timeline: Timeline, begin: int, end: int) -> list[Curve]:
         passed = np.clip(at_ms[:, None], timeline.start_ms[tasks], timeline.end_ms[tasks]) - timeline.start_ms[tasks]
         share = np.diff(passed @ gain[i, timeline.task2class[tasks]]) / np.diff(at_ms)
         title = f"Share of {instance.job_name(job)} over time"
-        y = _rounded(np.append(share, 0.0))
-        curves.append(Curve(title, "seconds", "share, mean", _rounded(at_ms / SECOND_MS), y, is_step=True))
+        y = rounded(np.append(share, 0.0))
+        curves.append(Curve(title, "seconds", "share, mean", rounded(at_ms / SECOND_MS), y, is_step=True))
     return curves
-
-
-def _rounded(values: FloatArray) -> tuple[float, ...]:
-    """Return six digits that count, which no drawing shows: half the bytes."""
-    return tuple(float(f"{value:.6g}") for value in values.tolist())

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.instances.arrays import locked_ints
-from schedgap.instances.brief import Brief
+from schedgap.instances.arrays import Brief, locked_ints
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

@@ -1,4 +1,4 @@
-"""A schedule as a picture: fixed machines as bars, filled as far as they were used while they were paid."""
+"""A schedule as a picture: jobs by time, on each fixed machine, on rented ones, and those that wait."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.picture import MAX_BARS, Bar, Part, Picture
+from schedgap.instances.picture import Picture
+from schedgap.instances.timetable import OTHER, RUNS, WAITING, WAITS, Spans, timetable
+from schedgap.instances.units import HOUR_US, SECOND_US
 from schedgap.instances.waiting.objective import paid_us
 from schedgap.instances.waiting.solution import RENTED
 
@@ -16,22 +18,22 @@ if TYPE_CHECKING:
 
 
 def picture(instance: WaitingInstance, schedule: WaitingSchedule) -> Picture:
-    """Return mean cores in use of each fixed machine, and of all rented ones together as the last bar."""
-    paid = paid_us(instance, schedule)
-    core_us = instance.cores.astype(np.float64) * instance.runtime_us
-    fixed = schedule.machine != RENTED
-    used = np.bincount(schedule.machine[fixed], core_us[fixed], schedule.num_machines) / paid
-    jobs = np.bincount(schedule.machine[fixed], minlength=schedule.num_machines)
-    shown = min(schedule.num_machines, MAX_BARS - 1)
-    bars = [
-        Bar(
-            f"fixed {m}",
-            1,
-            (float(instance.machine_cores),),
-            (Part(f"{jobs[m]:,} jobs", 1, (float(used[m]),)),),
-        )
-        for m in range(shown)
-    ]
-    rented = float(core_us[~fixed].sum()) / paid
-    bars.append(Bar("rented", 1, (rented,), (Part(f"{int((~fixed).sum()):,} jobs", 1, (rented,)),)))
-    return Picture(("mean cores in use",), tuple(bars), schedule.num_machines - shown)
+    """Return when jobs wait and run; a fixed machine is paid all the time, whatever is on it."""
+    end_us = schedule.start_us + instance.runtime_us
+    jobs = np.arange(instance.num_jobs)
+    look = np.where(schedule.machine == RENTED, OTHER, RUNS)
+    table = timetable(
+        [
+            Spans.of(schedule.machine, schedule.start_us, end_us, look, jobs),
+            Spans.of(WAITING, instance.submit_us, schedule.start_us, WAITS, jobs),
+        ],
+        lambda row: "rented" if row == RENTED else f"fixed {row}",
+        lambda job: f"job {job}",
+        {RUNS: "on a fixed machine", OTHER: "on a rented machine", WAITS: "waits"},
+        SECOND_US,
+        np.arange(schedule.num_machines),
+    )
+    paid_h = paid_us(instance, schedule) / HOUR_US
+    used = int((np.bincount(schedule.machine[look == RUNS], minlength=1) > 0).sum())
+    note = f"{schedule.num_machines} fixed machines are paid for {paid_h:,.6g} h each, {used} of them run jobs"
+    return Picture((), (), notes=(note,), timetable=table)

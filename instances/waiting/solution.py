@@ -6,8 +6,7 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.instances.arrays import locked_ints
-from schedgap.instances.brief import Brief
+from schedgap.instances.arrays import Brief, locked_ints
 from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ function isShown(series, chart) {
 /** Put a figure on the page. spec: as it came with the page. heading: level of its title. */
 function addChart(spec, box, heading = "h3") {
   const picture = svg("svg", { class: "chart", role: "img", tabindex: "0" });
-  const figure = el("figure", { class: spec.is_broad ? "broad" : null }, el("figcaption", {}, el(heading, {}, spec.title), el("p", {}, spec.note)), picture);
-  const chart = { figure, picture, spec, series: spec.series.map((series) => unpackedSeries(series, spec)), off: new Set(), drawn: null };
+  const many = el("p", { hidden: true });
+  const figure = el("figure", { class: spec.is_broad ? "broad" : null }, el("figcaption", {}, el(heading, {}, spec.title), el("p", {}, spec.note), many), picture);
+  const chart = { figure, picture, many, spec, series: spec.series.map((series) => unpackedSeries(series, spec)), off: new Set(), drawn: null };
   picture.addEventListener("pointermove", (event) => point(chart, event));
   picture.addEventListener("pointerdown", (event) => point(chart, event));
   picture.addEventListener("pointerleave", () => point(chart, null));
@@ -92,7 +93,11 @@ function redraw(chart) {
     chart.picture.setAttribute("height", 40);
     return;
   }
-  const { height, children, label } = chart.drawn;
+  const { height, children, label, lines } = chart.drawn;
+  const isMany = lines > MOST_LINES;
+  chart.picture.classList.toggle("many", isMany);
+  chart.many.hidden = !isMany;
+  chart.many.textContent = `${amount(lines)} lines: the ${MOST_LED} that are ${chart.spec.is_lower_better ? "lowest" : "highest"} on the whole have colours; point at another line, or at its name, to see it.`;
   chart.cursor = svg("line", { class: "cursor", visibility: "hidden" });
   chart.picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
   chart.picture.setAttribute("height", height);
@@ -123,7 +128,7 @@ function nearest(chart, event) {
 
 function point(chart, event) {
   if (chart.drawn === null) return;
-  const told = event && (chart.drawn.at ? chart.drawn.at(place(chart, event)[0]) : nearest(chart, event));
+  const told = event && (chart.drawn.at ? chart.drawn.at(...place(chart, event)) : nearest(chart, event));
   chart.picture.style.cursor = told && told.instance !== undefined ? "pointer" : "";
   light(told?.key ?? null);
   chart.cursor?.setAttribute("visibility", told && told.cursor !== undefined ? "visible" : "hidden");
@@ -146,6 +151,10 @@ function light(key) {
     const own = key === null ? [] : box.querySelectorAll(`[data-m="${key}"]`);
     box.classList.toggle("dimmed", own.length > 0);
     box.querySelectorAll(".lit").forEach((node) => node.classList.remove("lit"));
-    own.forEach((node) => node.classList.add("lit"));
+    own.forEach((node) => {
+      node.classList.add("lit");
+      // Above the others, which would hide it where there are many.
+      if (node.closest(".many")) node.parentNode.insertBefore(node, node.parentNode.querySelector(".cursor"));
+    });
   }
 }

@@ -97,3 +97,16 @@ addEventListener("scroll", hideTip, { passive: true });
 addEventListener("keydown", (event) => {
   if (event.key === "Escape") hideTip();
 });
+
+/** A note of its own shows where the pointer or the focus is; those who do not see it have it as a description. */
+for (const [kinds, isShown] of [[["pointerover", "focusin"], true], [["pointerout", "focusout"], false]]) {
+  for (const kind of kinds) {
+    addEventListener(kind, (event) => {
+      const noted = event.target.closest?.("[data-tip]");
+      if (!noted) return;
+      const { left, bottom } = noted.getBoundingClientRect();
+      if (isShown) showTip(noted.dataset.tip, left, bottom - 8);
+      else hideTip();
+    });
+  }
+}

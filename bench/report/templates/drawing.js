@@ -8,6 +8,11 @@ const INSET = 10;
 // So many methods are told of at a place, and so many places of a curve are walked along.
 const MOST_TOLD = 14;
 const MOST_WALKED = 25;
+// More lines than colours: all are grey but a few, and the nearest one to the pointer within so many pixels.
+const MOST_LINES = 8;
+const MOST_LED = 4;
+const PROBES = 40;
+const NEAR = 40;
 const SIZES = { few: 0.85, all: 1, large: 1.5, hollow: 1.35 };
 const columnOf = (number) => (number === undefined ? [] : data.columns[number]);
 
@@ -80,23 +85,34 @@ function drawFigure(figure, shown, width) {
   const x = scaleOf(figure.x, xs, frame.left + inset, frame.right - inset, true);
   const y = layout ? null : scaleOf(figure.y, ys, frame.bottom, frame.top, false);
   const places = placesOf(shown, x, y, layout);
+  const leading = leaders(figure, shown, x, frame);
   const said = shown.filter((series) => series.said || series.marks === "few").map((series) =>
     `${series.name}: ${series.said ?? `${y.unit(series.y.at(-1))} at the end`}`);
   return {
     height: layout ? frame.bottom + 38 : height,
     frame,
     hits: shown.flatMap((series) => hitsOf(series, places.get(series), x, y)),
-    at: areCurves ? (place) => toldAt(figure, shown, x, y, frame, place) : null,
+    at: areCurves ? (place, height) => toldAt(figure, shown, x, y, frame, place, height) : null,
+    lines: shown.filter(({ line }) => line).length,
     label: (figure.has_own_legend ? `${figure.note}. ` : "") + said.join("; "),
     children: [
       ...xAxis(frame, x, figure.x.title),
       ...(layout ? layout.labels : yAxis(frame, y, figure.y.title)),
-      ...shown.map((series) => drawSeries(series, places.get(series), x, y, frame)),
+      ...[...shown.filter((series) => !leading.has(series)), ...leading].map((series) => drawSeries(series, places.get(series), x, y, frame, leading.has(series))),
     ],
   };
 }
 
-function drawSeries(series, places, x, y, frame) {
+/** The lines that keep their colours where there are many: the best on the whole. */
+function leaders(figure, shown, x, frame) {
+  const places = Array.from({ length: PROBES }, (_, i) => valueOf(x, frame.left + ((i + 0.5) / PROBES) * (frame.right - frame.left)));
+  const sum = (series) => places.reduce((total, place) => total + (valueAt(series, place) ?? series.y.at(-1) ?? 0), 0);
+  const sign = figure.is_lower_better ? 1 : -1;
+  const ranked = shown.filter(({ line }) => line).map((series) => [sign * sum(series), series]).sort(([a], [b]) => a - b);
+  return new Set(ranked.slice(0, MOST_LED).map(([, series]) => series).reverse());
+}
+
+function drawSeries(series, places, x, y, frame, isLeading) {
   const parts = [];
   const mark = (i) => markAt(series.method, ...places[i], series.marks === "hollow" ? "hollow" : "mean", SIZES[series.marks]);
   if (series.spans) {
@@ -120,7 +136,7 @@ function drawSeries(series, places, x, y, frame) {
   else if (series.marks === "strokes") parts.push(...places.map(([px, py]) => svg("line", { class: "tick", x1: px - 5, x2: px + 5, y1: py, y2: py })));
   // Marks tell the curves apart where colours do not.
   else if (series.marks) parts.push(...(series.marks === "few" ? markedPlaces(series) : places.keys()).map(mark));
-  return svg("g", { "data-m": series.key, class: colourOf(series.method) }, ...parts);
+  return svg("g", { "data-m": series.key, class: `${colourOf(series.method)}${isLeading ? " leading" : ""}` }, ...parts);
 }
 
 function trace(places, line, end) {
@@ -155,15 +171,21 @@ function textOf(series, i, x, y) {
   return series.text.replace(/\{(\w+)\}/g, (_, name) => known[name]());
 }
 
-/** What all curves have at a place of the axis of x. */
-function toldAt(figure, shown, x, y, frame, place) {
+/** What all curves have at a place of the axis of x, and which is the nearest to a height. */
+function toldAt(figure, shown, x, y, frame, place, height) {
   if (place < frame.left || place > frame.right + 8) return null;
   const value = valueOf(x, Math.min(place, frame.right));
-  const known = shown.map((series) => [series.name, valueAt(series, value)]).filter(([, found]) => found !== undefined);
+  const known = shown.map((series) => [series.name, valueAt(series, value), series.key]).filter(([, found]) => found !== undefined);
+  const far = ([, found]) => Math.abs(y.at(found) - height);
+  const near = known.reduce((best, each) => (best === null || far(each) < far(best) ? each : best), null);
+  const isNear = near !== null && far(near) < NEAR;
   known.sort(([, a], [, b]) => (figure.is_lower_better ? a - b : b - a));
-  const lines = known.slice(0, MOST_TOLD).map(([name, found]) => `${y.unit(found)}  ${name}`);
+  const told = known.slice(0, MOST_TOLD);
+  if (isNear && known.length > MOST_LINES && !told.includes(near)) told[MOST_TOLD - 1] = near;
+  const mark = (each) => (isNear && each === near && known.length > MOST_LINES ? "▸ " : "");
+  const lines = told.map((each) => `${mark(each)}${y.unit(each[1])}  ${each[0]}`);
   if (known.length > MOST_TOLD) lines.push(`and ${known.length - MOST_TOLD} more`);
-  return { cursor: place, text: `${x.told(value)}\n${lines.join("\n")}` };
+  return { cursor: place, key: isNear && known.length > MOST_LINES ? near[2] : undefined, text: `${x.told(value)}\n${lines.join("\n")}` };
 }
 
 /** The value of a curve at x; undefined before its beginning and, unless it is held, after its end. */

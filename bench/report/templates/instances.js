@@ -1,6 +1,6 @@
 /** The list of instances, and what each method made of the one that is chosen. */
 
-const LISTED = ["instance", "instances", "best bound", "best objective", "worst gap", "runs", "failed"];
+const LISTED = ["instance", "worst gap", "instances", "best bound", "best objective", "runs", "failed"];
 const [METHOD, REPETITION, STATUS, OBJECTIVE, BOUND, GAP, WALL, MEMORY, REASON, PICTURE, MEASURES] = Array(11).keys();
 const statusOf = (run) => data.statuses[run[STATUS]];
 const detail = el("div", { class: "detail", hidden: true, tabindex: "-1" });
@@ -28,10 +28,10 @@ function instanceRow(instance, number) {
     "data-status": [...statuses].map((status) => status.replace("_", " ")).join("\n"),
   },
     el("th", { scope: "row", "data-value": instance.name }, open),
+    cell(percent(instance.worst), instance.worst),
     cell(instance.group || NOTHING, instance.group || null, false),
     cell(amount(instance.bound), instance.bound),
     cell(`${amount(instance.objective)}${instance.proven ? " ✓" : ""}`, instance.objective),
-    cell(percent(instance.worst), instance.worst),
     cell(amount(instance.runs.length), instance.runs.length),
     cell(amount(instance.failed), instance.failed));
   rowsByInstance.push({ row, open });
@@ -42,38 +42,89 @@ function runRow(run, pick) {
   const status = statusOf(run);
   return el("tr", {},
     el("th", { scope: "row", "data-value": labelOf(run[METHOD]) }, methodName(run[METHOD])),
+    cell(percent(run[GAP]), run[GAP]),
     el("td", {}, el("span", { class: `status s-${status}` }, status.replace("_", " ")), run[REPETITION] === null ? null : ` · repetition ${run[REPETITION]}`),
     cell(amount(run[OBJECTIVE]), run[OBJECTIVE]),
     cell(amount(run[BOUND]), run[BOUND]),
-    cell(percent(run[GAP]), run[GAP]),
     cell(seconds(run[WALL]), run[WALL]),
     cell(run[MEMORY] === null ? NOTHING : `${amount(run[MEMORY], 0)} MiB`, run[MEMORY]),
     el("td", {}, pick ?? NOTHING),
     el("td", { class: "wide" }, run[REASON] || NOTHING));
 }
 
-/** What the family reads off the solution, as one line. */
+/** What the family reads off the solution, as one line, and what that is. */
 function measuresOf(run) {
   if (run[MEASURES].length === 0) return null;
-  return el("p", { class: "note" }, run[MEASURES].map(([name, value]) => `${name.replaceAll("_", " ")} ${amount(value)}`).join(" · "));
+  const line = run[MEASURES].map(([name, value]) => `${name.replaceAll("_", " ")} ${amount(value)}`).join(" · ");
+  const names = new Map();
+  for (const [name] of run[MEASURES]) {
+    const note = data.measures[name];
+    if (note) names.set(note, [...(names.get(note) ?? []), name.replaceAll("_", " ")]);
+  }
+  return el("div", {},
+    el("p", { class: "note" }, line),
+    names.size === 0 ? null : el("details", { class: "note" }, el("summary", {}, "What these measures are"),
+      el("dl", { class: "meanings" }, ...[...names].map(([note, own]) => el("div", {}, el("dt", {}, own.join(", ")), el("dd", {}, note))))));
+}
+
+/** Who made a solution, and what it is worth. */
+function solutionHead(run, unit, words) {
+  return el("div", { class: "picture-head" }, el("h4", {}, words), methodName(run[METHOD]), el("span", { class: "quiet-text" }, `${amount(run[OBJECTIVE])} ${unit}${run[GAP] === null ? "" : `, gap ${percent(run[GAP])}`}`));
+}
+
+const runName = (run) => `${labelOf(run[METHOD])}${run[REPETITION] === null ? "" : `, repetition ${run[REPETITION]}`}`;
+
+/** The best of runs by objective, or the worst. */
+function extreme(runs, sign) {
+  return runs.reduce((best, run) => (sign * run[OBJECTIVE] < sign * best[OBJECTIVE] ? run : best));
+}
+
+/** A choice of the schedule that stands beside a run's: the best one, or the worst beside the best itself. */
+function besideChoice(run, timed, redraw) {
+  const others = timed.filter((other) => other !== run);
+  if (others.length === 0) return { other: () => null, field: null };
+  const best = extreme(timed, 1);
+  const first = best === run ? extreme(others, -1) : best;
+  const field = el("select", { on: { change: redraw } }, el("option", { value: -1 }, "no other"),
+    ...others.map((other, i) => el("option", { value: i, selected: other === first }, `${runName(other)}, ${amount(other[OBJECTIVE])}`)));
+  return { other: () => others[field.value] ?? null, field: el("label", { class: "beside" }, "Beside it ", field) };
+}
+
+/** Schedules by time: a run's, and below it another's, to see where they part. */
+function timetablesOf(run, timed, unit) {
+  const box = el("div", {});
+  const redraw = () => {
+    const shown = [run, other()].filter((each) => each !== null).map((each, i) => ({
+      head: i === 0 ? null : solutionHead(each, unit, "Beside it: "),
+      table: unpacked(each[PICTURE]).table,
+      title: `Schedule of ${runName(each)}`,
+    }));
+    box.replaceChildren(drawTimetables(shown));
+  };
+  const { other, field } = besideChoice(run, timed, redraw);
+  redraw();
+  return [el("h4", {}, "What happens when"), field, box];
 }
 
 /** Pictures are chosen by pressing their run's button; the best solution's is shown first. */
 function picturesOf(instance) {
   const box = el("div", { class: "picture" });
   const picks = new Map();
+  const drawn = instance.runs.filter((run) => run[PICTURE] !== null);
+  const timed = drawn.filter((run) => unpacked(run[PICTURE]).table);
   const show = (run) => {
     for (const [other, button] of picks) button.setAttribute("aria-pressed", String(other === run));
     const parts = [
-      el("div", { class: "picture-head" }, el("h4", {}, "Solution of "), methodName(run[METHOD]), el("span", { class: "quiet-text" }, `${amount(run[OBJECTIVE])} ${instance.unit}${run[GAP] === null ? "" : `, gap ${percent(run[GAP])}`}`)),
+      solutionHead(run, instance.unit, "Solution of "),
       measuresOf(run),
-      ...drawPicture(run[PICTURE]),
+      ...(timed.includes(run) ? timetablesOf(run, timed, instance.unit) : []),
+      ...drawPicture(unpacked(run[PICTURE])),
     ];
     box.replaceChildren(...parts.filter((part) => part !== null));
+    if (box.isConnected) box.querySelectorAll("select").forEach(fitOptions);
   };
-  const drawn = instance.runs.filter((run) => run[PICTURE] !== null);
-  for (const run of drawn) picks.set(run, el("button", { type: "button", class: "open", "aria-pressed": "false", on: { click: () => show(run) } }, "show"));
-  if (drawn.length > 0) show(drawn.reduce((best, run) => (run[OBJECTIVE] < best[OBJECTIVE] ? run : best)));
+  for (const run of drawn) picks.set(run, el("button", { type: "button", class: "open", "aria-pressed": "false", "aria-label": `Show the solution of ${runName(run)}`, on: { click: () => show(run) } }, "show"));
+  if (drawn.length > 0) show(extreme(drawn, 1));
   else box.append(el("p", { class: "note" }, "There is no picture of a solution of this instance."));
   return { box, picks };
 }
@@ -81,7 +132,7 @@ function picturesOf(instance) {
 function showInstance(number) {
   const instance = data.instances[number];
   const { box, picks } = picturesOf(instance);
-  const titles = ["method", "status", `objective (${instance.unit})`, "own bound", "gap", "time", "memory", "picture", "reason"];
+  const titles = ["method", "gap", "status", `objective (${instance.unit})`, "own bound", "time", "memory", "picture", "reason"];
   const table = el("table", {}, headed(titles, ["method", "status", "picture", "reason"]), el("tbody", {}, ...instance.runs.map((run) => runRow(run, picks.get(run)))));
   makeSortable(table);
   const words = instance.proven ? "the best solution is proven optimal" : "not proven optimal";
@@ -123,7 +174,7 @@ function openInstance(name) {
     data.statuses.length > 1 ? chooser("status", "Status of a run", "any", data.statuses.map((status) => status.replace("_", " "))) : null,
     el("button", { type: "reset", class: "quiet" }, "Clear"),
     el("output", {}));
-  document.getElementById("instance-list").append(form, el("div", { class: "box list", tabindex: "0", role: "region", "aria-label": "Instances" }, table), detail);
+  document.getElementById("instance-list").append(form, el("div", { class: "box list", tabindex: "0", role: "region", "aria-label": "List of instances" }, table), detail);
   makeSortable(table);
   makeFilter(form, table);
   if (data.instances.length > 0) showInstance(0);

@@ -4,14 +4,16 @@
 const MOST_COLOURED = 7;
 const MOST_SEPARATE = 40;
 
-/** The numbers of a packed picture: axes, containers left out, bars { label, kept, capacity, repeat, parts }, notes. */
+/** The numbers of a packed picture: axes, containers left out, bars { label, kept, capacity, repeat, parts }, notes, split, timetable. */
 function unpacked(number) {
   const { axes, containers, parts, pictures } = data.packed;
-  const [axis, leftOut, bars, notes] = pictures[number];
+  const [axis, leftOut, bars, notes, split, table] = pictures[number];
   return {
     axes: axes[axis],
     leftOut,
     notes,
+    split,
+    table: table && unpackedTable(table),
     bars: bars.map(([container, repeat, ...pairs]) => {
       const [label, kept, ...capacity] = containers[container];
       const own = [];
@@ -71,8 +73,29 @@ function roving(rows) {
   });
 }
 
-function drawPicture(number) {
-  const { axes, leftOut, notes, bars } = unpacked(number);
+/** What machines cost beyond what a bound's prices say that their contents are worth, the dearest loss first. */
+function drawSplit([unit, bound, losses]) {
+  const total = losses.reduce((sum, [, , price, worth]) => sum + price - worth, 0);
+  const most = Math.max(...losses.map(([, , price, worth]) => price - worth));
+  const rows = losses.map(([name, count, price, worth]) => {
+    const loss = price - worth;
+    return el("tr", {},
+      el("th", { scope: "row" }, name),
+      cell(count > 0 ? amount(count) : NOTHING, count),
+      cell(amount(price), price),
+      cell(amount(worth), worth),
+      cell(el("span", { class: "barred" }, el("span", { class: "bar", "aria-hidden": "true" }, el("b", { style: { width: `${most > 0 ? (100 * Math.max(loss, 0)) / most : 0}%` } })), amount(loss)), loss),
+      cell(total > 0 ? percent(loss / total) : NOTHING, total > 0 ? loss / total : null));
+  });
+  const table = el("table", {}, headed(["machines of type", "number", `price (${unit})`, "worth of contents", "loss", "share"], ["machines of type"]), el("tbody", {}, ...rows));
+  makeSortable(table);
+  return el("div", { class: "split" },
+    el("h4", {}, "Which machines cost the gap"),
+    el("p", { class: "note" }, `Prices of tasks at which no machine's contents are worth more than the machine prove a bound of ${amount(bound)} ${unit}. What machines cost beyond the worth of their contents adds up to ${amount(total)} ${unit}, the distance to that bound, which need not be the best one.`),
+    el("div", { class: "box", tabindex: "0", role: "region", "aria-label": "Losses by machine type" }, table));
+}
+
+function drawPicture({ axes, leftOut, notes, bars, split }) {
   const { colours, names, total } = partColours(bars);
   const legend = names.slice(0, MOST_COLOURED).map((name, i) => el("li", {}, el("i", { style: { "--p": `var(--p${i})` } }), `${name} `, el("span", { class: "quiet-text" }, amount(total.get(name)))));
   if (names.length > MOST_COLOURED) {
@@ -102,5 +125,6 @@ function drawPicture(number) {
     legend.length > 0 ? el("ul", { class: "parts" }, ...legend) : null,
     rows.length === 0 ? null : el("div", { class: "machines", role: "list", "aria-label": "What holds what; arrow keys go from one row to the next", style: { "--axes": String(axes.length) } }, title, ...rows),
     note,
+    split ? drawSplit(split) : null,
   ];
 }

@@ -70,6 +70,25 @@ function makeFilter(form, table) {
   form.addEventListener("reset", () => setTimeout(apply));
 }
 
+const ruler = document.createElement("canvas").getContext("2d");
+
+/** Cut the options of a choice to what its place has room for; the whole text is their title. */
+function fitOptions(select) {
+  const style = getComputedStyle(select);
+  const room = (select.closest("form, .controls, .picture")?.clientWidth ?? innerWidth) - 2 * parseFloat(style.paddingLeft) - 36;
+  ruler.font = style.font;
+  for (const option of select.options) {
+    const whole = option.title || option.textContent;
+    let shown = whole;
+    while (shown.length > 8 && ruler.measureText(shown).width > room) shown = `${shown.slice(0, -2).trimEnd()}…`;
+    if (shown === whole) continue;
+    // Without a value of its own an option has its text for one.
+    option.value = option.getAttribute("value") ?? whole;
+    option.title = whole;
+    option.textContent = shown;
+  }
+}
+
 /** A row may belong to several methods or statuses, one a line. */
 function matches(own, wanted) {
   return own !== undefined && own.split("\n").includes(wanted);
@@ -79,3 +98,8 @@ document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
 document.querySelectorAll("form.filters").forEach((form) => {
   makeFilter(form, document.getElementById(form.dataset.table));
 });
+
+/** All choices on the page, when there is a place that they must fit. */
+const fitAll = () => document.querySelectorAll("select").forEach(fitOptions);
+addEventListener("load", fitAll);
+addEventListener("resize", fitAll);

@@ -20,6 +20,7 @@ from schedgap.bench.statistics.headlines.headline import (
     find_reference,
     times_of,
 )
+from schedgap.bench.statistics.measure_notes import measure_note
 from schedgap.bench.statistics.measure_rows import figure, is_prediction, predicting, predictions_of
 from schedgap.bench.statistics.ratios import with_ratios
 from schedgap.bench.statistics.summary import best_of, gaps, mean
@@ -94,15 +95,15 @@ def measure_columns(rows: Sequence[Given], family: Family | None = None) -> tupl
     names = [key.removeprefix("paper_") for key in rows[0] if key.startswith("paper_")] if rows else []
     columns = [GROUP, METHOD, RUNS]
     for place, name in enumerate(names):
-        columns += _columns_of(name, rows, place)
+        columns += _columns_of(name, rows, place, measure_note(family, name))
     if any(row["gap_mean"] is not None for row in rows):
         columns.append(replace(MEAN_GAP, rank=SIDE))
     return (*columns, replace(MEAN_TIME, rank=SIDE))
 
 
-def _columns_of(name: str, rows: Sequence[Given], place: int) -> Iterator[Column]:
+def _columns_of(name: str, rows: Sequence[Given], place: int, told: str) -> Iterator[Column]:
     title = readable(name)
-    note = "mean over the runs; below it the least and the most"
+    note = f"{told}{'; ' if told else ''}mean over the runs; below it the least and the most"
     show = _with_interval(name)
     yield figure_column(title, note, name, measured, opens=True, span=_span(name), terminal_text=show, rank=place)
     for whose, what in (("model", f"{title} as a model of the method predicts it"), ("paper", f"the paper's {title}")):

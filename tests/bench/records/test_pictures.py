@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from schedgap.bench.records.pictures import FILE_NAME, append_picture, read_pictures
-from schedgap.instances.picture import Bar, Curve, Part, Picture
+from schedgap.instances.picture import Bar, Curve, Loss, Part, Picture, Row, Split, Timetable
 
 PICTURE = Picture(("gpu", "cpu"), (Bar("it1", 3, (4.0, 16.0), (Part("tau1", 2, (2.0, 8.0)),)),), left_out=1)
 CURVES = (
@@ -33,6 +33,14 @@ def test_curves_and_notes_come_back_whole(tmp_path):
     picture = replace(PICTURE, curves=CURVES, notes=("keeps 1",), bars=(replace(PICTURE.bars[0], kept="node-1"),))
     append_picture(tmp_path, "a", picture)
     assert read_pictures(tmp_path, {"a"}) == {"a": picture}
+
+
+def test_timetables_and_splits_come_back_whole_and_damaged_ones_are_left_out(tmp_path):
+    table = Timetable("hours", 0.0, 2.5, ("runs",), ("job 1",), (Row("m", (0, 120, 0, 9, 0, 0)),), "all")
+    whole = replace(PICTURE, timetable=table, split=Split("$/h", 1.5, (Loss("it1", 2, 3.0, 1.25),)))
+    append_picture(tmp_path, "a", whole)
+    append_picture(tmp_path, "b", replace(whole, timetable=replace(table, labels=())))
+    assert read_pictures(tmp_path, {"a", "b"}) == {"a": whole}
 
 
 def test_lines_of_versions_without_curves_are_read(tmp_path):

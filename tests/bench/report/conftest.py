@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_families
@@ -16,7 +17,8 @@ from schedgap.bench.suites.results import Results
 from schedgap.bench.suites.suite import Map, Suite
 from schedgap.instances.method import Status
 from schedgap.instances.method_text import method_label
-from schedgap.instances.picture import Bar, Curve, Part, Picture
+from schedgap.instances.picture import Bar, Curve, Loss, Part, Picture, Split
+from schedgap.instances.timetable import RUNS, WAITS, Spans, timetable
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&\"'"
 SUITE = """
@@ -259,4 +261,32 @@ def curved(make_record, tmp_path_factory) -> Results:
             record = make_record(method, instance, group=group, objective=int(tops[0]), wall_s=1.0)
             append_picture(directory, record.key, _curved(*tops))
             records.append(record)
+    return Results(directory, None, (), tuple(records), len(records), {})
+
+
+@pytest.fixture(scope="session")
+def timed(make_record, tmp_path_factory) -> Results:
+    """Schedules of ten methods on one instance: method m runs job 0 from second 0 to m + 1, job 1 after it, which waits.
+
+    The price is 10 (m + 1) dollars, of which machines lose half.
+    """
+    directory = tmp_path_factory.mktemp("timed")
+    records = []
+    for m in range(10):
+        long = "[scheduling=conservative,estimates=user,threshold=24.0]" if m == 9 else ""
+        record = make_record(f"m{m}{long}", "i", objective=10 * (m + 1) * DOLLAR, bound=5 * DOLLAR, wall_s=2.0**m)
+        end = m + 1
+        table = timetable(
+            [
+                Spans.of(np.array([0, 1]), np.array([0, end]), np.array([end, 2 * end]), RUNS, np.array([0, 1])),
+                Spans.of(np.array([-1]), np.array([0]), np.array([end]), WAITS, np.array([1])),
+            ],
+            lambda row: "waiting" if row < 0 else f"machine <{row}>",
+            lambda job: f"job & {job}",
+            {RUNS: "runs", WAITS: "waits"},
+        )
+        split = Split("$/h", 5.0 * end, (Loss("it1", 2, 8.0 * end, 3.5 * end), Loss("it2", 1, 2.0 * end, 1.5 * end)))
+        curve = Curve("Work done", "seconds", "jobs", (0.0, float(end)), (0.0, 1.0 + m), is_step=True)
+        append_picture(directory, record.key, Picture((), (), curves=(curve,), timetable=table, split=split))
+        records.append(record)
     return Results(directory, None, (), tuple(records), len(records), {})

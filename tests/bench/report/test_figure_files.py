@@ -119,3 +119,15 @@ def test_long_tails_flat_curves_and_long_names(curved, tmp_path):
     assert all(f">{text}</text>" in first for text in ("0", "10,000", "a"))
     assert " word…</text>" in first or "word…</text>" in first
     assert ">−5</text>" in second or ">-5</text>" in second
+
+
+def test_timetables(timed, tmp_path):
+    """The best schedule and the worst, as text and boxes."""
+    first = write_figures(build_content(timed), tmp_path / "first")
+    second = write_figures(build_content(timed), tmp_path / "second")
+    assert first[-1].name == "timetable-1.svg"
+    assert first[-1].read_bytes() == second[-1].read_bytes()
+    text = first[-1].read_text()
+    for word in ("machine &lt;0&gt;", "waiting", "m0", "runs", "waits", "seconds"):
+        assert f">{word}</text>" in text, word
+    assert ">m1</text>" not in text

@@ -3,22 +3,41 @@ import pytest
 
 from schedgap.instances.harvest import picture, quick
 from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.picture import MAX_POINTS
+from schedgap.instances.picture import MARK, MAX_POINTS, TICKS
+from schedgap.instances.timetable import MAX_ROWS
 
 GIVEN = [(0, 0, 0, 40), (1, 1, 0, 30), (1, 1, 30, 70), (2, 0, 10, 60)]
 
 
-def test_bars_are_vms_in_mean_use(trio, runs):
-    shown = picture(trio, runs(*GIVEN))
-    assert (shown.axes, shown.left_out) == (("cores",), 0)
-    # Over 70 s: a has 8 cores for 60 s, then 4.
-    assert [(bar.label, bar.repeat, bar.capacity) for bar in shown.bars] == [
-        ("a", 1, (pytest.approx((8 * 60 + 4 * 10) / 70),)),
-        ("b", 1, (pytest.approx(4),)),
+def timetable_of(instance, schedule):
+    """Return (row, begin, end, what, of what) of each mark, in seconds."""
+    table = picture(instance, schedule).timetable
+    tick = {"seconds": 1, "minutes": 60}[table.unit] * (table.end - table.begin) / TICKS
+    begin = table.begin * {"seconds": 1, "minutes": 60}[table.unit]
+    return [
+        (
+            row.name,
+            round(begin + tick * m[2]),
+            round(begin + tick * (m[2] + m[3])),
+            table.looks[m[4]],
+            _label(table, m[5]),
+        )
+        for row in table.rows
+        for m in (row.marks[i : i + MARK] for i in range(0, len(row.marks), MARK))
     ]
-    assert [bar.parts[0].amounts for bar in shown.bars] == [
-        (pytest.approx((4 * 40 + 2 * 50) / 70),),
-        (pytest.approx(4),),
+
+
+def _label(table, number):
+    return table.labels[number] if number >= 0 else ""
+
+
+def test_runs_and_what_is_lost_by_vm_and_time(trio, runs):
+    """Run 1 is stopped at 30 s and loses all; y waits for 0 s, x for none."""
+    assert timetable_of(trio, runs(*GIVEN)) == [
+        ("a", 0, 40, "runs", "x"),
+        ("a", 10, 60, "runs", "y"),
+        ("b", 0, 30, "runs, and is lost", "x"),
+        ("b", 30, 70, "runs", "x"),
     ]
 
 
@@ -45,12 +64,19 @@ def test_curves(trio, runs):
     assert (jct.x[0], jct.x[-1], jct.y[0], jct.y[-1]) == (60, 70, 0, 1)
 
 
-def test_vms_without_cores_have_no_bar_and_many_are_cut(pool, runs):
+def test_waits_and_vms_without_cores(trio, runs):
+    """VM a has no cores from 120 s to 180 s; y waits until then."""
+    shown = timetable_of(trio, runs((0, 0, 0, 40), (1, 1, 0, 40), (2, 0, 180, 230)))
+    assert ("waiting", 10, 180, "waits for its first run", "y") in shown
+    assert ("a", 120, 180, "no cores here", "") in shown
+
+
+def test_only_leased_vms_are_rows_and_many_are_cut(pool, runs):
     schedule = runs((0, 0, 0, 40), (1, 0, 0, 40), (2, 0, 40, 90), leases=[(0, 0, 120)])
-    assert [bar.label for bar in picture(pool, schedule).bars] == ["a"]
+    assert {row for row, *_ in timetable_of(pool, schedule)} - {"waiting"} == {"a"}
     instance = quick(70, 2, "1-2", seed=1, history_h=1.0)
     simulator = Simulator(instance)
     simulator.run_plain()
-    shown = picture(instance, simulator.schedule())
-    assert len(shown.bars) == 60
-    assert 0 < shown.left_out <= 10
+    table = picture(instance, simulator.schedule()).timetable
+    assert len(table.rows) <= MAX_ROWS + 1
+    assert "evenly chosen" in table.note

@@ -2,8 +2,10 @@
 
 import pytest
 
+from schedgap.instances.picture import MARK, TICKS
 from schedgap.instances.reconfiguration.measures import measures
 from schedgap.instances.reconfiguration.picture import picture
+from schedgap.instances.timetable import AWAY, IDLE, MOVES, RUNS, WAITS
 
 
 def test_figures_of_a_schedule_with_a_move(two_jobs, schedule_of):
@@ -34,6 +36,33 @@ def test_picture_of_a_schedule(two_jobs, schedule_of):
     assert (uptimes.x[0], uptimes.x[-1], uptimes.y[-1]) == (0.0327778, 0.0494444, 1.0)
     assert (cost.y[0], cost.y[-1]) == (0, pytest.approx(0.296))
     assert (max(machines.y), machines.y[-1]) == (2.0, 0.0)
+
+
+def test_what_is_where_when(two_jobs, schedule_of):
+    """Job 0 goes from machine 0 to machine 1 at 60 s, job 1 is sent to machine 2 then; they end at 139 s and 122 s.
+
+    Machines are up 10 s after their order, and are paid for one more second after the last task; what left machine 0 had
+    been sent away at 60 s.
+    """
+    schedule = schedule_of([(0, 0, 60), (0, 60, 180), (0, 60, 180)], [(0, 0, 0), (60, 0, 1), (60, 1, 2)])
+    table = picture(two_jobs(), schedule).timetable
+    second = (table.end - table.begin) / TICKS
+    shown = {
+        row.name: [
+            (round(table.begin + second * m[2]), round(table.begin + second * (m[2] + m[3])), m[4])
+            for m in sorted((row.marks[i : i + MARK] for i in range(0, len(row.marks), MARK)), key=lambda mark: mark[2])
+        ]
+        for row in table.rows
+    }
+    assert table.unit == "seconds"
+    assert shown["waiting"] == [(1, 60, WAITS)]
+    assert [(begin, end) for begin, end, look in shown["0 four"] if look == AWAY] == [(0, 10)]
+    first, second_one = shown["0 four"], shown["1 four"]
+    assert first[-1][:2] == (60, 64)
+    assert (first[-1][2], first[-2][1], first[-2][2]) == (IDLE, 60, RUNS)
+    assert [look for *_, look in second_one] == [AWAY, MOVES, RUNS, IDLE]
+    assert second_one[2][1] == 139
+    assert shown["2 four"][2][1] == 122
 
 
 def test_figures_do_not_depend_on_the_unit_of_sizes(two_jobs, schedule_of):

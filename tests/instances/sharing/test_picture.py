@@ -1,25 +1,25 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.picture import MAX_POINTS
+from schedgap.instances.picture import MARK, MAX_POINTS, TICKS
 from schedgap.instances.sharing import SharingSchedule, picture, random_jobs
 from schedgap.instances.sharing.simulator.simulator import Simulator
+from schedgap.instances.timetable import MAX_ROWS, RUNS
 
 SCHEDULE = SharingSchedule([2, 2, 0, 1, 1], [0, 0, 0, 1000, 4000])
 
 
-def test_bars_are_machine_classes_in_mean_use(pair):
-    shown = picture(pair, SCHEDULE)
-    assert shown.axes == ("cpu", "ram_gib")
-    assert [(bar.label, bar.repeat, bar.capacity) for bar in shown.bars] == [
-        ("slow", 2, (2.0, 4.0)),
-        ("fast", 1, (4.0, 2.0)),
-    ]
-    # Over 7 s: 4 s x 1 cpu and 6 s x 2 cpu on two slow machines, 4 s x 1 cpu on fast.
-    assert [bar.parts[0].amounts for bar in shown.bars] == [
-        (pytest.approx(16 / 14), pytest.approx(16 / 14)),
-        (pytest.approx(4 / 7), pytest.approx(4 / 7)),
-    ]
+def test_tasks_by_machine_and_time(pair):
+    """Over 7 s: two tasks of a on the fast machine for 2 s, one on machine 0 for 4 s, b on machine 1 for 3 s twice."""
+    table = picture(pair, SCHEDULE).timetable
+    assert (table.unit, table.begin, table.end) == ("seconds", 0, 7)
+    assert [row.name for row in table.rows] == ["0 slow", "1 slow", "2 fast"]
+    found = [[row.marks[i + 2 : i + MARK] for i in range(0, len(row.marks), MARK)] for row in table.rows]
+    a, b = (table.labels.index(name) for name in "ab")
+    second = TICKS / 7
+    assert found[0] == [(0, round(4 * second), RUNS, a)]
+    assert found[1] == [(round(s * second), round(3 * second), RUNS, b) for s in (1, 4)]
+    assert found[2] == [(0, round(2 * second), RUNS, a)] * 2
 
 
 def test_curves_are_delays_fairness_and_shares(pair):
@@ -44,5 +44,5 @@ def test_many_jobs_and_classes_are_cut():
     simulator = Simulator(instance)
     simulator.run()
     shown = picture(instance, simulator.schedule())
-    assert (len(shown.bars), shown.left_out) == (60, 10)
+    assert len(shown.timetable.rows) <= MAX_ROWS + 1
     assert sum("Share of" in curve.title for curve in shown.curves) == 12

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.picture import MAX_BARS
+from schedgap.instances.picture import MARK, PARTS, TICKS
+from schedgap.instances.timetable import MAX_MARKS, OTHER, RUNS, WAITS
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import RENTED, WaitingSchedule, mms, shrink, verify
 from schedgap.instances.waiting.measures import measures
@@ -54,14 +55,29 @@ def test_one_job_has_figures_too(make):
     assert found["steady_normalised_price"] == 1
 
 
-def test_picture_shows_use_and_what_is_left_out():
-    instance = mms(200, seed=1)
-    schedule = WaitingSchedule(200, np.arange(200), instance.submit_us)
-    seen = picture(instance, schedule)
-    assert len(seen.bars) == MAX_BARS
-    assert seen.left_out == 200 - (MAX_BARS - 1)
-    assert seen.bars[-1].label == "rented"
-    assert seen.bars[-1].capacity == (0.0,)
+def test_picture_shows_who_waits_and_runs_where(make):
+    """Job 1 is rented from 0 h to 2 h; job 2 waits from 1 h to 4 h for the machine that job 0 has until then."""
+    instance = make([0, 0, 1], [4, 2, 1], cores=[2, 1, 2])
+    seen = picture(instance, WaitingSchedule(2, [0, RENTED, 0], np.array([0, 0, 4]) * HOUR_US))
+    table = seen.timetable
+    assert seen.notes == ("2 fixed machines are paid for 10 h each, 1 of them run jobs",)
+    assert (table.unit, table.begin, table.end) == ("hours", 0, 5)
+    hour = TICKS // 5
+    assert {row.name: row.marks for row in table.rows} == {
+        "waiting": (0, PARTS, hour, 3 * hour, WAITS, table.labels.index("job 2")),
+        "rented": (0, PARTS, 0, 2 * hour, OTHER, table.labels.index("job 1")),
+        "fixed 0": (0, PARTS, 0, 4 * hour, RUNS, 2, 0, PARTS, 4 * hour, hour, RUNS, 0),
+        "fixed 1": (),
+    }
+
+
+def test_picture_of_many_jobs_is_small():
+    """The same sizes bound it whatever there is: 20,000 jobs on 1,000 machines."""
+    instance = mms(20_000, seed=1)
+    schedule = WaitingSchedule(1000, np.arange(20_000) % 1000, instance.submit_us + 7)
+    table = picture(instance, schedule).timetable
+    assert table.is_sound
+    assert sum(len(row.marks) for row in table.rows) < 2 * MARK * MAX_MARKS
 
 
 def test_shrunk_is_small_and_of_the_same_kind():
