@@ -1,11 +1,16 @@
 """The bench: runs of methods on instances, in limited child processes, journalled, verified and summarised.
 
     from schedgap.bench import gap, run_suite
+    from schedgap.instances.provisioning import table7
 
-    result = run_suite("smoke")
-    print(result.to_json()["table"])
+    result = gap(table7(12), ["full-reconfiguration", my_function])
+    print(result)                        # the table: objective, proven bound and gap of each
+    result.frame()                       # the same in pandas; result.plot() draws a figure
 
-Names are loaded on first use, so that importing the package costs nothing.
+    run_suite("smoke")                   # `schedgap list suites` names them all
+
+`help(gap)` and `help(run_suite)` say all. Names are loaded on first use, so that importing the package costs nothing.
+`schedgap` itself is a namespace without code, so the version is here: `schedgap.bench.__version__`.
 """
 
 from __future__ import annotations
@@ -14,18 +19,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from schedgap.bench.api import GapResult, Progress, SuiteResult, gap, run_suite
+    from schedgap.bench.api import Progress, gap, run_suite
     from schedgap.bench.comparison.comparison import Comparison, compare
     from schedgap.bench.programs.program import Program
     from schedgap.bench.records.measurement import Measurement
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Limits, Run
+    from schedgap.bench.result import GapResult, SuiteResult
     from schedgap.bench.testing.evaluator import Evaluation, Evaluator, evaluator
 
 _MODULES = {
-    "GapResult": "api",
+    "GapResult": "result",
     "Progress": "api",
-    "SuiteResult": "api",
+    "SuiteResult": "result",
     "gap": "api",
     "run_suite": "api",
     "Comparison": "comparison.comparison",
@@ -60,6 +66,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("schedgap")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"schedgap.bench.{_MODULES[name]}"), name)

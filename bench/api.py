@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.audit import Audit, audit_of
+from schedgap.bench.audit import audit_of
 from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.choice import matching, to_do
 from schedgap.bench.executors.factory import open_executor
@@ -20,17 +21,18 @@ from schedgap.bench.programs.program import programs_among, resolved
 from schedgap.bench.records.contradictions import contradictions, judged, judged_together
 from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import Journal
-from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.records.pictures import append_picture
 from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC, Record
 from schedgap.bench.records.runs import Limits
-from schedgap.bench.statistics.headlines import suite_json
-from schedgap.bench.statistics.summary import Best, best_of
+from schedgap.bench.result import GapResult, SuiteResult
+from schedgap.bench.statistics.summary import best_of
 from schedgap.bench.suites.results import command_of, write_plan
 from schedgap.bench.suites.shard import Shard
+from schedgap.bench.suites.source import family_of, given_instance
 from schedgap.bench.suites.suite import read_suite
+from schedgap.bench.transport import transported
 from schedgap.instances.errors import SolutionError
-from schedgap.instances.family import DEFAULT_FAMILY, find_family
+from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
@@ -39,7 +41,8 @@ if TYPE_CHECKING:
     from schedgap.bench.executors.execute import Performed
     from schedgap.bench.executors.factory import Executor
     from schedgap.bench.programs.program import Program
-    from schedgap.bench.suites.suite import Suite
+    from schedgap.bench.records.runs import Scalar
+    from schedgap.instances.method import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,82 +53,6 @@ class Progress:
     total: int
     record: Record | None
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SuiteResult:
-    """What a suite gave.
-
-    records : one for each run of the suite that is done, before or now. directory : of the journal.
-    measured_now : runs done by this call. planned : runs of the suite, or of its shard, done or not. audit : what second
-    opinions gave, None if nobody asked for them. notes : sentences about what the journal holds besides, such as rows of a
-    plug-in that has changed. undone : a sentence for each run that the workers' queues kept from being done.
-    """
-
-    suite: Suite
-    records: tuple[Record, ...]
-    directory: Path
-    measured_now: int
-    planned: int
-    audit: Audit | None = None
-    notes: tuple[str, ...] = ()
-    undone: tuple[str, ...] = ()
-
-    @property
-    def failed(self) -> int:
-        """Number of runs that failed."""
-        return sum(record.status in FAILED for record in self.records)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `schedgap run --json` prints."""
-        return {
-            **suite_json(self.suite, self.records),
-            "measured_now": self.measured_now,
-            "planned": self.planned,
-            "directory": str(self.directory),
-            "audit": None if self.audit is None else self.audit.to_json(),
-            "notes": list(self.notes),
-            "undone": list(self.undone),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class GapResult:
-    """What is known of one instance. best : over all runs. audit : what second opinions gave, None without any."""
-
-    instance: str
-    digest: str
-    family: str
-    best: Best
-    records: tuple[Record, ...]
-    audit: Audit | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `schedgap gap --json` prints; objectives and bounds in the family's shown unit."""
-        scale = find_family(self.family).objective_scale
-        results = []
-        for record in self.records:
-            measurement, failed = record.measurement, record.status in FAILED
-            objective = None if failed else measurement.objective
-            results.append(
-                {
-                    "method": record.run.label,
-                    "status": str(record.status),
-                    "objective": _shown(objective, scale),
-                    "bound": None if failed else _shown(measurement.bound, scale),
-                    "gap": self.best.gap(objective),
-                    "wall_s": measurement.wall_s,
-                    "reason": measurement.reason,
-                }
-            )
-        return {
-            "instance": self.instance,
-            "digest": self.digest,
-            "bound": _shown(self.best.bound, scale),
-            "best_objective": _shown(self.best.objective, scale),
-            "results": results,
-            "audit": None if self.audit is None else self.audit.to_json(),
-        }
 
 
 def run_suite(
@@ -215,48 +142,101 @@ def _journalled(
 
 def gap(
     instance: Any,
-    methods: Iterable[str],
+    methods: Iterable[str | Callable[..., Any]],
     *,
-    family: str = DEFAULT_FAMILY,
+    family: str | None = None,
     bound: str | None = None,
     time_limit_s: float = 60.0,
     seed: int = 0,
     jobs: int | None = None,
     plugins: Sequence[str | Path | Program] = (),
     memory_mib: int | None = None,
-    solutions: Path | None = None,
+    solutions: str | Path | None = None,
     audit: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> GapResult:
     """Run methods on one instance and return their objectives against the best proven bound.
 
-    methods : `NAME` or `NAME[parameter=value,...]`. bound : a method to prove the bound with; by default one is chosen
-    when none of the methods proves bounds. plugins : Python files with methods, and programs, which are run too.
-    solutions : directory for the verified solutions, one file a method; made if need be. audit : as in `run_suite`.
+        def mine(instance):
+            types = instance.reservation_type[instance.task_classes()]
+            return Provisioning.from_tasks(instance, types, np.arange(instance.num_tasks))
+
+        gap(table3(), [mine, "full-reconfiguration"])
+
+    instance : an object, or the path of its file. methods : `NAME`, `NAME[parameter=value,...]`, or functions from instance
+    to solution, of a notebook as of a module, lambdas and closures too. These run as all methods do, in a limited process
+    of their own, where they are sent by value with what they use (`transport`), and are called by their name in
+    kebab-case; their answers are verified alike. family : by default the instance's own. bound : a method to prove the bound
+    with; by default one is chosen when none of the methods proves bounds. plugins : Python files with methods, and programs,
+    which are run too. solutions : directory for the verified solutions, one file a method; made if need be. audit : as in
+    `run_suite`.
 
     Raises
     ------
     MethodError
-        for an unknown method or parameter.
+        for an unknown method or parameter, and a function that is no method or cannot be sent.
     """
+    if isinstance(methods, str) or callable(methods):
+        methods = [methods]
+    load_families()
+    instance = given_instance(instance)
+    chosen_family = family_of([instance]) if family is None else family
     files = resolved(plugins)
-    load_catalogue([family], files)
-    limits = Limits.from_time_limit(time_limit_s, memory_mib=memory_mib)
-    plan = Plan(setting(family, files, limits.threads))
-    own = [program.name for program in programs_among(files)]
-    chosen = [chosen_method(family, text) for text in dict.fromkeys([*methods, *own])]
+    load_catalogue([chosen_family], files)
+    with ExitStack() as stack:
+        labels, carriers = _labels(methods, chosen_family, stack)
+        labels += [program.name for program in programs_among(files)]
+        limits = Limits.from_time_limit(time_limit_s, memory_mib=memory_mib)
+        plan = Plan(setting(chosen_family, (*files, *carriers), limits.threads))
+        for method, given in _with_bound(chosen_family, labels, bound, instance):
+            plugin = plugin_hash(method, files)
+            plan.add(instance, make_run(instance, method, given, limits, base_seed=seed, plugin=plugin))
+        if audit:
+            plan.add_second_opinions()
+        # Only now: whoever misspells a method finds no new folder.
+        keep = None if solutions is None else _made_folder(Path(solutions))
+        records = _performed(plan, jobs, keep, on_progress or _ignored)
+    opinion = audit_of(plan.second_opinions, records) if audit else None
+    records = judged_together(records)
+    best = best_of(records.values())[instance.digest]
+    in_order = tuple(records[key] for key in plan.runs)
+    return GapResult(instance.name, instance.digest, chosen_family, best, in_order, opinion)
+
+
+def _labels(
+    methods: Iterable[str | Callable[..., Any]], family: str, stack: ExitStack
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return what methods are called, and the plug-in files of those that are functions, there until the stack is left."""
+    labels: list[str] = []
+    carriers: tuple[str, ...] = ()
+    scratch: Path | None = None
+    for each in methods:
+        if isinstance(each, str):
+            labels.append(each)
+            continue
+        scratch = scratch or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="schedgap-transport-")))
+        label, files = stack.enter_context(transported(each, family, scratch))
+        labels.append(label)
+        carriers += files
+    return labels, tuple(dict.fromkeys(carriers))
+
+
+def _with_bound(
+    family: str, labels: Iterable[str], bound: str | None, instance: Any
+) -> list[tuple[Method, dict[str, Scalar]]]:
+    """Return the methods of these names, and one that proves a bound."""
+    chosen = [chosen_method(family, text) for text in dict.fromkeys(labels)]
     if bound is not None:
         chosen.append(chosen_method(family, bound))
     elif not any(method.bounds for method, _ in chosen):
         chosen.append(chosen_method(family, default_bound(family, instance)))
-    for method, given in chosen:
-        plugin = plugin_hash(method, files)
-        plan.add(instance, make_run(instance, method, given, limits, base_seed=seed, plugin=plugin))
-    if audit:
-        plan.add_second_opinions()
-    if solutions is not None:
-        _make_folder(solutions)
-    tell = on_progress or _ignored
+    return chosen
+
+
+def _performed(
+    plan: Plan, jobs: int | None, solutions: Path | None, tell: Callable[[Progress], None]
+) -> dict[str, Record]:
+    """Do the runs of a plan. solutions : directory for the verified ones."""
     tell(Progress(0, len(plan.runs), None))
     records: dict[str, Record] = {}
     tasks = (plan.task(key, keep=solutions is not None) for key in plan.runs)
@@ -267,11 +247,7 @@ def gap(
             if solutions is not None and performed.answer.solution is not None:
                 (solutions / f"{performed.run.label}.json").write_bytes(performed.answer.solution)
             tell(Progress(done, len(plan.runs), record))
-    opinion = audit_of(plan.second_opinions, records) if audit else None
-    records = judged_together(records)
-    best = best_of(records.values())[instance.digest]
-    in_order = tuple(records[key] for key in plan.runs)
-    return GapResult(instance.name, instance.digest, family, best, in_order, opinion)
+    return records
 
 
 def recorded(performed: Performed, host: str) -> Record:
@@ -285,12 +261,9 @@ def _ignored(progress: Progress) -> None:
     """Stand for somebody who wants to know how far a suite is."""
 
 
-def _make_folder(folder: Path) -> None:
+def _made_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SolutionError(f"{folder}: cannot be made ({error.strerror}); give another directory.") from None
-
-
-def _shown(value: int | None, scale: int) -> float | None:
-    return None if value is None else value / scale
+    return folder

@@ -145,7 +145,7 @@ def floor(
     )
 
 
-def _point(known: Family, instance: Any, most: int | None, **how: Any) -> tuple[Point, str, str]:
+def _point(known: Family, instance: Any, most: int | None, **how: Any) -> tuple[Point, str, str | None]:
     """Return what is known with a limit on moves, and the run's status and reason. how : as for `gap`."""
     cluster = _cluster(known)
     limited = cluster.with_moves(instance, most)

@@ -1,4 +1,13 @@
-"""What is given, what is a solution, what it costs; generators and traces. The lowest floor: it imports no other."""
+"""What is given, what is a solution, what it costs; generators and traces. The lowest floor: it imports no other.
+
+    from schedgap.instances.provisioning import build_provisioning, table3, verify, write_instance
+
+    instance = table3()                  # or build_provisioning(types=[...], tasks=[...]), or read_instance("file.json")
+    verify(instance, solution)           # its exact objective, or VerifyError
+
+Here are what families share: `method`, which registers a function as a method, `Outcome`, which one may return, and the
+errors. Each family is a package beside: provisioning, reconfiguration, fairness, sharing, waiting, harvest.
+"""
 
 from schedgap.instances.errors import (
     BackendError,

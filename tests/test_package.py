@@ -1,9 +1,14 @@
 """The package as a whole: what is in it, what importing it costs, and its floors."""
 
+import importlib
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
+
+import schedgap.bench
 
 ROOT = Path(__file__).resolve().parent.parent
 FLOORS = ("instances", "formulations", "heuristics", "bench")
@@ -33,3 +38,14 @@ def test_light_imports():
 
 def test_every_portion_is_typed():
     assert all((ROOT / floor / "py.typed").exists() for floor in FLOORS)
+
+
+def test_the_version_is_that_of_the_package():
+    """`schedgap` is a namespace without code of its own, so a portion has it."""
+    assert schedgap.bench.__version__ == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_help_begins_with_an_example(floor):
+    documented = importlib.import_module(f"schedgap.{floor}").__doc__ or ""
+    assert "\n    from schedgap." in documented

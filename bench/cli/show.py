@@ -17,7 +17,6 @@ from schedgap.bench.statistics.tables import (
     failures,
     folded,
     in_percent,
-    in_seconds,
     measured,
     number,
     percent,
@@ -32,9 +31,9 @@ from schedgap.instances.method_text import method_label
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from schedgap.bench.api import GapResult, SuiteResult
     from schedgap.bench.floor import Floor
     from schedgap.bench.records.record import Record
+    from schedgap.bench.result import GapResult, SuiteResult
     from schedgap.bench.statistics.maps import Cell, MethodMap
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite, Sweep
@@ -102,22 +101,7 @@ def _show(
 def show_gap(result: GapResult, unit: str) -> None:
     """Print the table and notes of one instance."""
     content = result.to_json()
-    heads = [
-        Head("method", is_text=True),
-        Head("status", 1, is_text=True),
-        Head(f"objective ({unit})", 2),
-        Head(f"own bound ({unit})", 4),
-        Head("gap (%)"),
-        Head("time (s)", 3),
-    ]
-    rows = [
-        (
-            *(row["method"], row["status"], number(row["objective"]), number(row["bound"])),
-            *(in_percent(row["gap"]), in_seconds(row["wall_s"])),
-        )
-        for row in content["results"]
-    ]
-    show_table(result.instance, heads, rows)
+    show_table(*result.table())
     bound, objective = number(content["bound"]), number(content["best_objective"])
     say(f"best proven bound {bound}, best verified solution {objective} {unit}")
     if result.audit is not None:

@@ -47,7 +47,7 @@ class Side:
     failed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
     """What came out. problem : why the sides cannot be compared; None if they can. regressions : the gravest first."""
 
@@ -61,6 +61,11 @@ class Comparison:
     problem: str | None = None
     min_effect: float = MIN_EFFECT
     time_factor: float | None = None
+
+    def __repr__(self) -> str:
+        sides = f"{self.base.directory} and {self.new.directory}"
+        told = f"{self.compared} runs, {len(self.regressions)} regressions, {len(self.improvements)} improvements"
+        return f"<Comparison of {sides}: {self.verdict}, {self.problem or told}>"
 
     @property
     def verdict(self) -> Verdict:

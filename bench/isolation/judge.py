@@ -117,6 +117,12 @@ def _impossible(said: Report, ending: Ending) -> str | None:
     return None
 
 
+def _constructor(kind: type) -> str:
+    """Return how messages call a class of solutions, with what makes one."""
+    makers = [name for name in vars(kind) if name.startswith("from_")]
+    return kind.__name__ + (f", made by its {' or '.join(makers)}" if makers else "")
+
+
 def _killed(ending: Ending, limits: Limits) -> Measurement:
     shown = {
         Cause.WALL: (Status.TIMEOUT, f"killed after {limits.wall_s:g} s of wall-clock time"),
@@ -165,7 +171,7 @@ def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tupl
         return refused(f"its bound is {bound:.60}; a bound is a whole number of the family's units, of at most 63 bits")
     if said.foreign is not None:
         return refused(
-            f"its solution is of type {said.foreign:.60}, which cannot be verified; return a {family.solution.__name__}"
+            f"it returned a {said.foreign:.60}, and a solution is a {_constructor(family.solution)}; return one"
         )
     if solution is None:
         if claimed in (Status.OPTIMAL, Status.FEASIBLE):

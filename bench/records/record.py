@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from schedgap.bench.records.kinds import checked
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.runs import Limits, Run
+from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Shared:
         return self._texts.setdefault(value, value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Record:
     """A recorded run. host : names the file `hosts/HOST.json` beside the journal. ended_at : UTC, ISO 8601."""
 
@@ -66,6 +67,16 @@ class Record:
     host: str
     ended_at: str
     isolation: str = PROCESS_GROUP
+
+    def __repr__(self) -> str:
+        run, found = self.run, self.measurement
+        family = FAMILIES.get(run.family)
+        scale, unit = (1, "") if family is None else (family.objective_scale, f" {family.objective_unit}")
+        figures = {"objective": found.objective, "bound": found.bound}
+        facts = [str(found.status)]
+        facts += [f"{name} {value / scale:,.6g}{unit}" for name, value in figures.items() if value is not None]
+        facts += [] if found.wall_s is None else [f"{found.wall_s:.3g} s"]
+        return f"<Record {run.label:.80} on {run.instance:.80}: {', '.join(facts)}>"
 
     @property
     def status(self) -> Status:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from functools import partial
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
@@ -17,7 +18,6 @@ from schedgap.bench.report.files import refuse_existing, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from schedgap.bench.report.content import Content
 
@@ -43,27 +43,34 @@ _NO_GLYPH = r"Glyph \d+ .*missing from font"
 _METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
-def write_figures(content: Content, folder: Path, kind: Format = "svg", *, force: bool = False) -> list[Path]:
-    """Write the figures of all instances, those that have something to show, and return their paths.
+def drawn_figures(content: Content) -> dict[str, Callable[[Format], bytes]]:
+    """Return what renders each figure of all instances, those that have something to show, by name."""
+    selection = content.selection
+    draw_shown = partial(draw, off=selection.fruitless, is_wide=selection.is_wide)
+    drawn: dict[str, Callable[[mpl_figure.Figure], None]] = {
+        **{figure.name: partial(draw_shown, figure=figure) for figure in content.sweeps},
+        **{f"map-{i}": partial(draw_map, shown=m, methods=selection.methods) for i, m in enumerate(content.maps, 1)},
+        **{figure.name: partial(draw_shown, figure=figure) for figure in (*content.figures, *content.curve_figures)},
+    }
+    timetables = {
+        f"timetable-{i}": partial(rendered, partial(draw_timetables, shown=shown), size=shown.size)
+        for i, shown in enumerate(content.timetables, 1)
+    }
+    return {**{name: partial(rendered, draw_on) for name, draw_on in drawn.items()}, **timetables}
+
+
+def write_figures(content: Content, folder: str | Path, kind: Format = "svg", *, force: bool = False) -> list[Path]:
+    """Write the figures of `drawn_figures` and return their paths.
 
     Raises
     ------
     ReportError
         if one of the files exists and `force` is not given, or cannot be written.
     """
-    selection = content.selection
-    draw_shown = partial(draw, off=selection.fruitless, is_wide=selection.is_wide)
-    drawn: list[tuple[str, Callable[[mpl_figure.Figure], None]]] = [
-        *((figure.name, partial(draw_shown, figure=figure)) for figure in content.sweeps),
-        *((f"map-{i}", partial(draw_map, shown=m, methods=selection.methods)) for i, m in enumerate(content.maps, 1)),
-        *((figure.name, partial(draw_shown, figure=figure)) for figure in (*content.figures, *content.curve_figures)),
-    ]
-    schedules = {f"timetable-{i}": shown for i, shown in enumerate(content.timetables, 1)}
-    drawn += [(name, partial(draw_timetables, shown=shown)) for name, shown in schedules.items()]
-    paths = {folder / f"{name}.{kind}": (draw_on, schedules.get(name)) for name, draw_on in drawn}
+    paths = {Path(folder) / f"{name}.{kind}": render for name, render in drawn_figures(content).items()}
     refuse_existing(paths, force=force)
-    for path, (draw_on, shown) in paths.items():
-        write_whole(path, rendered(draw_on, kind, None if shown is None else shown.size))
+    for path, render in paths.items():
+        write_whole(path, render(kind))
     return list(paths)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -20,7 +21,6 @@ from schedgap.instances.errors import ReportError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from schedgap.bench.report.content import Content
     from schedgap.bench.suites.results import Results
@@ -44,7 +44,7 @@ SCRIPTS = (
 STYLES = ("page.css", "tables.css", "figures.css")
 
 
-def write_page(results: Results, path: Path, *, force: bool = False) -> Content:
+def write_page(results: Results, path: str | Path, *, force: bool = False) -> Content:
     """Write the page of these results and return what is on it. force : write over an existing file.
 
     Raises
@@ -52,6 +52,7 @@ def write_page(results: Results, path: Path, *, force: bool = False) -> Content:
     ReportError
         if the file exists or cannot be written.
     """
+    path = Path(path)
     refuse_existing([path], force=force)
     budget = Budget()
     while True:

@@ -10,7 +10,8 @@ import json
 from contextlib import suppress
 from dataclasses import fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
@@ -25,11 +26,9 @@ from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.statistics.summary import Best
-    from schedgap.bench.suites.results import Results
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 TABLE_SCHEMA = "schedgap/table/1"
@@ -74,20 +73,28 @@ POINT_COLUMNS: Mapping[str, str] = {
 }
 
 
-def frame(results: Results) -> pd.DataFrame:
+class Recorded(Protocol):
+    """Whatever has records: a directory's `Results`, what `run_suite` and `gap` return."""
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """Return one for each run."""
+
+
+def frame(results: Recorded) -> pd.DataFrame:
     """Return one row a run, with the columns `RUN_COLUMNS`."""
     load_families()
     best = best_of(results.records)
     return _table((_run_row(record, best[record.run.digest]) for record in results.records), RUN_COLUMNS)
 
 
-def points(results: Results) -> pd.DataFrame:
+def points(results: Recorded) -> pd.DataFrame:
     """Return one row a point of a trajectory, with the columns `POINT_COLUMNS`; claims, as the methods made them."""
     load_families()
     return _table((row for record in results.records for row in _point_rows(record)), POINT_COLUMNS)
 
 
-def table_files(path: Path) -> tuple[Path, Path]:
+def table_files(path: str | Path) -> tuple[Path, Path]:
     """Return the files of the table of runs, which is `path`, and of the one of points beside it, `NAME.points.SUFFIX`.
 
     Raises
@@ -95,12 +102,13 @@ def table_files(path: Path) -> tuple[Path, Path]:
     ReportError
         for another suffix than `.csv` and `.parquet`.
     """
+    path = Path(path)
     if path.suffix.lower() not in _WRITERS:
         raise ReportError(f"{path}: a table ends in {' or '.join(_WRITERS)}, not '{path.suffix}'; rename it.")
     return path, path.with_suffix(f".points{path.suffix}")
 
 
-def write_table(results: Results, path: Path, *, force: bool = False) -> None:
+def write_table(results: Recorded, path: str | Path, *, force: bool = False) -> None:
     """Write the table of runs to `path` and that of points beside it, see `table_files`; their folder is made if need be.
 
     path : ends in `.csv` or `.parquet`, which says how it is written. force : replace files that are there.
@@ -118,7 +126,7 @@ def write_table(results: Results, path: Path, *, force: bool = False) -> None:
         partial = target.with_name(f"{target.name}.partial")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            _WRITERS[path.suffix.lower()](make(results), partial)
+            _WRITERS[target.suffix.lower()](make(results), partial)
             partial.replace(target)
         except OSError as error:
             with suppress(OSError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -205,6 +206,24 @@ def table_lines(
     if dropped:
         lines += folded(f"Not shown: {', '.join(dropped)}; COLUMNS={needed(range(len(heads)))} shows all.", width)
     return lines
+
+
+def table_html(title: str, heads: Sequence[Head], rows: Sequence[Sequence[str]], notes: Iterable[str] = ()) -> str:
+    """Return a table as HTML, whole, as a notebook shows it. notes : sentences below it."""
+
+    def line(tag: str, cells: Iterable[str]) -> str:
+        sides = ("left" if head.is_text else "right" for head in heads)
+        drawn = (
+            f'<{tag} style="text-align: {side}">{escape(_harmless(cell)).replace(chr(10), "<br>")}</{tag}>'
+            for side, cell in zip(sides, cells, strict=True)
+        )
+        return f"<tr>{''.join(drawn)}</tr>"
+
+    body = "\n".join(line("td", row) for row in rows)
+    head = line("th", (head.title for head in heads))
+    below = "".join(f"\n<p>{escape(_harmless(note))}</p>" for note in notes)
+    caption = escape(_harmless(title))
+    return f"<table><caption>{caption}</caption>\n<thead>{head}</thead>\n<tbody>{body}</tbody></table>{below}"
 
 
 def _row(

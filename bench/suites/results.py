@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,7 +23,6 @@ from schedgap.instances.errors import JournalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from schedgap.bench.records.lines import Lines
     from schedgap.bench.records.record import Record
@@ -32,7 +32,7 @@ PLAN_SCHEMA = "schedgap/plan/1"
 FILE_NAME = "plan.json"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Results:
     """What a directory holds.
 
@@ -49,6 +49,9 @@ class Results:
     planned: int
     hosts: Mapping[str, Mapping[str, Any]]
     shard: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Results in {self.directory}: {len(self.records)} of {self.planned} runs>"
 
     @property
     def missing(self) -> int:
@@ -126,7 +129,7 @@ def command_of(
 
 
 @gc_paused()
-def read_results(directory: Path, lines: Lines | None = None) -> Results:
+def read_results(directory: str | Path, lines: Lines | None = None) -> Results:
     """Return what a directory holds; nothing is locked or written, so a suite under way can be looked at.
 
     lines : reads the journal, see `read_journal`.
@@ -136,6 +139,7 @@ def read_results(directory: Path, lines: Lines | None = None) -> Results:
     JournalError
         naming the file and what is wrong with it.
     """
+    directory = Path(directory)
     known = read_journal(directory, lines=lines)
     plan = read_plan(directory)
     keys = list(known) if plan is None else plan.keys

@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.plugins.discover import load_families
@@ -14,8 +15,7 @@ from schedgap.instances.family import FAMILIES, find_family
 from schedgap.instances.method_text import read_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping, Sequence
 
     from schedgap.bench.records.runs import Scalar
 
@@ -129,3 +129,41 @@ def family_of_file(path: Path) -> str:
         found = "it names no schema" if schema is None else f"its schema is '{schema!s:.60}'"
         raise InstanceError(f"{path}: {found}; known are {known}.")
     return str(named[1])
+
+
+def given_instance(given: Any) -> Any:
+    """Return an instance as it is, or that of a file by its path.
+
+    Raises
+    ------
+    InstanceError
+        for a file that is none, or malformed.
+    """
+    if isinstance(given, str | Path):
+        path = Path(given)
+        return Source(family_of_file(path), "file", path=path).build()
+    return given
+
+
+def family_of(instances: Sequence[Any]) -> str:
+    """Return the family that the instances' classes belong to.
+
+    Raises
+    ------
+    InstanceError
+        for none, what is no instance, and several families.
+    """
+    if not instances:
+        raise InstanceError("there are no instances to measure on; give at least one, or a suite.")
+    found = set()
+    for instance in instances:
+        module = type(instance).__module__
+        own = [name for name in FAMILIES if module.startswith(f"schedgap.instances.{name}.")]
+        if not own:
+            raise InstanceError(
+                f"{instance!r:.60} is no instance; give objects of schedgap.instances, or files of them."
+            )
+        found.add(own[0])
+    if len(found) != 1:
+        raise InstanceError(f"instances of {len(found)} families ({', '.join(sorted(found))}); give those of one.")
+    return found.pop()

@@ -154,7 +154,11 @@ class GapFixture:
 
 def _complaint(gaps: Gaps, own: Sequence[Record]) -> str:
     problems = list(gaps.problems)
+    told = {each.problem for each in gaps.details if each.problem is not None}
+    if len(problems) > 1 and len(told) == 1:
+        # One fault of the method's own, which no instance says more of.
+        problems = [f"each of them: {told.pop()}"]
     shown = problems[:SHOWN_PROBLEMS]
     rest = [f"and {len(problems) - SHOWN_PROBLEMS} more"] if len(problems) > SHOWN_PROBLEMS else []
-    head = f"{gaps.method} has no gap in {len(problems)} of {gaps.runs} runs on {gaps.suite}:"
+    head = f"{gaps.method} has no gap in {len(gaps.problems)} of {gaps.runs} runs on {gaps.suite}:"
     return "\n".join([head, *(f"  {line}" for line in [*shown, *rest]), *filter(None, [printed(own)])])

@@ -18,12 +18,12 @@ from schedgap.bench.programs.program import Program, resolved
 from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.host import host_id
 from schedgap.bench.records.runs import Limits
-from schedgap.bench.suites.source import Source, family_of_file
+from schedgap.bench.suites.source import family_of, given_instance
 from schedgap.bench.suites.suite import read_suite
 from schedgap.bench.testing.kept_bounds import prove_bounds
-from schedgap.bench.testing.transport import transported
-from schedgap.instances.errors import InstanceError, MethodError
-from schedgap.instances.family import FAMILIES, find_family
+from schedgap.bench.transport import transported
+from schedgap.instances.errors import MethodError
+from schedgap.instances.family import find_family
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.method_text import method_label
 
@@ -76,8 +76,8 @@ def measure_gap(
         files = resolved([*plugins, *chosen.own_programs(folder)])
         family = find_family(chosen.family).name
     else:
-        built = [_instance(each) for each in instances or ()]
-        family = _family_of(built)
+        built = [given_instance(each) for each in instances or ()]
+        family = family_of(built)
     load_catalogue([family], files)
     if bound is not None and not chosen_method(family, bound)[0].bounds:
         raise MethodError(f"method {bound} is not declared to prove bounds; name one that is, or leave 'bound' out.")
@@ -158,28 +158,3 @@ def _with_time_limit(run: Run, time_limit_s: float) -> Run:
     old = run.limits
     limits = Limits.from_time_limit(time_limit_s, cpu_s=old.cpu_s, memory_mib=old.memory_mib, threads=old.threads)
     return replace(run, limits=limits)
-
-
-def _instance(given: Any) -> Any:
-    if isinstance(given, str | Path):
-        path = Path(given)
-        return Source(family_of_file(path), "file", path=path).build()
-    return given
-
-
-def _family_of(instances: Sequence[Any]) -> str:
-    """Return the family that the instances' classes belong to."""
-    if not instances:
-        raise InstanceError("there are no instances to measure on; give at least one, or a suite.")
-    found = set()
-    for instance in instances:
-        module = type(instance).__module__
-        own = [name for name in FAMILIES if module.startswith(f"schedgap.instances.{name}.")]
-        if not own:
-            raise InstanceError(
-                f"{instance!r:.60} is no instance; give objects of schedgap.instances, or files of them."
-            )
-        found.add(own[0])
-    if len(found) != 1:
-        raise InstanceError(f"instances of {len(found)} families ({', '.join(sorted(found))}); give those of one.")
-    return found.pop()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
+from schedgap.instances.arrays import Brief, content_hash, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ MAX_TOTAL = 2**62
 MAX_TASKS = 9_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FairnessInstance:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FairnessInstance(Brief):
     """Users that share machines; how many tasks of each user are to run on each machine class.
 
     All quantities are integers: resources named `*_gib` or `*_mib` in MiB, every other resource in thousandths,

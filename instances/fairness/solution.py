@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import locked_floats, locked_ints
+from schedgap.instances.arrays import Brief, locked_floats, locked_ints
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.fairness.model import UNLIMITED
 
@@ -23,8 +23,8 @@ TASK = 10**12
 SPREAD = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Certificate:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Certificate(Brief):
     """Why an allocation is max-min fair: cuts, each a weighted sum of shares that no allocation can raise.
 
     Cut c says: sum_i weight(c, i) share(i) <= what the prices of all machines, at capacity, come to. A user is at its
@@ -52,8 +52,8 @@ class Certificate:
             object.__setattr__(self, key, locked_floats(getattr(self, key)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FairnessAllocation:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FairnessAllocation(Brief):
     """How much of each user runs where; an entry each, several of the same user and class add up.
 
     user, machine_class : (E,) int64. amount : (E,) int64, in units of a task's `TASK`-th part, positive.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
+from schedgap.instances.arrays import Brief, content_hash, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.vm_checks import check_events, check_fixed, check_leased
 from schedgap.instances.units import HOUR_MS, SECOND_MS
@@ -34,8 +34,8 @@ KILL_ORDERS = ("oldest", "newest")
 ALLOCATIONS = ("fixed", "random", "balancing", "packing")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HarvestInstance:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class HarvestInstance(Brief):
     """Jobs of tasks to run on VMs that grow, shrink and are evicted. A task needs its cores all the time that it runs.
 
     Times are integer milliseconds since the start of the VMs' history, cores whole SMT cores, memory MiB.

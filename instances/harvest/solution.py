@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import locked_ints
+from schedgap.instances.arrays import Brief, locked_ints
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -17,8 +17,8 @@ def _none() -> IntArray:
     return np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HarvestSchedule:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class HarvestSchedule(Brief):
     """Runs of tasks, of which the last of each task completes it, and leases of VMs.
 
     A run that starts when w ms of work are left of its task, p ms being saved by earlier runs, restores for the job's

@@ -28,7 +28,7 @@ from schedgap.instances.provisioning.moves import keeping, moves
 from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step
 from schedgap.instances.provisioning.offer import features
 from schedgap.instances.provisioning.picture import picture
-from schedgap.instances.provisioning.readers import alibaba, csv_tables, kubernetes
+from schedgap.instances.provisioning.readers import alibaba, build_provisioning, csv_tables, kubernetes
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
@@ -84,6 +84,7 @@ __all__ = [
     "alibaba",
     "alibaba_like",
     "alibaba_like_running",
+    "build_provisioning",
     "consolidation",
     "cost",
     "csv_tables",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_ints
+from schedgap.instances.arrays import Brief, content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning import running as state
 
@@ -32,8 +32,8 @@ CONTENT = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProvisioningInstance:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ProvisioningInstance(Brief):
     """Tasks to place on rented machines at the least price per hour; any number of machines of each type, or a stock.
 
     All quantities are integers: resources in the units of `units.resource_scale` (memory in MiB, KiB or bytes, every

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances import exact
-from schedgap.instances.arrays import locked_ints
+from schedgap.instances.arrays import Brief, locked_ints
 from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ SCHEMA = "schedgap/provisioning-solution/1"
 NEW = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Provisioning:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Provisioning(Brief):
     """Machines in P groups; the machines of a group have the same type and the same number of tasks of each class.
 
     machine_type : (P,) int64. repeat : (P,) int64, machines in the group, at least 1.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_ints
+from schedgap.instances.arrays import Brief, content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.reconfiguration.start import check_start
 
@@ -31,8 +31,8 @@ MAX_TIME_S = 2**32
 MAX_TASKS = 2**24
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReconfigurationInstance:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReconfigurationInstance(Brief):
     """Jobs to run on rented machines at the least total price; a plan may change once every period.
 
     Times are whole seconds since the instance's start.

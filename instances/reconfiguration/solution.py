@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.instances.arrays import locked_ints
+from schedgap.instances.arrays import Brief, locked_ints
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReconfigurationSchedule:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReconfigurationSchedule(Brief):
     """Machines rented and given back, and where each task was sent; everything else follows (`simulator.replay`).
 
     All times are those of plans: multiples of the instance's period.

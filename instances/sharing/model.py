@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
+from schedgap.instances.arrays import Brief, content_hash, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import MAX_AMOUNT, MAX_TOTAL, NOTIONS, ONE
 from schedgap.instances.units import SECOND_MS as SECOND_MS
@@ -26,8 +26,8 @@ MAX_TOTAL_MS = 2**52
 MAX_MACHINES = 10_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SharingInstance:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SharingInstance(Brief):
     """Jobs of tasks to run on shared machines; each job is a user. A task that has started is not interrupted.
 
     Times are integer milliseconds since the instance's start; resources named `*_gib` or `*_mib` are in MiB, every other

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.instances.arrays import locked_ints
+from schedgap.instances.arrays import Brief, locked_ints
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SharingSchedule:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SharingSchedule(Brief):
     """One machine and one start for each task; a task runs until it is done.
 
     machine : (T,) int64 in [0, M). start_ms : (T,) int64.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_ints
+from schedgap.instances.arrays import Brief, content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import DOLLAR as DOLLAR
 from schedgap.instances.units import HOUR_US as HOUR_US
@@ -29,8 +29,8 @@ MAX_TOTAL_US, MAX_END_US = 2**61, 2**62
 MAX_UNITS = 2**61
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WaitingInstance:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WaitingInstance(Brief):
     """Jobs to run on fixed machines, of which any number may be bought, or on machines rented for the job alone.
 
     Times are integer microseconds since the instance's start, memory is MiB, prices are micro-dollars per hour.

@@ -6,7 +6,7 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.instances.arrays import locked_ints
+from schedgap.instances.arrays import Brief, locked_ints
 from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ SCHEMA = "schedgap/waiting-solution/1"
 RENTED = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WaitingSchedule:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WaitingSchedule(Brief):
     """Where and when each job runs; it is never stopped before its end.
 
     num_machines : fixed machines bought. machine : (J,) int64, the fixed machine of each job, `RENTED` for a machine

@@ -3,15 +3,18 @@
 import json
 import sys
 
+import cloudpickle
+import numpy as np
 import pytest
 
 from schedgap.bench import gap, run_suite
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs.program import Program
 from schedgap.bench.records.journal import read_journal
-from schedgap.instances.errors import JournalError, MethodError, SuiteError
+from schedgap.instances.errors import InstanceError, JournalError, MethodError, SuiteError
 from schedgap.instances.family import find_family
-from schedgap.instances.provisioning import read_solution, table7, verify
+from schedgap.instances.method import REGISTRY
+from schedgap.instances.provisioning import Provisioning, read_solution, table3, table7, verify, write_instance
 
 
 def test_resume_does_exactly_what_is_missing(tmp_path, write_suite, hostile):
@@ -181,3 +184,46 @@ def test_programs_of_one_name(tmp_path, write_suite, alone):
     with pytest.raises(MethodError, match="two programs are called own; give them different names"):
         run_suite(path, out=tmp_path / "out", plugins=[Program.make("own", alone)])
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def own_functions():
+    """Functions of this module go by value, as those of a notebook do: no other process can import it."""
+    module = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(module)
+    yield
+    cloudpickle.unregister_pickle_by_value(module)
+
+
+def each_alone(instance):
+    """Every task of Table 3 on the cheapest machine that fits it: 12 + 3 + 0.8 + 0.4 = $16.2, where $12.8 is the optimum."""
+    types = instance.reservation_type[instance.task_classes()]
+    return Provisioning.from_tasks(instance, types, np.arange(instance.num_tasks))
+
+
+def test_gap_of_functions(tmp_path, own_functions):
+    """They are verified as methods are, in processes of their own, and nothing stays registered."""
+    before = dict(REGISTRY)
+    write_instance(table3(), tmp_path / "table3.json")
+    methods = [each_alone, "no-packing", lambda instance: [1, 2]]
+    result = gap(str(tmp_path / "table3.json"), methods, solutions=str(tmp_path / "kept"))
+    alone, same, listed, exact = result.records
+    assert [record.run.label for record in result.records] == ["each-alone", "no-packing", "lambda", "patterns"]
+    assert alone.measurement.objective == same.measurement.objective == 16_200_000
+    assert result.best.gap(alone.measurement.objective) == pytest.approx(3.4 / 16.2)
+    assert verify(table3(), read_solution(table3(), tmp_path / "kept" / "each-alone.json")) == 16_200_000
+    assert listed.status == "invalid"
+    assert listed.measurement.reason == (
+        "it returned a list, and a solution is a Provisioning, made by its from_machines or "
+        "from_tasks or from_patterns or from_cover; return one"
+    )
+    assert exact.status == "optimal"
+    assert {key for key in REGISTRY if key not in before and REGISTRY[key].module == __name__} == set()
+
+
+def test_gap_of_one_function_and_of_none(own_functions):
+    assert gap(table3(), each_alone).records[0].run.label == "each-alone"
+    with pytest.raises(MethodError, match="7 is no method; give a function from instance to solution"):
+        gap(table3(), [7])
+    with pytest.raises(InstanceError, match="nothing: cannot be read"):
+        gap("nothing", [each_alone])

@@ -1,12 +1,18 @@
-"""What 64 bits do not hold is refused: NumPy would make other numbers of it."""
+"""What 64 bits do not hold is refused: NumPy would make other numbers of it. And what holds arrays is printed in a line."""
+
+import re
 
 import numpy as np
 import pytest
 
+from schedgap.bench.plugins.discover import load_families
 from schedgap.instances.arrays import locked_ints
 from schedgap.instances.fairness import FairnessAllocation
+from schedgap.instances.family import FAMILIES
+from schedgap.instances.provisioning import Provisioning, table3
 from schedgap.instances.sharing.solution import SharingSchedule
 
+load_families()
 TOO_LARGE = [
     np.array([2**63], np.uint64),
     np.array([1, 2**64 - 1], np.uint64),
@@ -41,3 +47,21 @@ def test_within_64_bits(values):
 def test_fractions():
     with pytest.raises(ValueError, match="with fractions"):
         locked_ints([0.5])
+
+
+def test_an_instance_and_its_solution():
+    instance = table3()
+    assert repr(instance) == "<ProvisioningInstance table3: 4 classes, 4 tasks, 4 types>"
+    solution = Provisioning.from_tasks(instance, instance.reservation_type, np.arange(4))
+    assert repr(solution) == "<Provisioning: 4 machines>"
+
+
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+def test_every_family(name):
+    make = next(iter(FAMILIES[name].generators.values()))
+    assert re.fullmatch(rf"<\w+Instance {re.escape(make().name)}: \d[\w, ]+>", repr(make()))
+
+
+def test_without_counts_the_shapes():
+    schedule = SharingSchedule(machine=[0, 0], start_ms=[0, 5])
+    assert repr(schedule) == "<SharingSchedule: machine (2,), start_ms (2,)>"

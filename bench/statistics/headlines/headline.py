@@ -76,13 +76,17 @@ class Headline:
     note: Callable[[Sequence[Given]], str] = lambda rows: ""
     of_measures: bool = False
 
+    def cells(self, rows: Sequence[Given], family: Family | None = None) -> tuple[list[Head], list[list[str]]]:
+        """Return the columns of rows for a terminal, and their texts."""
+        columns = [column for column in self.columns(rows, family) if not column.only_page and column.has_any(rows)]
+        texts = [[(column.terminal_text or column.text)(row) for column in columns] for row in rows]
+        return [column.head for column in columns], texts
+
     def lines(
         self, title: str, rows: Sequence[Given], family: Family | None = None, width: int | None = None
     ) -> list[str]:
         """Return rows as a table for a terminal, see `tables.table_lines`."""
-        columns = [column for column in self.columns(rows, family) if not column.only_page and column.has_any(rows)]
-        cells = [[(column.terminal_text or column.text)(row) for column in columns] for row in rows]
-        return table_lines(title, [column.head for column in columns], cells, width, [row.get("group") for row in rows])
+        return table_lines(title, *self.cells(rows, family), width, [row.get("group") for row in rows])
 
 
 def by_group_and_label(records: Iterable[Record]) -> Iterator[tuple[Row, list[Record]]]:

@@ -16,6 +16,7 @@ from schedgap.bench.statistics.tables import (
     number,
     percent,
     seconds,
+    table_html,
     table_lines,
     verified_note,
 )
@@ -181,3 +182,13 @@ def test_a_method_whose_runs_all_failed_has_no_time(make_record):
     assert time_of(rows[1], "sgm_time_s") == rows[1]["sgm_time_s"]
     assert limits_note(rows[:1]) == ""
     assert limits_note(rows).startswith("In time (sgm) a failed run counts with its wall limit")
+
+
+def test_html_is_escaped():
+    """Names are anybody's: they are text, and move no cursor; a figure is on the right."""
+    made = table_html("<b>", [Head("a & b", is_text=True), Head("n")], [["<script>", "1\n2"]], ["5 < 6"])
+    assert made == (
+        '<table><caption>&lt;b&gt;</caption>\n<thead><tr><th style="text-align: left">a &amp; b</th>'
+        '<th style="text-align: right">n</th></tr></thead>\n<tbody><tr><td style="text-align: left">&lt;script&gt;</td>'
+        '<td style="text-align: right">1<br>2</td></tr></tbody></table>\n<p>5 &lt; 6</p>'
+    )

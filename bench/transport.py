@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
-_PLUGIN = "from schedgap.bench.testing.transport import unpack\n\nunpack({path!r})\n"
+_PLUGIN = "from schedgap.bench.transport import unpack\n\nunpack({path!r})\n"
 
 
 @contextmanager
