@@ -115,12 +115,28 @@ def block_bound(
     if solved is None:
         return None
     parts, duals = solved
+    rent = 0.0 if machines is None else max(0.0, -float(duals[-1]) * 1e6)
+    return certified(instance, parts, _row_prices(instance, parts, duals), machines or 0, rent)
+
+
+def block_worths(
+    instance: ProvisioningInstance, blocks: list[Block], *, time_limit_s: float | None = None
+) -> list[int] | None:
+    """Return what a task of each class is worth, in parts of a micro-dollar of which there are `PRICE_SCALE`.
+
+    No content of a machine is worth more than the machine. None where the linear program met the limit.
+    """
+    solved = _solved_prices(instance, blocks, None, time_limit_s)
+    return None if solved is None else worths(instance, solved[0], _row_prices(instance, *solved))
+
+
+def _row_prices(instance: ProvisioningInstance, parts: list[Block], duals: FloatArray) -> list[FloatArray]:
+    """(m,) float64 a block: micro-dollars for one unit of each row."""
     first, prices = instance.num_classes, []
     for part in parts:
         prices.append(duals[first : first + len(part.size)] / _units(part) * 1e6)
         first += len(part.size)
-    rent = 0.0 if machines is None else max(0.0, -float(duals[-1]) * 1e6)
-    return certified(instance, parts, prices, machines or 0, rent)
+    return prices
 
 
 def _solved_prices(
@@ -167,6 +183,19 @@ def certified(
     their number.
     """
     whole_rent = int(rent * PRICE_SCALE) + 1 if rent > 0 else 0
+    worth = worths(instance, blocks, prices, whole_rent)
+    total = sum(int(n) * v for n, v in zip(instance.counts, worth, strict=True)) - machines * whole_rent
+    step = price_step(instance) * PRICE_SCALE
+    return max(0, -(-total // step)) * price_step(instance)
+
+
+def worths(
+    instance: ProvisioningInstance, blocks: list[Block], prices: list[FloatArray], whole_rent: int = 0
+) -> list[int]:
+    """Return what a task of each class is worth at given prices: the least over the blocks, exactly.
+
+    Prices are lowered until no content of a machine is worth more than it and `whole_rent`, in the unit of `block_worths`.
+    """
     worth: list[int | None] = [None] * instance.num_classes
     for block, price in zip(blocks, prices, strict=True):
         weights = np.array([int(max(p, 0.0) * PRICE_SCALE) for p in price], dtype=object)
@@ -183,9 +212,7 @@ def certified(
         for c, value in zip(inside, values, strict=True):
             known = worth[c]
             worth[c] = value if known is None else min(known, value)
-    total = sum(int(n) * (v or 0) for n, v in zip(instance.counts, worth, strict=True)) - machines * whole_rent
-    step = price_step(instance) * PRICE_SCALE
-    return max(0, -(-total // step)) * price_step(instance)
+    return [v or 0 for v in worth]
 
 
 def _units(block: Block) -> FloatArray:

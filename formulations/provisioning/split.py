@@ -1,20 +1,19 @@
 """Which machines cost the gap: a machine loses what its price is above the worth of its tasks at a bound's prices.
 
-The prices are those of the relaxation of `column-generation`, after half a second at most, and scaled down until no content of
-a machine is worth more than the machine. So no loss is negative, and since the bound is the worth of all tasks, the losses
-add up to the objective less that bound, in exact arithmetic.
+The prices are those of `bound-type-prices`: resources of each machine type, lowered until no content of a machine is worth
+more than the machine. So no loss is negative, and since the bound is the worth of all tasks, the losses add up to the
+objective less that bound, in exact arithmetic. Dearer prices prove more, but every run's picture asks for them.
 """
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.gap_split import SPLITTERS
-from schedgap.formulations.provisioning.column_generation.relaxation import FIRST_NODE_LIMIT, Relaxation
-from schedgap.formulations.provisioning.limits import too_expensive
+from schedgap.formulations.provisioning.bounds import type_blocks
+from schedgap.formulations.provisioning.resource_bound import PRICE_SCALE, block_worths
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.picture import Loss, Split
 from schedgap.instances.provisioning.classes import merge_equal_classes
@@ -44,7 +43,7 @@ def split(instance: ProvisioningInstance, solution: Provisioning) -> Split | Non
         try:
             _KNOWN[instance.digest] = class_prices(instance)
         except SchedgapError:
-            # Prices too far apart for the solver, or contents worth more than 62 bits hold.
+            # Prices too far apart for the solver.
             _KNOWN[instance.digest] = None
     worth = _KNOWN[instance.digest]
     if worth is None:
@@ -74,24 +73,16 @@ SPLITTERS[FAMILY] = split
 
 
 def class_prices(instance: ProvisioningInstance) -> list[int] | None:
-    """Return what a task of each class is worth, nano-dollars an hour; None for too many classes, or too large prices.
+    """Return what a task of each class is worth, nano-dollars an hour; None for too many classes, or too little time.
 
     Whatever fits a machine of any type is worth at most the machine's price.
     """
-    merged = merge_equal_classes(instance if instance.throughput is None else instance.replace(throughput=None))
-    if merged.instance.num_classes > MAX_CLASSES or too_expensive(merged.instance) is not None:
+    plain = instance if instance.throughput is None else instance.replace(throughput=None)
+    merged = merge_equal_classes(plain)
+    if merged.instance.num_classes > MAX_CLASSES:
         return None
-    relaxation = Relaxation(merged.instance)
-    relaxation.solve(time.perf_counter() + TIME_LIMIT_S)
-    price = [int(each) * NANO for each in merged.instance.price]
-    upper = relaxation.pricer.price(relaxation.proof, merged.instance.price * NANO, FIRST_NODE_LIMIT).upper.tolist()
-    # The worst ratio by products: quotients would be floats.
-    have, need = 1, 1
-    for has, needs in zip(price, upper, strict=True):
-        if has * need < have * needs:
-            have, need = has, needs
-    worth = [int(each) * have // need for each in relaxation.proof]
-    return [worth[c] for c in merged.class2merged.tolist()]
+    worth = block_worths(merged.instance, type_blocks(merged.instance, blocking=False), time_limit_s=TIME_LIMIT_S)
+    return None if worth is None else [worth[c] * NANO // PRICE_SCALE for c in merged.class2merged.tolist()]
 
 
 def _loss(name: str, count: int, price: int, worth: int) -> Loss:
