@@ -49,7 +49,7 @@ MANY = 8
 RENT_SHARE = 0.85
 # Share of the time for `pattern-rounding`, the seconds that are enough for it, about, and machine types times tasks up to
 # which it is quick where machines hold many tasks.
-PATTERNS_SHARE, PATTERNS_S, QUICK = 0.2, 2.0, 50_000
+PATTERNS_SHARE, PATTERNS_S, QUICK = 0.2, 7.0, 50_000
 # Turns without gain after which column generation ends.
 PATIENCE = 10
 
