@@ -5,7 +5,7 @@ and solution meet or the time is over:
 
 1. `patterns`, where the contents of machines are few;
 2. heuristics, of those that the process knows: `first-fit-decreasing`, and `pattern-rounding` where there is time for it;
-3. where machines hold many tasks, `pooled` for most of the time: whole machines for all tasks together, then packing;
+3. where machines hold many tasks, `pooled` for the rest of the time: whole machines for all tasks together, then packing;
 4. where they hold few, `bound-pooled`, a little of `pooled`, and `filtered-arc-flow` where the distinct demands are few;
 5. `column-generation`, from the best solution and bound so far, for the rest of the time.
 
@@ -45,8 +45,6 @@ MAX_ONE_BY_ONE, MAX_GRAPH_CLASSES = 20_000, 60
 MAX_PATTERNS = 20_000
 # Tasks a machine from which on packing machines that are rented for all together is better than choosing contents.
 MANY = 8
-# Share of the time for the former.
-RENT_SHARE = 0.85
 # Share of the time for `pattern-rounding`, the seconds that are enough for it, about, and machine types times tasks up to
 # which it is quick where machines hold many tasks.
 PATTERNS_SHARE, PATTERNS_S, QUICK = 0.2, 7.0, 50_000
@@ -139,7 +137,7 @@ class Portfolio(Search):
             run("pattern-rounding", PATTERNS_SHARE)
         can_generate = can_price(small) is None
         if is_many:
-            rent(RENT_SHARE if can_generate else 1.0)
+            rent(1.0)
         else:
             run("bound-pooled", 0.1)
             rent(0.1)
