@@ -23,16 +23,36 @@ def cells(line):
     return [cell.strip() for cell in re.split("[│┃]", line)[1:-1]]
 
 
+def columns(lines):
+    """Return the rows above and below the ruler of a table without boxes, as cells."""
+    ruler = next(number for number, line in enumerate(lines) if re.fullmatch(r"-+(  -+)+", line))
+    places = [slice(*dashes.span()) for dashes in re.finditer("-+", lines[ruler])]
+    first = next(
+        number for number in range(ruler, 0, -1) if not lines[number - 1].startswith((" ", "instances", "method"))
+    )
+    end = next(number for number in range(ruler, len(lines)) if lines[number].endswith(("?", ".")))
+    return (
+        [[line[place].strip() for place in places] for line in part if line]
+        for part in (lines[first:ruler], lines[ruler + 1 : end])
+    )
+
+
 @cache
 def results(name):
     """Return the rows of a file's first table, by group and method, as texts by title of column."""
     lines = (ROOT / name).read_text().splitlines()
-    titles = [
-        " ".join(filter(None, parts)) for parts in zip(*(cells(line) for line in lines if "┃" in line), strict=True)
+    heads, body = ([cells(line) for line in lines if bar in line] for bar in "┃│")
+    if not heads:
+        heads, body = columns(lines)
+    titles = [" ".join(filter(None, parts)) for parts in zip(*heads, strict=True)]
+    body = [
+        [f"{cell}%" if title.endswith(" (%)") else cell for title, cell in zip(titles, row, strict=True)]
+        for row in body
     ]
+    titles = [title.removesuffix(" (%)") for title in titles]
     named = 2 if titles[0] == "instances" else 1
     rows = {}
-    for row in (cells(line) for line in lines if "│" in line):
+    for row in body:
         # Of columns with one title, such as those of a paper's figures, the first counts.
         rows[row[0] if named == 2 else "", row[named - 1]] = dict(reversed(list(zip(titles, row, strict=True))))
     return rows
