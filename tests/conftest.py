@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def pytest_configure() -> None:
+    """Print as into a pipe: the workers of pytest-xdist are told of a terminal of 80 columns."""
+    os.environ.pop("COLUMNS", None)
+
+
 @pytest.fixture(scope="session")
 def paper_example() -> ProvisioningInstance:
     """Eva's Table 3."""
