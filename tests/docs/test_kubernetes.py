@@ -1,6 +1,7 @@
 """`docs/kubernetes.md` against the code: every command of `schedgap` on it runs, and prints what the page says."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -32,7 +33,8 @@ def answers(tmp_path_factory):
     program = [sys.executable, "-c", "from schedgap.bench.cli.app import main; main()"]
     printed = {}
     for line in COMMANDS:
-        done = subprocess.run([*program, *shlex.split(line)], capture_output=True, text=True, cwd=folder, check=False)
+        command = [*program, *shlex.split(line)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env={**os.environ, "COLUMNS": "120"})
         assert done.returncode == 0, (line, done.stderr)
         printed[line] = done.stdout
     return printed, folder
