@@ -119,6 +119,7 @@ def test_table(schedgap, monkeypatch):
     assert lines == [
         "tidy of family cooking on 2 instances",
         "check    result   detail",
+        "-------  -------  ------------------------",
         "ends     passed   11 runs",
         "in time  skipped  it takes no time_limit_s",
     ]
