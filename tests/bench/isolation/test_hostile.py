@@ -27,7 +27,7 @@ EXPECTED = {
     "x-boaster": ("feasible", "claims to be optimal"),
     "x-mutator": ("invalid", "changed the instance"),
     "x-foreign": ("invalid", "OwnSolution"),
-    "x-text": ("invalid", "cannot be verified"),
+    "x-text": ("invalid", "it returned a str, and a solution is a Provisioning"),
     "x-error": ("error", "ValueError: no such luck"),
     "x-mute": ("error", "MuteError: a MuteError that cannot be printed"),
     "x-exit": ("error", "SystemExit: 0"),
