@@ -104,12 +104,12 @@ def run_suite(
         place = stack.enter_context(open_executor(executor, needed, jobs, address))
         plan = plan_suite(chosen, folder, plugins=files, trace=trace, audit=audit, isolation=isolation)
         # Before anything is written.
-        matching(plan, only)
+        chosen_runs = matching(plan, only)
         journal = stack.enter_context(Journal(directory))
         write_plan(directory, chosen, command_of(suite, plugins, trace, audit, isolation, only), plan.runs, part)
         notes = (*plan.keep(part), *earlier_rows(plan.runs, journal.records, files))
         known = judged_together({key: journal.records[key] for key in plan.runs if key in journal.records})
-        missing = to_do(plan, known, retry=retry, fresh=fresh, only=only)
+        missing = to_do(plan, chosen_runs, known, retry=retry, fresh=fresh)
         tell = on_progress or _ignored
         tell(Progress(0, len(missing), None, notes))
         ends = stack.enter_context(closing(_journalled(plan, missing, place, journal)))

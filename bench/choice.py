@@ -27,7 +27,7 @@ def matching(plan: Plan, only: Sequence[str]) -> frozenset[str]:
     SuiteError
         if there are none.
     """
-    chosen = _chosen(plan, only)
+    chosen = frozenset(key for key, run in plan.runs.items() if all(_matches(run, each) for each in only))
     if not chosen:
         words = {word for run in plan.runs.values() for word in (run.label, run.method, run.instance, run.group)}
         asked = " -k ".join(only)
@@ -38,23 +38,13 @@ def matching(plan: Plan, only: Sequence[str]) -> frozenset[str]:
     return chosen
 
 
-def _chosen(plan: Plan, only: Sequence[str]) -> frozenset[str]:
-    return frozenset(key for key, run in plan.runs.items() if all(_matches(run, each) for each in only))
-
-
 def to_do(
-    plan: Plan,
-    known: Mapping[str, Record],
-    *,
-    retry: Retry = "errors",
-    fresh: bool = False,
-    only: Sequence[str] = (),
+    plan: Plan, chosen: frozenset[str], known: Mapping[str, Record], *, retry: Retry = "errors", fresh: bool = False
 ) -> list[str]:
     """Return the keys of the plan's runs that are to be done, in its order.
 
-    known : what is recorded. retry, fresh, only : as in `api.run_suite`. A shard may have none of those that match `only`.
+    chosen : those that match, of which a shard may have none. known : what is recorded. retry, fresh : as in `api.run_suite`.
     """
-    chosen = _chosen(plan, only)
     return [
         key
         for key in plan.runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -90,14 +91,15 @@ def forecast(
     load_families()
     directory = Path(out) if out is not None else Path("runs") / chosen.name
     plan = plan_suite(chosen, folder, plugins=files, trace=trace, audit=audit, isolation=isolation)
-    matching(plan, only)
+    chosen_runs = matching(plan, only)
     plan.keep(None if shard is None else Shard.parse(shard))
     recorded = read_journal(directory) if (directory / FILE_NAME).exists() else {}
     known = {key: recorded[key] for key in plan.runs if key in recorded}
-    runs = tuple(plan.runs[key] for key in to_do(plan, known, retry=retry, fresh=fresh, only=only))
+    runs = tuple(plan.runs[key] for key in to_do(plan, chosen_runs, known, retry=retry, fresh=fresh))
     workers = jobs or os.cpu_count() or 1
     earlier = _earlier(chosen.name, [directory])
-    times = [time for run in runs if (time := _expected(run, earlier)) is not None]
+    known_times = _Times(record for journal in earlier.values() for record in journal.values())
+    times = [time for run in runs if (time := known_times.of(run)) is not None]
     # What is not known yet takes as long as the rest on average; nothing is shorter than its longest run.
     total = sum(times) * len(runs) / len(times) if times else 0.0
     expected_s = max([total / workers, *times]) if times else 0.0
@@ -119,15 +121,23 @@ def _earlier(suite: str, more: Iterable[Path]) -> dict[Path, Mapping[str, Record
     return found
 
 
-def _expected(run: Run, earlier: Mapping[Path, Mapping[str, Record]]) -> float | None:
-    """Return how long a run took: itself, else its method on the same instance, else its method elsewhere."""
-    records = [record for journal in earlier.values() for record in journal.values() if record.run.label == run.label]
-    for chosen in (
-        [record for record in records if record.key == run.key],
-        [record for record in records if record.run.digest == run.digest],
-        records,
-    ):
-        times = [time for record in chosen if (time := counted_time(record)) is not None]
-        if times:
-            return median(times)
-    return None
+class _Times:
+    """How long runs took; each is looked up at once, however many there are."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        found: dict[tuple[str, ...], list[float]] = defaultdict(list)
+        for record in records:
+            time = counted_time(record)
+            if time is not None:
+                for name in _names(record.run):
+                    found[name].append(time)
+        self._medians = {name: median(times) for name, times in found.items()}
+
+    def of(self, run: Run) -> float | None:
+        """Return the median of what a run took: itself, else its method on the same instance, else its method elsewhere."""
+        return next((self._medians[name] for name in _names(run) if name in self._medians), None)
+
+
+def _names(run: Run) -> tuple[tuple[str, ...], ...]:
+    """Return what times of a run are kept under, the nearest first."""
+    return ("run", run.key), ("instance", run.label, run.digest), ("method", run.label)

@@ -84,6 +84,7 @@ def load_command(name: str) -> Any:
     found = getattr(import_module(f"schedgap.bench.cli.{module}"), function)
     if isinstance(found, typer.Typer):
         # A group of commands.
+        found.info.context_settings = HELP
         return typer.main.get_command(found)
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     alone.command(name, context_settings={**HELP, **SETTINGS.get(name, {})})(found)

@@ -19,7 +19,6 @@ from schedgap.bench.suites.results import read_results
 history = typer.Typer(
     help="Keep the figures of a suite over commits in one file; show them, with steps, on a page.",
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
     rich_markup_mode=None,
 )

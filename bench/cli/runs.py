@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,26 +77,23 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 def show_forecast(expected: Forecast) -> None:
     """Print what would be run: how many runs of each method, and how long all may take."""
-    todo = len(expected.runs)
+    number = len(expected.runs)
     say(f"suite {expected.suite}: {expected.planned} runs, {expected.recorded} recorded in {expected.directory}")
-    if not todo:
+    if not number:
         say("Nothing is to be done.")
         return
-    counts: dict[str, int] = {}
-    for run in expected.runs:
-        counts[run.label] = counts.get(run.label, 0) + 1
-    show_table(
-        "", (Head("method", is_text=True), Head("to do")), [(name, str(count)) for name, count in counts.items()]
-    )
+    counts = Counter(run.label for run in expected.runs)
+    heads = Head("method", is_text=True), Head("to do")
+    show_table("", heads, [(name, str(count)) for name, count in counts.items()])
     at_a_time = f"{expected.jobs} at a time" if expected.jobs > 1 else "one at a time"
     if expected.known:
         sources = ", ".join(map(str, expected.sources))
         say(
-            f"{todo} runs to do, {at_a_time}: about {duration(expected.expected_s)}, and what compiling takes; "
+            f"{number} runs to do, {at_a_time}: about {duration(expected.expected_s)}, and what compiling takes; "
             f"for {expected.known} of them by {sources}."
         )
     else:
-        say(f"{todo} runs to do, {at_a_time}; no journal in runs/ or results/ tells how long they take.")
+        say(f"{number} runs to do, {at_a_time}; no journal in runs/ or results/ tells how long they take.")
 
 
 def merge(

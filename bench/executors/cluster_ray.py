@@ -84,12 +84,15 @@ class RayExecutor:
 
     def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
         """Yield each run with its answer, in the order in which they end."""
-        share = lambda _, value: ray.put(value)  # noqa: E731
-        return execute_on(_Backend(), self._session, share, tasks, self._in_flight, self.undone)
+        return execute_on(_Backend(), self._session, _share, tasks, self._in_flight, self.undone)
 
     def close(self) -> None:
         """End this harness's runs: its workers are its own, and end with it."""
         ray.shutdown()
+
+
+def _share(name: str, value: Any) -> Any:
+    return ray.put(value)
 
 
 class _Backend(ParallelBackendBase):  # type: ignore[misc]

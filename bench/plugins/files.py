@@ -103,9 +103,9 @@ def _files(main: Path, root: Path, top: str | None) -> set[Path]:
     """Return the file and what it imports below the folder `root`, and so on. top : only from this package."""
     found: set[Path] = set()
     here = main.relative_to(root)
-    todo = [main, *_located(root, (*here.parent.parts, here.stem))]
-    while todo:
-        path = todo.pop()
+    unread = [main, *_located(root, (*here.parent.parts, here.stem))]
+    while unread:
+        path = unread.pop()
         if path in found:
             continue
         found.add(path)
@@ -114,7 +114,7 @@ def _files(main: Path, root: Path, top: str | None) -> set[Path]:
             start = package[: max(0, len(package) - level + 1)] if level else ()
             names = (*start, *name.split(".")) if name else start
             if top is None or names[:1] == (top,):
-                todo += _located(root, names)
+                unread += _located(root, names)
     return found
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from schedgap.bench.statistics.headlines import find_headline
-from schedgap.bench.statistics.headlines.gap import time_of
+from schedgap.bench.statistics.headlines.gap import rows_of, time_of
 from schedgap.bench.statistics.headlines.objective import OBJECTIVE
 from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.ratios import with_ratios
@@ -20,7 +20,7 @@ from schedgap.bench.statistics.summary import by_label, mean, summarise, verifie
 from schedgap.instances.errors import JournalError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from schedgap.bench.records.record import Record
@@ -81,13 +81,8 @@ def entry_of(results: Results, *, commit: str = "", date: str = "", label: str =
         )
     quality, values = qualities(suite, results.records)
     methods = {
-        row.method: MethodFigures(
-            values.get(row.method),
-            time_of({"runs": row.runs, "failed": row.failed, "unsupported": row.unsupported, "t": row.sgm_time_s}, "t"),
-            row.runs,
-            row.failed,
-        )
-        for row in summarise(results.records)
+        row["method"]: MethodFigures(values.get(row["method"]), time_of(row, "sgm_time_s"), row["runs"], row["failed"])
+        for row in rows_of(summarise(results.records))
     }
     return Entry(
         suite=suite.name,
@@ -123,8 +118,8 @@ def qualities(suite: Suite, records: Sequence[Record]) -> tuple[str, dict[str, f
     return MEAN_GAP, {row.method: row.gap_mean for row in summarise(records)}
 
 
-def _mean(values: object) -> float | None:
-    return mean([float(value) for value in values if value is not None])  # type: ignore[attr-defined]
+def _mean(values: Iterable[float | None]) -> float | None:
+    return mean([float(value) for value in values if value is not None])
 
 
 def append_entry(path: Path, entry: Entry) -> list[str]:

@@ -1,4 +1,4 @@
-"""Merging task classes that no objective can tell apart, and spreading a solution out again."""
+"""Other task classes in an instance's place: some of them, and equal ones merged, with the way back for solutions."""
 
 from __future__ import annotations
 
@@ -12,6 +12,24 @@ from schedgap.instances.provisioning.solution import Provisioning
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
+
+
+def with_classes(
+    instance: ProvisioningInstance, demand: IntArray, counts: IntArray, **changes: object
+) -> ProvisioningInstance:
+    """Return the instance with other task classes; names, workloads, jobs and running machines of the old ones are gone.
+
+    demand : (F, C, R). counts : (C,). changes : other fields, those of the new classes too.
+    """
+    gone = dict.fromkeys(
+        ("class_names", "class2workload", "class2job", "tasks_per_job", "task2class", "task_names", "running")
+    )
+    return instance.replace(**{**gone, "job_names": (), "demand": demand, "counts": counts, **changes})
+
+
+def part_of(instance: ProvisioningInstance, classes: IntArray, counts: IntArray) -> ProvisioningInstance:
+    """Return the instance of some tasks only: of classes (P,) so many (P,)."""
+    return with_classes(instance, instance.demand[:, classes], counts, name=f"{instance.name}, part")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,17 +111,11 @@ def merge_equal_classes(instance: ProvisioningInstance) -> Merged:
     kept = first[order]
     counts = np.zeros(kept.shape[0], np.int64)
     np.add.at(counts, class2merged, instance.counts)
-    merged = instance.replace(
-        demand=instance.demand[:, kept],
-        counts=counts,
-        class_names=None,
+    merged = with_classes(
+        instance,
+        instance.demand[:, kept],
+        counts,
         class2workload=instance.class2workload[kept],
-        job_names=(),
-        class2job=None,
-        tasks_per_job=None,
         job_value=instance.job_value[kept],
-        task2class=None,
-        task_names=None,
-        running=None,
     )
     return Merged(instance, merged, class2merged)

@@ -13,6 +13,7 @@ import numpy as np
 
 from schedgap.instances.arrays import Brief, content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.classes import with_classes
 from schedgap.instances.reconfiguration.start import check_start
 
 if TYPE_CHECKING:
@@ -231,17 +232,13 @@ class ReconfigurationInstance(Brief):
             raise InstanceError(f"{self.name}: no task has workload {catalogue.workloads[others[0]]}; remove it.")
         throughput = catalogue.throughput
         counts = np.bincount(job2class, self.num_tasks, class_order.shape[0]).astype(np.int64)
-        changed = catalogue.replace(
+        changed = with_classes(
+            catalogue,
+            catalogue.demand[:, class_order],
+            counts,
             name=self.name,
-            demand=catalogue.demand[:, class_order],
-            counts=counts,
             class_names=tuple(catalogue.class_name(c) for c in class_order),
             class2workload=class2workload,
-            tasks_per_job=None,
-            class2job=None,
-            job_names=(),
-            task2class=None,
-            task_names=None,
             workloads=tuple(catalogue.workloads[w] for w in workload_order),
             throughput=None if throughput is None else throughput[np.ix_(workload_order, workload_order)],
         )

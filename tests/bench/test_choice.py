@@ -38,7 +38,7 @@ def plan(make_record):
     ],
 )
 def test_by_names(plan, only, keys):
-    assert to_do(plan, {}, only=only) == list(keys)
+    assert to_do(plan, matching(plan, only), {}) == list(keys)
 
 
 def test_where_nothing_matches(plan):
@@ -53,8 +53,9 @@ def test_by_what_is_recorded(plan, make_record):
         "1": make_record("patterns", status=Status.CRASHED),
         "2": make_record("first-fit", status=Status.TIMEOUT),
     }
-    assert to_do(plan, known) == ["1", "3"]
-    assert to_do(plan, known, retry="none") == ["3"]
-    assert to_do(plan, known, retry="failed") == ["1", "2", "3"]
-    assert to_do(plan, known, fresh=True) == ["0", "1", "2", "3"]
-    assert to_do(plan, known, retry="failed", only=["first"]) == ["2", "3"]
+    all_runs = matching(plan, [])
+    assert to_do(plan, all_runs, known) == ["1", "3"]
+    assert to_do(plan, all_runs, known, retry="none") == ["3"]
+    assert to_do(plan, all_runs, known, retry="failed") == ["1", "2", "3"]
+    assert to_do(plan, all_runs, known, fresh=True) == ["0", "1", "2", "3"]
+    assert to_do(plan, matching(plan, ["first"]), known, retry="failed") == ["2", "3"]

@@ -19,7 +19,7 @@ import numpy as np
 
 from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph, build_flow_graphs
 from schedgap.formulations.provisioning.arc_flow.kernels_flow import follow, longest_paths
-from schedgap.instances.provisioning.classes import Merged
+from schedgap.instances.provisioning.classes import Merged, with_classes
 
 if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
@@ -76,17 +76,11 @@ def _clustered(instance: ProvisioningInstance, clusters: Clusters, r: int) -> Cl
 def _smallest(instance: ProvisioningInstance, clusters: Clusters) -> ProvisioningInstance:
     assert instance.class2workload is not None
     first = [cluster[0] for cluster in clusters]
-    return instance.replace(
-        demand=np.stack([instance.demand[:, cluster].min(axis=1) for cluster in clusters], axis=1),
-        counts=[instance.counts[cluster].sum() for cluster in clusters],
-        class_names=None,
+    return with_classes(
+        instance,
+        np.stack([instance.demand[:, cluster].min(axis=1) for cluster in clusters], axis=1),
+        np.array([instance.counts[cluster].sum() for cluster in clusters]),
         class2workload=instance.class2workload[first],
-        job_names=(),
-        class2job=None,
-        tasks_per_job=None,
-        task2class=None,
-        task_names=None,
-        running=None,
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from schedgap.formulations.provisioning.column_generation.diving import dive
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
+from schedgap.instances.provisioning.classes import part_of
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.solution import Provisioning
@@ -85,19 +86,7 @@ def _resolve(
     """Return cheaper machines for the same tasks, as types (M,) and content (M, C), or None if none were found."""
     counts = content.sum(axis=0)
     classes = np.flatnonzero(counts)
-    sub = instance.replace(
-        name=f"{instance.name}, part",
-        demand=instance.demand[:, classes],
-        counts=counts[classes],
-        class_names=None,
-        class2workload=None,
-        job_names=(),
-        class2job=None,
-        tasks_per_job=None,
-        task2class=None,
-        task_names=None,
-        running=None,
-    )
+    sub = part_of(instance, classes, counts[classes])
     paid = int(instance.price[machine_type].sum())
     deadline = min(deadline, time.perf_counter() + SUB_LIMIT_S)
     relaxation = Relaxation(sub)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.provisioning.classes import with_classes
 from schedgap.instances.provisioning.running import ANY_NUMBER
 
 if TYPE_CHECKING:
@@ -67,23 +68,17 @@ class Kinds:
         most[:, :num_classes] = instance.counts
         most[num_families:, num_classes:] = self.before[:, twins]
         groups = tuple(f"running-{g}" for g in range(num_groups))
-        expanded = instance.replace(
+        expanded = with_classes(
+            instance,
+            demand,
+            np.concatenate((instance.counts, np.maximum(self.before[:, twins].max(axis=0, initial=1), 1))),
             name=f"{instance.name}-kinds",
             families=instance.families + groups,
             type_names=instance.type_names + groups,
             type2family=np.concatenate((instance.type2family, num_families + np.arange(num_groups))),
             capacity=instance.capacity[self.machine_type],
             price=instance.price[self.machine_type],
-            demand=demand,
-            counts=np.concatenate((instance.counts, np.maximum(self.before[:, twins].max(axis=0, initial=1), 1))),
-            class_names=None,
-            class2workload=None,
-            class2job=None,
-            job_names=(),
-            tasks_per_job=None,
-            task2class=None,
-            task_names=None,
-            **dict.fromkeys(("stock", "fee", "running", "max_moves")),
+            **dict.fromkeys(("stock", "fee", "max_moves")),
         )
         return expanded, twins, most
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.provisioning.pooled.program import Pooled, part_of, spread
+from schedgap.formulations.provisioning.pooled.program import Pooled, spread
 from schedgap.formulations.rows import Rows
 from schedgap.instances.errors import BackendError
+from schedgap.instances.provisioning.classes import part_of
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray

@@ -21,10 +21,10 @@ from schedgap.formulations.provisioning.limits import claimed, without_interfere
 from schedgap.formulations.provisioning.pooled.diving import dive
 from schedgap.formulations.provisioning.pooled.offered import reduced
 from schedgap.formulations.provisioning.pooled.packing import pack
-from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, part_of, spread
+from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, spread
 from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.provisioning.classes import merge_equal_classes
+from schedgap.instances.provisioning.classes import merge_equal_classes, part_of
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.offer import MOVES, STOCK
 from schedgap.instances.provisioning.solution import Provisioning

@@ -136,22 +136,6 @@ class Pooled:
         return Relaxed(found.x[-self.instance.num_types :], shares, value)
 
 
-def part_of(instance: ProvisioningInstance, classes: IntArray, counts: IntArray) -> ProvisioningInstance:
-    """Return the instance of some tasks only: of classes (P,) so many (P,)."""
-    return instance.replace(
-        name=f"{instance.name}, part",
-        demand=instance.demand[:, classes],
-        counts=counts,
-        class_names=None,
-        class2workload=None,
-        job_names=(),
-        class2job=None,
-        tasks_per_job=None,
-        task2class=None,
-        task_names=None,
-    )
-
-
 def spread(content: IntArray, classes: IntArray, number: int) -> IntArray:
     """(M, number) int64: contents (M, P) of some classes (P,) among all classes."""
     whole = np.zeros((content.shape[0], number), np.int64)

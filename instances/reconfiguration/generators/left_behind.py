@@ -53,52 +53,62 @@ def left_behind(trace: Trace, types: Mapping[str, Any], warm_s: int) -> tuple[Tr
 
 
 class _Cluster:
-    """Machines as they come and go. tasks : of each machine, its jobs' numbers of tasks."""
+    """Machines in the order of renting; one that is given back stays as a row without room.
+
+    O(rows) for each task, compiled, and O(the job's machines) for each end of a job.
+    """
 
     def __init__(self, trace: Trace, types: Mapping[str, Any]) -> None:
         self.trace = trace
         self.capacity, self.price = np.asarray(types["capacity"]), np.asarray(types["price"])
         self.family = np.asarray(types["type2family"])
-        self.kind: list[int] = []
+        self.kind = np.zeros(0, np.int64)
         self.free = np.zeros((0, self.capacity.shape[1]), np.int64)
-        self.tasks: list[dict[int, int]] = []
+        self.number: list[int] = []
+        # Of each job that runs, how many tasks are on which machine.
+        self.held: dict[int, dict[int, int]] = {}
         self.ends: list[tuple[int, int]] = []
 
     def pass_to(self, now: int) -> None:
         """End jobs up to a second, and give back machines without tasks."""
         while self.ends and self.ends[0][0] <= now:
-            j = heappop(self.ends)[1]
-            for m, tasks in enumerate(self.tasks):
-                self.free[m] += tasks.pop(j, 0) * self.trace.demand[j, self.family[self.kind[m]]]
-        used = [m for m, tasks in enumerate(self.tasks) if tasks]
-        self.kind, self.tasks = [self.kind[m] for m in used], [self.tasks[m] for m in used]
-        self.free = self.free[used]
+            job = heappop(self.ends)[1]
+            for m, count in self.held.pop(job).items():
+                self.number[m] -= count
+                self.free[m] += count * self.trace.demand[job, self.family[self.kind[m]]]
+                if not self.number[m]:
+                    self.free[m] = -1
 
     def place(self, job: int, end: int) -> None:
         """Place the tasks of a job that ends at that second."""
         heappush(self.ends, (end, job))
+        held = self.held[job] = {}
         for _ in range(int(self.trace.num_tasks[job])):
-            demand = self.trace.demand[job, self.family[np.array(self.kind, np.int64)]]
+            demand = self.trace.demand[job, self.family[self.kind]]
             rooms = np.flatnonzero(((demand >= 0) & (demand <= self.free)).all(axis=1))
             m = int(rooms[0]) if rooms.size else self._rented(job)
             self.free[m] -= self.trace.demand[job, self.family[self.kind[m]]]
-            self.tasks[m][job] = self.tasks[m].get(job, 0) + 1
+            self.number[m] += 1
+            held[m] = held.get(m, 0) + 1
 
     def running(self, left: IntArray) -> Running:
-        """Return the machines, of whose jobs the i-th is `left[i]`."""
-        number = {j: i for i, j in enumerate(left.tolist())}
-        entries = [(m, number[j], count) for m, tasks in enumerate(self.tasks) for j, count in tasks.items()]
+        """Return the machines with tasks, of whose jobs the i-th is `left[i]`."""
+        rows = np.flatnonzero(self.number)
+        machine = {m: e for e, m in enumerate(rows.tolist())}
+        job = {j: i for i, j in enumerate(left.tolist())}
+        entries = sorted((machine[m], job[j], count) for j, held in self.held.items() for m, count in held.items())
         table = np.array(entries, np.int64).reshape(-1, 3)
-        indptr = np.searchsorted(table[:, 0], np.arange(len(self.kind) + 1))
-        names = tuple(f"node-{m}" for m in range(len(self.kind)))
-        return Running(names, np.array(self.kind, np.int64), indptr, table[:, 1], table[:, 2])
+        indptr = np.searchsorted(table[:, 0], np.arange(rows.size + 1))
+        names = tuple(f"node-{e}" for e in range(rows.size))
+        return Running(names, self.kind[rows], indptr, table[:, 1], table[:, 2])
 
     def _rented(self, job: int) -> int:
         demand = self.trace.demand[job, self.family]
         fits = np.flatnonzero(((demand >= 0) & (demand <= self.capacity)).all(axis=1))
         cheapest = fits[np.argmin(self.price[fits])]
         group = fits[self.family[fits] == self.family[cheapest]]
-        self.kind.append(int(group[np.argmax(self.price[group])]))
-        self.free = np.concatenate((self.free, self.capacity[self.kind[-1]][None]))
-        self.tasks.append({})
-        return len(self.kind) - 1
+        kind = int(group[np.argmax(self.price[group])])
+        self.kind = np.append(self.kind, kind)
+        self.free = np.concatenate((self.free, self.capacity[kind][None]))
+        self.number.append(0)
+        return len(self.number) - 1

@@ -2,15 +2,10 @@
 
 import importlib.util
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 
-import psutil
 import pytest
 
 from schedgap.bench import run_suite
@@ -22,128 +17,12 @@ ELSEWHERE = TIMES | {"host", "peak_memory_mib", "output", "trajectory"}
 PLUGIN = Path(__file__).parents[1] / "plugins" / "cluster.py"
 
 
-class DaskCluster:
-    """A scheduler that gives up a run after its second worker, and two workers whose nannies start them again."""
-
-    name = "dask"
-
-    def __init__(self, folder, workers=2):
-        self.folder = folder
-        self.processes = []
-        file = folder / "scheduler.json"
-        self._start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", file)
-        wait_until(file.exists)
-        self.address = json.loads(file.read_text())["address"]
-        if workers:
-            self._start(
-                "dask_worker", self.address, "--nthreads", "1", "--nworkers", workers, "--local-directory", folder
-            )
-            wait_until(lambda: len(self.workers()) == workers)
-
-    def _start(self, module, *arguments):
-        code = f"from distributed.cli.{module} import main; main()"
-        environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
-        command = [sys.executable, "-c", code, *map(str, arguments), "--no-dashboard"]
-        with open(self.folder / f"{module}.log", "a") as log:
-            self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=self.folder))
-
-    def workers(self):
-        return [child for nanny in self.processes[1:] for child in below(nanny.pid) if "spawn_main" in line(child)]
-
-    def close(self):
-        for process in reversed(self.processes):
-            process.terminate()
-            process.wait(30)
-
-
-class RayCluster:
-    """One node for two runs at a time."""
-
-    name = "ray"
-
-    def __init__(self, folder):
-        command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--port", "6397"]
-        options = ["--num-cpus", "2", "--include-dashboard", "false", "--disable-usage-stats"]
-        with open(folder / "ray.log", "w") as log:
-            self.processes = [subprocess.Popen([*command, *options], stdout=log, stderr=log)]
-        self.address = "127.0.0.1:6397"
-        wait_until(lambda: "Ray runtime started" in (folder / "ray.log").read_text())
-
-    def workers(self):
-        return [child for child in below(self.processes[0].pid) if line(child).startswith("ray::perform")]
-
-    def close(self):
-        self.processes[0].terminate()
-        self.processes[0].wait(60)
-
-
-def wait_until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def below(pid):
-    try:
-        return psutil.Process(pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        return []
-
-
-def line(process):
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""
-
-
-def spawners(cluster):
-    """What the pools on the workers leave behind if nobody ends them."""
-    return [
-        child for process in cluster.processes for child in below(process.pid) if "isolation.spawner" in line(child)
-    ]
-
-
 def rows(out):
     path = out / FILE_NAME
     return [json.loads(row) for row in path.read_bytes().split(b"\n")[:-1]] if path.exists() else []
 
 
-@pytest.fixture
-def start_there(start_harness, cluster):
-    """Start a harness that has no other place for its runs."""
-
-    def start(suite, out, plugin=PLUGIN, *options, before=""):
-        options = ["--executor", cluster.name, "--address", cluster.address, *options]
-        return start_harness(suite, "--out", out, "--plugin", plugin, *options, before=before)
-
-    return start
-
-
-@pytest.fixture
-def run_there(start_there):
-    """Exit code and stderr of such a harness."""
-
-    def run(*arguments, **others):
-        harness = start_there(*arguments, **others)
-        _, complaint = harness.communicate(timeout=180)
-        return harness.returncode, complaint
-
-    return run
-
-
-@pytest.fixture(scope="module", params=[DaskCluster, RayCluster], ids=lambda kind: kind.name)
-def cluster(request, tmp_path_factory):
-    package = {"dask": "distributed", "ray": "ray"}[request.param.name]
-    if importlib.util.find_spec(package) is None:
-        pytest.skip(f"{package} is not installed: pip install 'schedgap[{request.param.name}]'")
-    started = request.param(tmp_path_factory.mktemp(request.param.name))
-    yield started
-    started.close()
-
-
-def test_rows_are_those_of_this_machine(tmp_path, write_suite, hostile, cluster, run_there):
+def test_rows_are_those_of_this_machine(tmp_path, write_suite, hostile, cluster, run_there, wait_until):
     methods = ["x-honest", "x-random", "patterns", "x-segfault", "x-unsupported", "x-wrong", "x-bomb"]
     suite = write_suite(methods, seeds=2)
     run_suite(suite, out=tmp_path / "here", plugins=[hostile])
@@ -157,7 +36,7 @@ def test_rows_are_those_of_this_machine(tmp_path, write_suite, hostile, cluster,
     assert there == here
     hosts = {path.stem for path in (tmp_path / "there" / "hosts").iterdir()}
     assert hosts == {row["host"] for row in rows(tmp_path / "there")}
-    wait_until(lambda: spawners(cluster) == [])
+    wait_until(lambda: cluster.spawners() == [])
 
 
 def test_limits_hold_there(tmp_path, write_suite, hostile, run_there):
@@ -175,7 +54,7 @@ def test_plugins_need_no_shared_disk(tmp_path, write_suite, run_there):
     assert file != str(PLUGIN)
 
 
-def test_a_killed_worker_loses_and_doubles_nothing(tmp_path, write_suite, cluster, start_there):
+def test_a_killed_worker_loses_and_doubles_nothing(tmp_path, write_suite, cluster, start_there, wait_until):
     suite, out = write_suite(["x-slow"], seeds=40), tmp_path / "out"
     harness = start_there(suite, out)
     wait_until(lambda: len(rows(out)) >= 5)
@@ -197,13 +76,13 @@ def test_a_run_that_kills_its_workers_is_one_row(tmp_path, write_suite, run_ther
     assert Counter(row["status"] for row in rows(tmp_path / "out")) == {"crashed": 1, "feasible": 1}
 
 
-def test_a_queue_that_ends_workers_is_no_crash(tmp_path, write_suite, start_harness):
+def test_a_queue_that_ends_workers_is_no_crash(tmp_path, write_suite, start_harness, wait_until, dask_cluster):
     """Both workers of a run go with their nannies, one after another, as at the end of a queue's wall time."""
     if importlib.util.find_spec("distributed") is None:
         pytest.skip("needs schedgap[dask]")
-    own = DaskCluster(tmp_path, workers=0)
+    own = dask_cluster(tmp_path, workers=0)
     for number in (1, 2):
-        own._start("dask_worker", own.address, "--nthreads", "1", "--name", number, "--local-directory", tmp_path)
+        own.start("dask_worker", own.address, "--nthreads", "1", "--name", number, "--local-directory", tmp_path)
     try:
         wait_until(lambda: len(own.workers()) == 2)
         suite, out = write_suite(["x-slow[pause_s=60.0]"], wall_s=100), tmp_path / "out"
@@ -211,13 +90,8 @@ def test_a_queue_that_ends_workers_is_no_crash(tmp_path, write_suite, start_harn
         before = "from schedgap.bench.executors import cluster_dask; cluster_dask.RESTART_S = 3;"
         harness = start_harness(suite, "--out", out, *place, before=before)
         for left in (2, 1):
-            wait_until(lambda: spawners(own) != [])
-            nannies = [each for each in own.processes[1:] if each.poll() is None]
-            assert len(nannies) == left
-            (busy,) = [nanny for nanny in nannies if any("isolation.spawner" in line(c) for c in below(nanny.pid))]
-            for process in (psutil.Process(busy.pid), *below(busy.pid)):
-                process.kill()
-            busy.wait()
+            wait_until(lambda: own.spawners() != [])
+            assert own.kill_busy() == left - 1
         printed, complaint = harness.communicate(timeout=60)
     finally:
         own.close()
@@ -227,16 +101,16 @@ def test_a_queue_that_ends_workers_is_no_crash(tmp_path, write_suite, start_harn
     assert rows(out) == []
 
 
-def test_interrupt_ends_the_runs_of_the_cluster(tmp_path, write_suite, cluster, start_there):
+def test_interrupt_ends_the_runs_of_the_cluster(tmp_path, write_suite, cluster, start_there, wait_until):
     suite, out = write_suite(["x-slow[pause_s=1.0]"], seeds=60), tmp_path / "out"
     harness = start_there(suite, out)
     wait_until(lambda: len(rows(out)) >= 2)
-    assert spawners(cluster) != []
+    assert cluster.spawners() != []
     harness.send_signal(signal.SIGINT)
     printed, complaint = harness.communicate(timeout=60)
     assert (harness.returncode, printed) == (130, "")
     assert complaint == "interrupted; what was recorded stays, the same command finishes the rest.\n"
-    wait_until(lambda: spawners(cluster) == [])
+    wait_until(lambda: cluster.spawners() == [])
     assert 2 <= len(rows(out)) < 60
 
 
@@ -251,7 +125,7 @@ cluster_dask.Future.result, cluster_dask.CONNECT_S = result, 1
 """
 
 
-def test_interrupt_while_an_answer_is_asked_for(tmp_path, write_suite, cluster, start_there):
+def test_interrupt_while_an_answer_is_asked_for(tmp_path, write_suite, cluster, start_there, wait_until):
     """The thread that waits for it does not keep the harness."""
     if cluster.name != "dask":
         pytest.skip("Ray brings the answer with the end")
@@ -262,7 +136,7 @@ def test_interrupt_while_an_answer_is_asked_for(tmp_path, write_suite, cluster, 
     printed, complaint = harness.communicate(timeout=60)
     assert (harness.returncode, printed) == (130, "")
     assert complaint == "interrupted; what was recorded stays, the same command finishes the rest.\n"
-    wait_until(lambda: spawners(cluster) == [])
+    wait_until(lambda: cluster.spawners() == [])
 
 
 def test_plugin_that_cannot_be_loaded_there(tmp_path, write_suite, run_there):
@@ -322,8 +196,8 @@ class TestNoCluster:
         assert said.startswith(f"ExecutorError: no Dask scheduler answers at {address} (")
         assert said.endswith("); start it, or mend --address.\n")
 
-    def test_no_workers(self, complaint, tmp_path):
-        empty = DaskCluster(tmp_path, workers=0)
+    def test_no_workers(self, complaint, tmp_path, dask_cluster):
+        empty = dask_cluster(tmp_path, workers=0)
         assert complaint("--address", empty.address) == (
             f"ExecutorError: the Dask scheduler at {empty.address} has no workers; start some.\n"
         )

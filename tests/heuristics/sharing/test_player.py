@@ -1,9 +1,7 @@
 """Playing policies: nothing of the future in an observation, wrong answers refused, the compiled ones reproduced."""
 
-import gc
 import inspect
 import textwrap
-import types
 from unittest import mock
 
 import numpy as np
@@ -85,7 +83,7 @@ def test_an_observation_is_the_present(drawn):
 
 
 class TestTheFuture:
-    SECRET_ARRIVAL, SECRET_WORK, SECRET_DEMAND, SECRET_WEIGHT = 39_916, 27_644, 937, 4_937
+    SECRETS = SECRET_ARRIVAL, SECRET_WORK, SECRET_DEMAND, SECRET_WEIGHT = 39_916, 27_644, 937, 4_937
 
     def instance(self):
         """Two jobs of many tasks early, one of its own kind much later."""
@@ -107,14 +105,13 @@ class TestTheFuture:
         )
 
     @pytest.mark.parametrize("knows", [(), ("durations",)])
-    def test_nothing_that_a_view_leads_to_has_it(self, knows):
+    def test_nothing_that_a_view_leads_to_has_it(self, knows, leads_to):
         instance = self.instance()
         found = []
 
         def decide(observation):
-            found.append(
-                (observation.now_ms >= self.SECRET_ARRIVAL, 2 in observation.job.tolist(), self.leads_to(observation))
-            )
+            secret = leads_to(observation, self.SECRETS)
+            found.append((observation.now_ms >= self.SECRET_ARRIVAL, 2 in observation.job.tolist(), secret))
             return first(observation)
 
         verify(instance, play(instance, decide, knows=knows).solution)
@@ -124,25 +121,6 @@ class TestTheFuture:
         # Once the job is there, the same search finds it.
         assert all(secret for _, there, secret in found if there)
         assert any(there for _, there, _ in found)
-
-    def leads_to(self, observation):
-        """Return what of the secret job can be reached from an observation."""
-        queue, known, secret = [observation], set(), []
-        skipped = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
-        while queue:
-            thing = queue.pop()
-            if id(thing) in known or isinstance(thing, skipped):
-                continue
-            known.add(id(thing))
-            queue.extend(gc.get_referents(thing))
-            # What slots hold is among the referents; what an array is a part of is not.
-            if isinstance(thing, np.ndarray):
-                queue.append(thing.base)
-                values = {self.SECRET_ARRIVAL, self.SECRET_WORK, self.SECRET_DEMAND, self.SECRET_WEIGHT}
-                secret.extend(values & set(thing.reshape(-1).tolist()))
-            elif isinstance(thing, str) and "secret" in thing:
-                secret.append(thing)
-        return secret
 
     def test_durations_are_given_only_to_who_declares_them(self):
         for knows in ((), ("durations",)):

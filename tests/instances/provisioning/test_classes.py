@@ -2,7 +2,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedgap.instances.provisioning import Provisioning, ProvisioningInstance, merge_equal_classes, table7, verify
+from schedgap.instances.provisioning import (
+    Provisioning,
+    ProvisioningInstance,
+    Running,
+    merge_equal_classes,
+    table7,
+    verify,
+)
+from schedgap.instances.provisioning.classes import part_of, with_classes
 from schedgap.instances.provisioning.ec2 import ec2_types
 
 
@@ -48,3 +56,13 @@ def test_restored_solution_costs_the_same(counts, labels, per_machine):
     restored = merged.restore(solution)
     assert verify(instance, restored) == verify(merged.instance, solution)
     assert restored.machine_type.shape[0] <= solution.machine_type.shape[0] + 2 * num_classes
+
+
+def test_a_part_has_nothing_of_the_other_classes(two_families):
+    running = Running(("n",), [0], [0, 1], [1], [1])
+    whole = two_families.replace(running=running, class_names=("a", "b", "c", "d")[: two_families.num_classes])
+    part = part_of(whole, np.array([1]), np.array([2]))
+    assert (part.num_tasks, part.class_names, part.running) == (2, None, None)
+    assert part.demand.tolist() == whole.demand[:, [1]].tolist()
+    changed = with_classes(whole, whole.demand[:, [1]], np.array([3]), class_names=("z",))
+    assert (changed.name, changed.class_names, changed.num_tasks) == (whole.name, ("z",), 3)

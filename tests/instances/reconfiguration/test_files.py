@@ -286,38 +286,3 @@ def test_counts_and_fees_of_machine_types(tmp_path):
         (0.357, 0.043, None),
     ]
     assert instance.digest != read_instance(written(tmp_path, DOCUMENT)).digest
-
-
-RUNNING = [{"name": "a", "type": "c", "counts": {"0": 1}}, {"name": "b", "type": "p", "counts": {}}]
-
-
-def test_running_machines_are_read_and_written(tmp_path):
-    instance = read_instance(written(tmp_path, {**DOCUMENT, "running": RUNNING}))
-    assert instance.running.names == ("a", "b")
-    assert instance.running.machine_type.tolist() == [1, 0]
-    assert instance.is_running().tolist() == [True, False, False]
-    write_instance(instance, tmp_path / "again.json")
-    assert json.loads((tmp_path / "again.json").read_text())["running"] == RUNNING
-    assert read_instance(tmp_path / "again.json").digest == instance.digest
-
-
-def test_running_machines_stay_beside_many_jobs(tmp_path, begun):
-    instance = begun(alibaba_like(INLINE + 1), 1)
-    assert instance.is_running().any()
-    write_instance(instance, tmp_path / "many.json")
-    assert "jobs_file" in json.loads((tmp_path / "many.json").read_text())
-    assert read_instance(tmp_path / "many.json").digest == instance.digest
-
-
-@pytest.mark.parametrize(
-    ("machine", "message"),
-    [
-        ({"name": "a", "type": "d", "counts": {}}, "running machine a names type 'd', which the file has not; add it."),
-        ({"name": "a", "type": "c", "counts": {"3": 1}}, "running machine a names job '3', which the file has not"),
-        ({"name": "a", "type": "c", "counts": {"2": 2}}, "job 2 is on a running machine and arrives at 700 s"),
-        ({"name": "a", "type": "c", "counts": {"0": 0}}, "running.0.counts.0"),
-    ],
-)
-def test_running_machines_that_cannot_be_are_refused(tmp_path, machine, message):
-    with pytest.raises(InstanceError, match=message):
-        read_instance(written(tmp_path, {**DOCUMENT, "running": [machine]}))

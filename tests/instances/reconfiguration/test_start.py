@@ -1,11 +1,14 @@
 """Machines that run at second 0: what an instance says of them, and what cannot be."""
 
+import json
+
 import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.running import Running
-from schedgap.instances.reconfiguration import RECONFIGURATION
+from schedgap.instances.reconfiguration import RECONFIGURATION, alibaba_like
+from schedgap.instances.reconfiguration.files import read_instance, write_instance
 
 
 def starting(two_jobs, content=((2, 0), (0, 0)), kinds=(0, 0), **changes):
@@ -88,3 +91,44 @@ def test_running_machines_are_among_those_that_can_be_had(two_jobs):
     starting(two_jobs, catalogue=catalogue.replace(stock=[2]))
     with pytest.raises(InstanceError, match="2 machines of type four run, its count is 1; running machines are among"):
         starting(two_jobs, catalogue=catalogue.replace(stock=[1]))
+
+
+@pytest.fixture
+def document(tmp_path, two_jobs):
+    """The file of an instance with machines a and b, and what it says."""
+    path = tmp_path / "i.json"
+    write_instance(starting(two_jobs), path)
+    return path, json.loads(path.read_text())
+
+
+def test_they_are_read_and_written(document, two_jobs):
+    path, written = document
+    assert written["running"] == [
+        {"name": "a", "type": "four", "counts": {"0": 2}},
+        {"name": "b", "type": "four", "counts": {}},
+    ]
+    assert read_instance(path).digest == starting(two_jobs).digest
+
+
+def test_they_stay_beside_many_jobs(tmp_path, begun):
+    instance = begun(alibaba_like(10_001), 1)
+    assert instance.is_running().any()
+    write_instance(instance, tmp_path / "many.json")
+    assert "jobs_file" in json.loads((tmp_path / "many.json").read_text())
+    assert read_instance(tmp_path / "many.json").digest == instance.digest
+
+
+@pytest.mark.parametrize(
+    ("machine", "message"),
+    [
+        ({"type": "d", "counts": {}}, "running machine a names type 'd', which the file has not; add it."),
+        ({"type": "four", "counts": {"3": 1}}, "running machine a names job '3', which the file has not"),
+        ({"type": "four", "counts": {"0": 1}}, "1 of the 2 tasks of job 0 are on running machines; put all there"),
+        ({"type": "four", "counts": {"0": 0}}, "running.0.counts.0"),
+    ],
+)
+def test_files_of_what_cannot_be_are_refused(document, machine, message):
+    path, written = document
+    path.write_text(json.dumps({**written, "running": [{"name": "a", **machine}]}))
+    with pytest.raises(InstanceError, match=message):
+        read_instance(path)

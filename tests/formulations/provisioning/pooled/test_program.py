@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.provisioning.pooled.program import Pooled, part_of, spread
+from schedgap.formulations.provisioning.pooled.program import Pooled, spread
 from schedgap.instances.provisioning import ProvisioningInstance
 
 
@@ -115,8 +115,5 @@ def test_a_relaxation_without_time_is_none():
     assert Pooled(instance, by_type=True).relax(0.0) is None
 
 
-def test_parts_and_their_contents():
-    instance = ProvisioningInstance("p", ("cpu",), ("f",), ("t",), [0], [[8]], [4], [[[3], [2], [1]]], [2, 4, 6])
-    part = part_of(instance, np.array([0, 2]), np.array([1, 5]))
-    assert (part.demand.tolist(), part.counts.tolist()) == ([[[3], [1]]], [1, 5])
+def test_contents_of_a_part():
     assert spread(np.array([[1, 5]]), np.array([0, 2]), 3).tolist() == [[1, 0, 5]]
