@@ -21,7 +21,7 @@ from schedgap.formulations.provisioning.limits import claimed, without_interfere
 from schedgap.formulations.provisioning.pooled.diving import dive
 from schedgap.formulations.provisioning.pooled.offered import reduced
 from schedgap.formulations.provisioning.pooled.packing import pack
-from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, spread
+from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, Rented, spread
 from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes, part_of
@@ -51,6 +51,8 @@ MOST_RUINED, LEAST_LOSS = 25, 1e-4
 # What is spared of each machine first, the least difference that is tried, and the most, in average tasks.
 FIRST_SPARE, LEAST_SPARE, MOST_SPARE = 0.1, 0.02, 30.0
 MAX_DEPTH = 8
+# Times a machine that some are taken apart without gain, after which none are any more.
+PATIENCE = 10
 MAX_CLASSES = 3_000
 # Shares of classes on types up to which the program by types is solved as soon as that by families, and rents better.
 FEW_SHARES = 2_000
@@ -118,7 +120,9 @@ class Renting(Search):
         if self.objective is None:
             self.improve(*_alone(self.instance))
         families = Pooled(self.instance, by_type=False)
-        self._try(families, 0.0, FIRST_S)
+        rented = self._rented(families, 0.0, FIRST_S)
+        if rented.machines is not None and not self._is_dear(rented):
+            self._fill(rented.machines)
         end = self.start + LAST_SHARE * self.limit_s
         if self.instance.num_types * self.instance.num_classes <= MAX_SHARES and self.instance.num_types > 1:
             self._ruin(end)
@@ -151,7 +155,9 @@ class Renting(Search):
         # Not from a better start, if there was one: what other methods found is hard to improve by taking machines apart.
         types, content = self._recreated(instance, rng, FIRST_SHARE * self.limit_s, end, by_type=is_small)
         self.improve(types, content)
-        while self.is_open and time.perf_counter() < end - LEAST_S:
+        idle, known = 0, self.objective
+        while self.is_open and time.perf_counter() < end - LEAST_S and idle < PATIENCE * types.size:
+            idle, known = (idle + 1, known) if self.objective == known else (0, self.objective)
             loss = np.maximum(instance.price[types] - content @ relaxed.value, LEAST_LOSS * instance.price[types])
             number = int(rng.integers(1, min(MOST_RUINED, types.size) + 1))
             ruined = np.zeros(types.size, np.bool_)
@@ -192,33 +198,34 @@ class Renting(Search):
         low, high, step, spare = 0.0, np.inf, FIRST_SPARE, 0.0
         limit_s = max(PROGRAM_S, PROGRAM_SHARE * self.limit_s)
         while self.is_open and time.perf_counter() < end and low < MOST_SPARE and high - low > LEAST_SPARE:
-            is_whole = self._try(program, spare, limit_s)
-            if is_whole is None:
+            rented = self._rented(program, spare, limit_s)
+            if rented.machines is None:
                 return
-            if is_whole and spare == 0:
-                # The program's solution was too dear: it takes more time.
+            if spare == 0 and self._is_dear(rented):
                 limit_s *= 2
                 continue
-            if is_whole:
+            if self._fill(rented.machines):
                 high = spare
             else:
                 low, step = spare, 2 * step
             spare = low + step if high == np.inf else (low + high) / 2
 
-    def _try(self, program: Pooled, spare: float, limit_s: float) -> bool | None:
-        """Rent with so much to spare and pack; returns whether nothing was left, None where the program had no answer.
-
-        Machines far dearer than the bound hold everything, surely, and are not packed.
-        """
+    def _rented(self, program: Pooled, spare: float, limit_s: float) -> Rented:
+        """Rent with so much to spare."""
         self.programs += 1
         rented = program.solve(spare, min(self.left_s, limit_s), self.threads)
         if spare == 0:
             self.raise_bound(rented.bound)
-        if rented.machines is None:
-            return None
-        if spare == 0 and rented.machines @ self.instance.price > (1 + DEAR) * self.bound:
-            return True
-        types, content, is_whole = self._packed(self.instance, rented.machines, MAX_DEPTH)
+        return rented
+
+    def _is_dear(self, rented: Rented) -> bool:
+        """Whether machines cost far more than they had to if their program had more time: they hold everything, surely."""
+        assert rented.machines is not None
+        return rented.is_cut and bool(rented.machines @ self.instance.price > (1 + DEAR) * self.bound)
+
+    def _fill(self, machines: IntArray) -> bool:
+        """Pack on machines (K,) of each type; returns whether nothing was left."""
+        types, content, is_whole = self._packed(self.instance, machines, MAX_DEPTH)
         self.improve(types, content)
         return is_whole
 

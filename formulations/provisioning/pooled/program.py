@@ -24,6 +24,7 @@ from schedgap.formulations.provisioning.bounds import family_blocks, type_blocks
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import BackendError
+from schedgap.instances.method import Status
 from schedgap.instances.provisioning.objective import price_step
 
 if TYPE_CHECKING:
@@ -38,10 +39,14 @@ MAX_SHARES = 100_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rented:
-    """machines : (K,) int64 of each type, or None. bound : micro-dollars, proven only where nothing is spared."""
+    """machines : (K,) int64 of each type, or None. bound : micro-dollars, proven only where nothing is spared.
+
+    is_cut : whether the time was over before the program was solved.
+    """
 
     machines: IntArray | None
     bound: int
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +123,8 @@ class Pooled:
             # HiGHS refuses programs whose numbers are too far apart.
             return Rented(None, 0)
         machines = None if found.x is None else np.rint(found.x[-self.instance.num_types :]).astype(np.int64)
-        return Rented(machines, proven_cost(found.bound) * model.objective_scale)
+        is_cut = found.status is Status.FEASIBLE and found.unproven is None
+        return Rented(machines, proven_cost(found.bound) * model.objective_scale, is_cut)
 
     def relax(self, time_limit_s: float) -> Relaxed | None:
         """Solve the linear program, machines in shares too, in the time given; None if the solver has no answer."""

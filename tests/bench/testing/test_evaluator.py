@@ -189,7 +189,7 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     search["main"](2)
     first, *_, last = capsys.readouterr().out.splitlines()
     scores = [float(number) for number in re.findall(r"0\.\d{4}", f"{first} {last}")]
-    # Bounds are proven within ten seconds each, on a busy machine not quite as high.
+    # Bounds are proven within three seconds each, on a busy machine not quite as high.
     assert scores == pytest.approx([0.9162, 0.9102, 0.9102], abs=1e-3)
     found = tmp_path / "candidate.py"
     written = (EXAMPLE / "candidate.py").read_text()

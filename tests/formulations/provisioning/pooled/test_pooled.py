@@ -56,6 +56,14 @@ def test_numbers_too_large_for_a_solver_leave_each_task_alone_or_better():
     assert found.bound <= 2 * 10**15 + 1 <= verify(instance, found.solution) <= 2 * 10**15 + 3
 
 
+def test_where_nothing_is_proven_it_ends_all_the_same():
+    """Two pairs and one alone are best, and no program says so: it gives up long before a minute is over."""
+    instance = ProvisioningInstance("few", ("cpu",), ("f",), ("t", "u"), [0, 0], [[5], [7]], [7, 11], [[[3]]], [5])
+    found = pooled(instance, time_limit_s=60.0)
+    assert verify(instance, found.solution) == 29 > found.bound
+    assert found.details["programs"] < 2000
+
+
 def test_classes_equal_on_the_machines_that_stay_are_restored():
     demand = np.array([[[2, 2], [2, 2]], [[2, 3], [3, 2]]])
     instance = ProvisioningInstance(
