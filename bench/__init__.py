@@ -10,7 +10,6 @@
     run_suite("smoke")                   # `schedgap list suites` names them all
 
 `help(gap)` and `help(run_suite)` say all. Names are loaded on first use, so that importing the package costs nothing.
-`schedgap` itself is a namespace without code, so the version is here: `schedgap.bench.__version__`.
 """
 
 from __future__ import annotations
@@ -66,8 +65,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        return import_module("importlib.metadata").version("schedgap")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"schedgap.bench.{_MODULES[name]}"), name)

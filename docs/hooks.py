@@ -40,10 +40,10 @@ def on_startup(**_: Any) -> None:
     """Link the sources so that they are one package, as `.ci/lint` does: the site is the same however that is installed."""
     package = ROOT / "build" / "api" / "schedgap"
     package.mkdir(parents=True, exist_ok=True)
-    for floor in FLOORS:
-        link = package / floor
+    for part in (*(ROOT / floor for floor in FLOORS), *(ROOT / "bench" / "schedgap").glob("*.py")):
+        link = package / part.name
         link.unlink(missing_ok=True)
-        link.symlink_to(ROOT / floor)
+        link.symlink_to(part)
 
 
 def on_files(files: Files, config: Any) -> Files:

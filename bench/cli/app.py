@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+import schedgap
 from schedgap.instances.errors import SchedgapError
 
 if TYPE_CHECKING:
@@ -113,8 +114,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        # Not above: it takes as long to import as a fifth of `--help`.
-        typer.echo(f"schedgap {import_module('importlib.metadata').version('schedgap')}")
+        typer.echo(f"schedgap {schedgap.__version__}")
         raise typer.Exit
 
 

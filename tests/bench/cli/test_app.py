@@ -191,7 +191,7 @@ def test_help_is_light_and_version_is_told():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("HEAVY\n")
     assert "generate" in done.stdout
-    version = [sys.executable, "-m", "schedgap.bench", "--version"]
+    version = [sys.executable, "-m", "schedgap", "--version"]
     done = subprocess.run(version, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("schedgap 0.")
 
