@@ -83,6 +83,16 @@ def on_page_markdown(markdown: str, page: Any, files: Files, **_: Any) -> str:
     return LINK.sub(to_site, markdown)
 
 
+def on_post_page(output: str, **_: Any) -> str:
+    """Name the theme's search, which has the role of a dialog and no name."""
+    return output.replace('data-md-component="search" role', 'data-md-component="search" aria-label="Search" role')
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """Do the same on the page for what is not found."""
+    return on_post_page(output_content)
+
+
 def _page(notebook: Path) -> str:
     """Return a notebook as a page: text, code, and what the code shows, as HTML where it is a table."""
     parts = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,30 @@ if TYPE_CHECKING:
     from schedgap.instances.reconfiguration import ReconfigurationInstance
 
 ROOT = Path(__file__).resolve().parent.parent
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+# Controls whose text is wider than they are; of a choice, the option that is shown.
+CUT = """
+const drawn = document.createElement('canvas').getContext('2d');
+const wide = (node) => {
+  const style = getComputedStyle(node);
+  const room = node.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  if (node.tagName !== 'SELECT') return node.scrollWidth - node.clientWidth;
+  drawn.font = style.font;
+  return drawn.measureText(node.selectedOptions[0].text).width - room;
+};
+return [...document.querySelectorAll('button, select, input')]
+  .filter((node) => node.checkVisibility() && wide(node) > 1)
+  .map((node) => `${node.outerHTML.slice(0, 200)} by ${wide(node)}`);
+"""
 
 
 def pytest_configure() -> None:
@@ -105,3 +130,61 @@ def begun() -> Callable[..., ReconfigurationInstance]:
         return instance.replace(arrival_s=arrival_s, running=running)
 
     return made
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    binary = shutil.which("chromium") or shutil.which("chromium-browser")
+    driver = shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("chromium and chromedriver are not installed (Debian: chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield chrome
+    chrome.quit()
+
+
+@pytest.fixture
+def show(browser):
+    """Give the browser's window a size and a theme."""
+
+    def set_up(width, height, theme):
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = [{"name": "prefers-color-scheme", "value": theme}]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    return set_up
+
+
+@pytest.fixture
+def settle(browser):
+    """Wait until a scroll has been drawn: tips go away with it."""
+    script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))"
+    return lambda: browser.execute_async_script(script)
+
+
+@pytest.fixture
+def complaints(browser):
+    """Return what is wrong with the open page: errors, what is wider than the window, cut controls, what axe finds."""
+    axe_core = pytest.importorskip("axe_core_python.selenium", reason="axe-core-python is not installed")
+
+    def find():
+        page_width, inside = "document.documentElement.scrollWidth", "document.documentElement.clientWidth"
+        wider = browser.execute_script(f"return {page_width} - {inside}")
+        found = axe_core.Axe().run(browser)
+        assert found["passes"]
+        severe = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+        return [
+            *browser.get_log("browser"),
+            *([f"{wider} pixels wider than the window"] if wider else []),
+            *browser.execute_script(CUT),
+            *((one["id"], node["html"][:200]) for one in severe for node in one["nodes"]),
+        ]
+
+    return find

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -173,35 +172,6 @@ def mapped(measured, make_record) -> Results:
     return Results(measured.directory, suite, (), records, len(records), {})
 
 
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    binary = shutil.which("chromium") or shutil.which("chromium-browser")
-    driver = shutil.which("chromedriver")
-    if binary is None or driver is None:
-        pytest.skip("chromium and chromedriver are not installed (Debian: chromium, chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield chrome
-    chrome.quit()
-
-
 @pytest.fixture(scope="session")
 def address(results, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
@@ -219,26 +189,6 @@ def page(browser, address, show):
     browser.get_log("browser")
     browser.get(address)
     return browser
-
-
-@pytest.fixture
-def show(browser):
-    """Give the browser's window a size and a theme."""
-
-    def set_up(width, height, theme):
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        features = [{"name": "prefers-color-scheme", "value": theme}]
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-    return set_up
-
-
-@pytest.fixture
-def settle(browser):
-    """Wait until a scroll has been drawn: tips go away with it."""
-    script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))"
-    return lambda: browser.execute_async_script(script)
 
 
 def _curved(*tops):
