@@ -10,13 +10,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from pydantic import TypeAdapter
 
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs import answers, protocol
+from schedgap.bench.records import host
 from schedgap.bench.records.journal import VERDICT_SCHEMA
 from schedgap.bench.records.kinds import KINDS
 from schedgap.bench.records.record import LACKING, RUN_SCHEMA
-from schedgap.bench.suites import suite
+from schedgap.bench.statistics import history
+from schedgap.bench.suites import results, suite
 from schedgap.instances.documents import DOCUMENTS
 from schedgap.instances.errors import InstanceError, did_you_mean
 
@@ -29,6 +32,9 @@ ABOUT = {
     suite.SCHEMA: "a suite, which is written as TOML",
     RUN_SCHEMA: "a run: a line of a journal",
     VERDICT_SCHEMA: "claims that contradict each other: a line of a journal",
+    results.PLAN_SCHEMA: "the plan of a suite's runs, beside their journal",
+    host.HOST_SCHEMA: "a machine that did runs, and its software",
+    history.SCHEMA: "an entry of a history: a line",
     answers.SCHEMA: "what a program prints that solves an instance",
     protocol.SCHEMA: "what a program prints that is asked at each decision, a line each",
 }
@@ -60,9 +66,13 @@ def json_schema(name: str) -> dict[str, Any]:
 def _of_the_harness(name: str) -> dict[str, Any]:
     if name == suite.SCHEMA:
         return suite.Suite.model_json_schema()
+    if name == results.PLAN_SCHEMA:
+        return TypeAdapter(results.PlanDocument).json_schema()
     kinds: Mapping[str, list[Any]] = {
         RUN_SCHEMA: [_row(name, KINDS)],
         VERDICT_SCHEMA: [_row(name, {"keys": list[str], "reason": str})],
+        host.HOST_SCHEMA: [host.HostFacts],
+        history.SCHEMA: [history.Entry],
         answers.SCHEMA: [_readable(answers.Answer)],
         protocol.SCHEMA: [protocol.Greeting, _readable(protocol.Answer)],
     }

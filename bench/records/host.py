@@ -10,7 +10,7 @@ import subprocess
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import psutil
 
@@ -19,8 +19,25 @@ from schedgap.instances.errors import JournalError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-HOST_SCHEMA = "schedgap/host/1"
+HOST_SCHEMA: Literal["schedgap/host/1"] = "schedgap/host/1"
 PACKAGES = ("schedgap", "numpy", "scipy", "numba", "highspy", "ortools", "pulp", "joblib")
+
+
+class HostFacts(TypedDict):
+    """A host's file. processors : logical ones, of which `affinity` may be used. commit : of a checkout, None elsewhere."""
+
+    schema: Literal["schedgap/host/1"]
+    name: str
+    system: str
+    machine: str
+    processor: str
+    processors: int | None
+    affinity: list[int]
+    cores: int | None
+    memory_mib: int
+    python: str
+    packages: dict[str, str | None]
+    commit: str | None
 
 
 @cache
@@ -33,7 +50,7 @@ def package_version(name: str) -> str | None:
 
 
 @cache
-def host_facts() -> Mapping[str, Any]:
+def host_facts() -> HostFacts:
     """Return what is known of this host; nothing that changes from run to run."""
     return {
         "schema": HOST_SCHEMA,

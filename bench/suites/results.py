@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 import msgspec
 from pydantic import ValidationError
+from typing_extensions import TypedDict
 
 from schedgap.bench.programs.program import Program
 from schedgap.bench.records.contradictions import judged_together
@@ -28,8 +29,18 @@ if TYPE_CHECKING:
     from schedgap.bench.records.record import Record
     from schedgap.bench.suites.shard import Shard
 
-PLAN_SCHEMA = "schedgap/plan/1"
+PLAN_SCHEMA: Literal["schedgap/plan/1"] = "schedgap/plan/1"
 FILE_NAME = "plan.json"
+
+
+class PlanDocument(TypedDict):
+    """The file of a plan. keys : of all runs, in order. shard : that was asked for, where it was one."""
+
+    schema: Literal["schedgap/plan/1"]
+    command: list[str]
+    suite: Suite
+    keys: list[str]
+    shard: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,10 +8,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from schedgap.bench import run_suite
 from schedgap.bench.cli.app import main
 from schedgap.bench.programs import answers, protocol
 from schedgap.bench.records.journal import VERDICT_SCHEMA
 from schedgap.bench.schemas import json_schema, schema_names
+from schedgap.bench.statistics.history import append_entry, entry_of
+from schedgap.bench.suites.results import read_results
 from schedgap.bench.suites.suite import Suite, read_suite
 from schedgap.instances.documents import DOCUMENTS
 from schedgap.instances.errors import InstanceError, SchedgapError
@@ -70,6 +73,18 @@ def test_journals(checkers, path):
     assert rows
     for row in rows[:: max(1, len(rows) // 50)]:
         checkers[row["schema"]].validate(row)
+
+
+def test_files_beside_a_journal(checkers, write_suite, tmp_path):
+    out = tmp_path / "out"
+    results = run_suite(write_suite(["no-packing"]), out=out, jobs=1, shard="1/1")
+    plan = json.loads((out / "plan.json").read_text())
+    checkers["schedgap/plan/1"].validate(plan)
+    assert not checkers["schedgap/plan/1"].is_valid({**plan, "suite": {**plan["suite"], "methods": 3}})
+    (host,) = (out / "hosts").glob("*.json")
+    checkers["schedgap/host/1"].validate(json.loads(host.read_text()))
+    append_entry(tmp_path / "history.jsonl", entry_of(read_results(results.directory), commit="c"))
+    checkers["schedgap/history/1"].validate(json.loads((tmp_path / "history.jsonl").read_text()))
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENTS))
