@@ -5,13 +5,19 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test coverage benchmarks gate baseline lint docs clean
 
-$(VENV)/installed: pyproject.toml constraints.txt
+# Modules are compiled when they are first imported, not all of them now: half of the time until the first table.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile --constraint constraints.txt
+
+$(VENV)/usable: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt -e '.[dev]'
+	$(PIP) -e .
 	touch $@
 
-demo: $(VENV)/installed
+$(VENV)/installed: $(VENV)/usable
+	$(PIP) -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/usable
 	$(BIN)/schedgap run eva-table4
 
 test: $(VENV)/installed
