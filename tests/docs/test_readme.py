@@ -34,7 +34,8 @@ def checkout(tmp_path_factory):
     program = folder / ".venv" / "bin" / "schedgap"
     program.write_text(PROGRAM.format(folder / ".venv" / "bin" / "python"))
     program.chmod(0o755)
-    (folder / ".venv" / "installed").touch()
+    for step in ("usable", "installed"):
+        (folder / ".venv" / step).touch()
     return folder
 
 
