@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,8 +34,9 @@ from schedgap.formulations.provisioning.column_generation.column_generation impo
 from schedgap.formulations.provisioning.fallback import cheap_bound
 from schedgap.formulations.provisioning.limits import claimed, too_expensive, without_interference
 from schedgap.formulations.provisioning.multiples import with_large_machines
+from schedgap.formulations.provisioning.search import Search
 from schedgap.formulations.trusted import proven_cost
-from schedgap.instances.method import Incumbent, Outcome, Status, method
+from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import objective, price_step
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from schedgap.formulations.provisioning.arc_flow.flow_relaxation import FlowBound
     from schedgap.instances.arrays import FloatArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.solution import Provisioning
 
 # The first window in shares of the bound, and how windows grow.
 FIRST_WINDOW = 2e-5
@@ -65,24 +65,23 @@ class Box:
     found: FlowBound
 
 
-@dataclass(slots=True, eq=False)
-class WindowSearch:
-    """The search over windows: the best solution, the proven bound, and how they came."""
+class WindowSearch(Search):
+    """The search over windows, until `deadline`, which may be infinite."""
 
-    instance: ProvisioningInstance
-    graphs: tuple[FlowGraph, ...]
-    backend: str
-    threads: int
-    start: float
-    deadline: float
-    best: Provisioning | None = None
-    best_cost: int | None = None
-    bound: int = 0
-    windows: int = 0
-    models: int = 0
-    kept_arcs: int = 0
-    unproven: str | None = None
-    trajectory: list[Incumbent] = field(default_factory=list)
+    def __init__(
+        self,
+        instance: ProvisioningInstance,
+        graphs: tuple[FlowGraph, ...],
+        backend: str,
+        threads: int,
+        start: float,
+        deadline: float,
+    ) -> None:
+        super().__init__(start, deadline - start)
+        self.instance, self.graphs, self.backend, self.threads = instance, graphs, backend, threads
+        self.deadline = deadline
+        self.windows = self.models = self.kept_arcs = 0
+        self.unproven: str | None = None
 
     @property
     def num_arcs(self) -> int:
@@ -99,17 +98,17 @@ class WindowSearch:
         if root.units is None:
             return
         width = max(step, round(FIRST_WINDOW * self.bound))
-        while self.best_cost is None or self.bound < self.best_cost:
+        while not self.is_proven:
             most = self.bound + width
-            if self.best_cost is not None:
-                most = min(most, self.best_cost - step)
+            if self.objective is not None:
+                most = min(most, self.objective - step)
             self.windows += 1
             width *= GROWTH
             boxes = self._boxes(relaxation, most)
             if boxes is None:
                 return
             is_open = any(box.found.bound <= most for box in boxes)
-            if is_open and self.best_cost is None and self.num_arcs > FEW_ARCS:
+            if is_open and self.objective is None and self.num_arcs > FEW_ARCS:
                 self._find_first()
                 continue
             if not self._solve_window(relaxation, boxes, most - most % step):
@@ -122,7 +121,7 @@ class WindowSearch:
             seconds = min(seconds, FIRST_SHARE * (self.deadline - self.start), self.deadline - time.perf_counter())
         found = column_generation(self.instance, time_limit_s=max(0.0, seconds), threads=self.threads)
         assert found.solution is not None
-        self._keep(found.solution)
+        self.keep(found.solution, objective(self.instance, found.solution))
         assert found.bound is not None
         self.raise_bound(int(found.bound))
 
@@ -144,10 +143,10 @@ class WindowSearch:
             result = solve(flow.model, self.backend, time_limit_s=left, threads=self.threads, warm_start=warm)
             solution = None if result.x is None else flow.solution(result.x)
             if solution is not None:
-                self._keep(solution)
-                assert self.best_cost is not None
-                most = min(most, self.best_cost - step)
-                reached = min(reached, self.best_cost)
+                self.keep(solution, objective(self.instance, solution))
+                assert self.objective is not None
+                most = min(most, self.objective - step)
+                reached = min(reached, self.objective)
             self.unproven = result.unproven
             here = reached if result.status is Status.INFEASIBLE else box.found.bound
             here = max(here, proven_cost(result.bound) * step)
@@ -188,21 +187,6 @@ class WindowSearch:
                     return None
                 boxes.append(Box(low.copy(), high.copy(), found))
         return sorted(boxes, key=lambda box: box.found.bound)
-
-    def _keep(self, solution: Provisioning) -> None:
-        cost = objective(self.instance, solution)
-        if self.best_cost is None or cost < self.best_cost:
-            self.best, self.best_cost = solution, cost
-            self._note()
-
-    def raise_bound(self, bound: int) -> None:
-        """Take a proven bound if it is better."""
-        if bound > self.bound:
-            self.bound = bound
-            self._note()
-
-    def _note(self) -> None:
-        self.trajectory.append(Incumbent(time.perf_counter() - self.start, self.best_cost, self.bound))
 
 
 @method(

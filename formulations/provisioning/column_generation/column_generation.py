@@ -27,8 +27,9 @@ from schedgap.formulations.provisioning.column_generation.neighbourhood import N
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.column_generation.repacking import Repacking
 from schedgap.formulations.provisioning.limits import too_expensive
+from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import Incumbent, Outcome, Status, method
+from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import cost
@@ -88,54 +89,36 @@ def column_generation(
     return search.outcome()
 
 
-class ColumnGeneration:
-    """One run: the incumbent, the bound and the clock. All in the instance whose equal classes are merged."""
+class ColumnGeneration(Search):
+    """One run, in the instance whose equal classes are merged; from the beginning there is a solution."""
+
+    best: Provisioning
+    objective: int
 
     def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None, threads: int) -> None:
-        self.started = time.perf_counter()
+        super().__init__(time.perf_counter(), UNLIMITED_S if time_limit_s is None else time_limit_s)
         self.is_limited = time_limit_s is not None
-        self.limit_s = UNLIMITED_S if time_limit_s is None else time_limit_s
-        self.deadline = self.started + self.limit_s
+        self.deadline = self.start + self.limit_s
         self.merged = merge_equal_classes(instance)
         self.instance = self.merged.instance
         assert self.instance.reservation_type is not None
         alone = np.eye(self.instance.num_classes, dtype=np.int64)
-        self.solution = Provisioning.from_patterns(self.instance.reservation_type, self.instance.counts, alone)
-        self.objective = cost(self.instance, self.solution)
-        self.trajectory: list[Incumbent] = []
+        self.improve(Provisioning.from_patterns(self.instance.reservation_type, self.instance.counts, alone))
         self.relaxation = Relaxation(self.instance, threads=threads)
-        self.build_s = time.perf_counter() - self.started
+        self.build_s = time.perf_counter() - self.start
         self.relaxation.start(self.deadline)
-        self.bound = self.relaxation.bound
+        self.raise_bound(self.relaxation.bound)
         self.is_small = self.instance.num_classes <= FEW_CLASSES
         self.details: dict[str, int] = {"nodes": 0, "neighbourhoods": 0}
-        self.record()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the incumbent is proven optimal or the time is up."""
-        return self.bound >= self.objective or time.perf_counter() >= self.deadline
-
-    def record(self) -> None:
-        """Note what is known now."""
-        elapsed = time.perf_counter() - self.started
-        self.trajectory.append(Incumbent(elapsed, self.objective, self.bound))
 
     def improve(self, solution: Provisioning | None) -> None:
-        """Take a solution if it is cheaper than the incumbent."""
-        if solution is not None and (paid := cost(self.instance, solution)) < self.objective:
-            self.solution, self.objective = solution, paid
-            self.record()
-
-    def raise_bound(self, bound: int) -> None:
-        """Take a proven bound if it is better."""
-        if bound > self.bound:
-            self.bound = bound
-            self.record()
+        """Take a solution if it is cheaper than the best."""
+        if solution is not None:
+            self.keep(solution, cost(self.instance, solution))
 
     def run(self, patience: int) -> None:
         """Local search, relaxation, dives and the program over the patterns once; then all parts in turns."""
-        if self.is_over:
+        if not self.is_open:
             return
         repacking = self.repack(None, min(REPACKING_SHARE * self.limit_s, TURN_S))
         self.relaxation.solve(self.deadline_in(RELAXATION_SHARE * self.limit_s), cutoff=self.objective)
@@ -144,10 +127,10 @@ class ColumnGeneration:
         if self.is_small:
             self.round(self.deadline_in(MIP_SHARE * self.limit_s))
         repacking.duals = duals
-        neighbourhood = Neighbourhood(self.instance, self.solution, duals)
+        neighbourhood = Neighbourhood(self.instance, self.best, duals)
         branching = Branching(self.relaxation)
         idle = 0
-        while not self.is_over and (self.is_limited or idle < patience):
+        while self.is_open and (self.is_limited or idle < patience):
             before = self.objective, self.bound
             self.branch(branching)
             self.repack(repacking, TURN_S)
@@ -161,17 +144,17 @@ class ColumnGeneration:
     def round(self, deadline: float) -> None:
         """Look for a solution near the relaxation: dives while they gain, then the program over the patterns."""
         before = self.objective + 1
-        while not self.is_over and self.objective < before:
+        while self.is_open and self.objective < before:
             before = self.objective
             self.improve(dive(self.relaxation, deadline, self.objective))
         left_s = deadline - time.perf_counter()
-        if not self.is_over and left_s > 0:
+        if self.is_open and left_s > 0:
             self.improve(self.relaxation.master.solve_integer(left_s, self.objective))
 
     def branch(self, branching: Branching) -> None:
         """Raise the bound, and look for solutions where all families' amounts are whole."""
         end = self.deadline_in(TURN_S)
-        while not self.is_over and not branching.is_stuck and time.perf_counter() < end:
+        while self.is_open and not branching.is_stuck and time.perf_counter() < end:
             node = branching.step(self.deadline_in(NODE_S), self.objective)
             if node is not None and self.is_small:
                 branching.enter(node)
@@ -183,9 +166,9 @@ class ColumnGeneration:
     def repack(self, repacking: Repacking | None, seconds: float) -> Repacking:
         """Run the pairwise local search from its own solution, or from the incumbent if that is cheaper."""
         if repacking is None:
-            repacking = Repacking(self.instance, self.solution, self.relaxation.proof)
+            repacking = Repacking(self.instance, self.best, self.relaxation.proof)
         elif repacking.cost > self.objective:
-            repacking.take(self.solution)
+            repacking.take(self.best)
         repacking.search(self.deadline_in(seconds), IDLE_ROUNDS)
         if repacking.cost < self.objective:
             self.improve(repacking.solution())
@@ -194,9 +177,9 @@ class ColumnGeneration:
     def search_neighbourhoods(self, neighbourhood: Neighbourhood) -> None:
         """Improve the incumbent part by part, by column generation."""
         end = self.deadline_in(TURN_S)
-        neighbourhood.take(self.solution)
+        neighbourhood.take(self.best)
         tries = 0
-        while not self.is_over and tries < IDLE_ROUNDS and time.perf_counter() < end:
+        while self.is_open and tries < IDLE_ROUNDS and time.perf_counter() < end:
             tries += 1
             if neighbourhood.step(self.deadline):
                 self.improve(neighbourhood.solution())
@@ -205,14 +188,14 @@ class ColumnGeneration:
     def outcome(self) -> Outcome:
         """Return the outcome for the instance as it was given."""
         solved = time.perf_counter()
-        solution = self.merged.restore(self.solution)
+        solution = self.merged.restore(self.best)
         relaxation = self.relaxation
         return Outcome(
             solution,
             self.bound,
-            Status.OPTIMAL if self.bound >= self.objective else Status.FEASIBLE,
+            Status.OPTIMAL if self.is_proven else Status.FEASIBLE,
             build_s=self.build_s,
-            solve_s=solved - self.started - self.build_s,
+            solve_s=solved - self.start - self.build_s,
             extract_s=time.perf_counter() - solved,
             trajectory=tuple(self.trajectory),
             backend="highs",
