@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import schedgap
+
 ROOT = Path(__file__).resolve().parent.parent
 FLOORS = ("instances", "formulations", "heuristics", "bench")
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
@@ -33,6 +35,8 @@ def scratch(tmp_path_factory):
     for floor in FLOORS:
         installed = Path(importlib.import_module(f"schedgap.{floor}").__file__).parent
         shutil.copytree(installed, root / floor)
+    for path in Path(schedgap.__file__).parent.glob("*.py"):
+        shutil.copy(path, root)
     shutil.copy(ROOT / "pyproject.toml", root)
     (root / "results").symlink_to(ROOT / "results")
     for recipe in RECIPES:
