@@ -101,11 +101,11 @@ class ColumnGeneration(Search):
         self.deadline = self.start + self.limit_s
         self.merged = merge_equal_classes(instance)
         self.instance = self.merged.instance
+        self.relaxation = Relaxation(self.instance, threads=threads)
+        self.build_s = time.perf_counter() - self.start
         assert self.instance.reservation_type is not None
         alone = np.eye(self.instance.num_classes, dtype=np.int64)
         self.improve(Provisioning.from_patterns(self.instance.reservation_type, self.instance.counts, alone))
-        self.relaxation = Relaxation(self.instance, threads=threads)
-        self.build_s = time.perf_counter() - self.start
         self.relaxation.start(self.deadline)
         self.raise_bound(self.relaxation.bound)
         self.is_small = self.instance.num_classes <= FEW_CLASSES
