@@ -97,7 +97,7 @@ def forecast(
     known = {key: recorded[key] for key in plan.runs if key in recorded}
     runs = tuple(plan.runs[key] for key in to_do(plan, chosen_runs, known, retry=retry, fresh=fresh))
     workers = jobs or os.cpu_count() or 1
-    earlier = _earlier(chosen.name, [directory])
+    earlier = _earlier(chosen.name, {directory: recorded} if recorded else {})
     known_times = _Times(record for journal in earlier.values() for record in journal.values())
     times = [time for run in runs if (time := known_times.of(run)) is not None]
     # What is not known yet takes as long as the rest on average; nothing is shorter than its longest run.
@@ -108,12 +108,12 @@ def forecast(
     )
 
 
-def _earlier(suite: str, more: Iterable[Path]) -> dict[Path, Mapping[str, Record]]:
-    """Return the journals of a suite, by directory."""
-    found: dict[Path, Mapping[str, Record]] = {}
-    for directory in dict.fromkeys([*more, *(each for name in FOLDERS for each in find_directories(Path(name)))]):
+def _earlier(suite: str, read: Mapping[Path, Mapping[str, Record]]) -> dict[Path, Mapping[str, Record]]:
+    """Return the journals of a suite, by directory. read : those that have been read already."""
+    found = dict(read)
+    for directory in (each for name in FOLDERS for each in find_directories(Path(name))):
         try:
-            if suite_of(directory) == suite:
+            if directory not in found and suite_of(directory) == suite:
                 found[directory] = read_journal(directory)
         except JournalError:
             # No forecast rests on what cannot be read.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 import msgspec
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from schedgap.bench.programs.program import Program
@@ -18,7 +18,7 @@ from schedgap.bench.records.host import HOST_SCHEMA
 from schedgap.bench.records.journal import FILE_NAME as JOURNAL_NAME
 from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.record import PROCESS_GROUP
-from schedgap.bench.suites.suite import Suite
+from schedgap.bench.suites.suite import Suite  # noqa: TC001 - the model of the file is made of it.
 from schedgap.instances.documents.json_files import first_problem
 from schedgap.instances.errors import JournalError
 
@@ -41,6 +41,9 @@ class PlanDocument(TypedDict):
     suite: Suite
     keys: list[str]
     shard: NotRequired[str]
+
+
+_PLAN = TypeAdapter(PlanDocument)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -182,18 +185,16 @@ def read_plan(directory: Path) -> PlanFile | None:
     if not path.exists():
         return None
     try:
-        document = msgspec.json.decode(path.read_bytes())
-        schema = document["schema"]
+        content = path.read_bytes()
+        schema = msgspec.json.decode(content)["schema"]
         if schema != PLAN_SCHEMA:
             raise JournalError(
                 f"{path}: schema '{schema}', this version reads '{PLAN_SCHEMA}'; use the version that wrote it."
             )
-        # Read as JSON, whose lists are what the suite's model takes.
-        suite = Suite.model_validate_json(json.dumps(document["suite"]))
-        command, keys = (msgspec.convert(document[name], list[str]) for name in ("command", "keys"))
-        return PlanFile(suite, tuple(command), keys, msgspec.convert(document.get("shard", ""), str))
+        said = _PLAN.validate_json(content)
+        return PlanFile(said["suite"], tuple(said["command"]), said["keys"], said.get("shard", ""))
     except ValidationError as error:
-        raise JournalError(f"{path}: suite: {first_problem(error)}") from None
+        raise JournalError(f"{path}: {first_problem(error)}") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise JournalError(
             f"{path}: no plan of a suite ({error!r}); remove it to see all that the journal holds."

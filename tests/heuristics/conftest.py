@@ -20,8 +20,7 @@ def leads_to() -> Callable[[object, Iterable[int]], set[int | str]]:
 
     def search(observation: object, secrets: Iterable[int]) -> set[int | str]:
         wanted, found = set(secrets), set()
-        # The numbers looked for are no part of what is searched.
-        queue, known = [observation], {id(wanted)}
+        queue, known = [observation], set()
         while queue:
             thing = queue.pop()
             if id(thing) in known or isinstance(thing, skipped):

@@ -94,13 +94,13 @@ class Plain:
 
     def pack(self, listed, downsizing=True):
         market = self.observation.market
-        todo = list(listed)
+        unplaced = list(listed)
         for k in sorted(range(len(market.type_names)), key=lambda k: -market.price[k]):
-            while todo:
+            while unplaced:
                 on = self.reusable(k)
                 chosen = []
                 while True:
-                    options = [t for t in todo if t not in chosen and self.fits(k, [*chosen, t])]
+                    options = [t for t in unplaced if t not in chosen and self.fits(k, [*chosen, t])]
                     if not options:
                         break
                     best = max(
@@ -127,18 +127,18 @@ class Plain:
                         ]
                         rented = min(takes, key=self.price)
                     self.take(rented, on if rented == k else None, chosen)
-                    todo = [t for t in todo if t not in chosen]
+                    unplaced = [t for t in unplaced if t not in chosen]
                     continue
-                for t in [t for t in todo if self.kmin(t) == k]:
+                for t in [t for t in unplaced if self.kmin(t) == k]:
                     self.take(k, self.reusable(k), [t])
-                    todo.remove(t)
+                    unplaced.remove(t)
                 break
 
     def insert(self, listed, sizes=False):
-        todo = list(listed)
+        unplaced = list(listed)
         while True:
             options = []
-            for t in todo:
+            for t in unplaced:
                 for m in sorted(self.chosen):
                     there = [u for u, where in sorted(self.place.items()) if where == ("old", m)]
                     k = int(self.observation.machine_type[m])
@@ -147,10 +147,10 @@ class Plain:
                         score = (round(self.worth([*there, t], sizes), 3), held, round(self.aligned(k, t, there), 9))
                         options.append((score, t, m))
             if not options:
-                return todo
+                return unplaced
             _, t, m = max(options, key=lambda option: option[0])
             self.place[t] = ("old", m)
-            todo.remove(t)
+            unplaced.remove(t)
 
     def keep(self, frozen, partly):
         """Begin with what stays: frozen tasks, and in part all on machines that pay."""
@@ -168,8 +168,8 @@ class Plain:
 
     def listed(self, partly):
         """In full, by number; in part, new tasks first, then by machine."""
-        todo = [t for t in range(self.observation.num_tasks) if t not in self.place]
-        return sorted(todo, key=lambda t: int(self.observation.task_machine[t])) if partly else todo
+        unplaced = [t for t in range(self.observation.num_tasks) if t not in self.place]
+        return sorted(unplaced, key=lambda t: int(self.observation.task_machine[t])) if partly else unplaced
 
     def machine(self):
         """(T,) as in `Plan`."""
