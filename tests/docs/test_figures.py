@@ -1,8 +1,8 @@
 """Figures on pages that a comment ties to a cell in `results/` are read from there.
 
-Behind a figure, `<!-- results/FILE | GROUP | METHOD | COLUMN -->`, or two of them with ` - ` or ` / ` between, and `1 - ` before
+Behind a figure, `<!-- results/FILE > GROUP > METHOD > COLUMN -->`, or two of them with ` - ` or ` / ` between, and `1 - ` before
 for what is saved; before a table whose first column names methods and whose others are the file's,
-`<!-- table: results/FILE | GROUP -->`. A file without groups has none in the comment; of a file's further tables, such as the
+`<!-- table: results/FILE > GROUP -->`. A file without groups has none in the comment; of a file's further tables, such as the
 one of a sweep, the words before the colon of their title are the group.
 """
 
@@ -15,9 +15,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {path: path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]}
-CELL = r"results/[^|>]+? \| [^|>]*? ?\| [^|>]+? \| [^|>]+?"
+CELL = r"results/[^|>]+? > [^|>]*? ?> [^|>]+? > [^|>]+?"
 FIGURE = re.compile(rf"(\d[\d,.]*(?: of \d+|%| points?| times| m?s\b)?)<!-- ((?:1 - )?{CELL}(?: [-/] {CELL})?) -->")
-TABLE = re.compile(r"<!-- table: (results/[^|>]+?) \| ([^|>]*?) ?-->\n\n((?:\|.*\n)+)")
+TABLE = re.compile(r"<!-- table: (results/[^|>]+?) > ([^|>]*?) ?-->\n\n((?:\|.*\n)+)")
 
 
 def cells(line):
@@ -86,7 +86,7 @@ def held(expression):
 
 
 def parts(cell):
-    return [part.strip() for part in cell.split("|")]
+    return [part.strip() for part in cell.split(">")]
 
 
 def is_said(figure, cell):
@@ -122,13 +122,13 @@ def test_every_comment_is_read():
 
 
 def test_arithmetic():
-    file, method = "results/slacksched-fig10.txt", "C2 | slacksched"
-    assert held(f"1 - {file} | {method} | njct") == str(
+    file, method = "results/slacksched-fig10.txt", "C2 > slacksched"
+    assert held(f"1 - {file} > {method} > njct") == str(
         1 - Decimal(results(file)["C2", "slacksched"]["njct"].split()[0])
     )
-    assert held(f"{file} | {method} | njct / {file} | {method} | njct") == "1"
+    assert held(f"{file} > {method} > njct / {file} > {method} > njct") == "1"
     assert (
-        held("results/harvest-bounds.txt | | oracle | mean gap - results/harvest-bounds.txt | | oracle | mean gap")
+        held("results/harvest-bounds.txt > > oracle > mean gap - results/harvest-bounds.txt > > oracle > mean gap")
         == "0.00%"
     )
 
