@@ -11,6 +11,7 @@ from schedgap.bench.statistics.headlines import find_headline, headline_rows
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.measure_rows import lines_of
 from schedgap.bench.statistics.ratios import with_ratios
+from schedgap.bench.statistics.source_notes import source_notes
 from schedgap.bench.statistics.tables import (
     NOTHING,
     Head,
@@ -93,9 +94,7 @@ def _show(
     if suite is not None:
         show_figures(suite, records)
         lines.insert(0, suite.question)
-    if suite is not None and suite.source:
-        lines.append(f"The paper's figures: {suite.source}.")
-    say("", *lines, *last)
+    say("", *lines, *source_notes(suite, records), *last)
 
 
 def show_gap(result: GapResult, unit: str) -> None:

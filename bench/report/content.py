@@ -25,6 +25,7 @@ from schedgap.bench.statistics.headlines.gap import GAP
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.measure_notes import measure_note
 from schedgap.bench.statistics.measure_rows import is_prediction
+from schedgap.bench.statistics.source_notes import source_notes
 from schedgap.bench.statistics.summary import Runs, best_of, summarise, verified_objective
 from schedgap.instances.family import find_family
 
@@ -60,7 +61,7 @@ class Fact:
 class Content:
     """The page.
 
-    source : of the paper's figures, empty without any. headline : the suite's own table. has_measures : whether that
+    source : sentences about the paper's figures. headline : the suite's own table. has_measures : whether that
     is of measures instead of gaps. sweeps : measures over parameters. maps : which method is the best where. methods : each
     method over all instances; None where that is the headline. selection : what the figures are of. without_gap : runs
     that no figure of gaps can show, because they failed, and for lack of a solution or a bound. curves : of the solutions
@@ -70,7 +71,7 @@ class Content:
 
     title: str
     question: str
-    source: str
+    source: tuple[str, ...]
     unit: str
     facts: tuple[Fact, ...]
     headline: Table
@@ -121,7 +122,7 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
     return Content(
         clipped(suite.title if suite is not None else f"Runs in {results.directory}", budget.text),
         clipped(suite.question if suite is not None else "", budget.text),
-        clipped(suite.source if suite is not None else "", budget.text),
+        tuple(clipped(note, budget.text) for note in source_notes(suite, records)),
         family.objective_unit,
         tuple(_facts(results, best)),
         build_table(headline, rows, family, budget),

@@ -113,6 +113,30 @@ class Reference(_Strict):
     measures: dict[str, float] = {}
 
 
+class Setting(_Strict):
+    """What must hold of a suite's runs for the paper's figures to be comparable: a mean over each group, within bounds.
+
+    method : whose runs, by its label. groups : in which; empty for all. why : where the paper says so.
+    """
+
+    measure: str
+    method: str
+    least: float | None = None
+    most: float | None = None
+    groups: list[str] = []
+    why: str
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> Setting:
+        if self.least is None and self.most is None:
+            raise ValueError("give 'least' or 'most', or both")
+        return self
+
+    def holds(self, value: float) -> bool:
+        """Return whether a mean is within the bounds."""
+        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
+
 class Sweep(_Strict):
     """A figure of the report: a measure against a parameter, a line for each method without it.
 
@@ -173,6 +197,7 @@ class Suite(_Strict):
     limits: LimitsBlock = LimitsBlock()
     instances: Annotated[list[InstanceBlock], Field(min_length=1)]
     reference: list[Reference] = []
+    setting: list[Setting] = []
     measures: list[str] = []
     sweep: list[Sweep] = []
     map: list[Map] = []

@@ -34,7 +34,7 @@ def oracle(instance: HarvestInstance, guarantee: str = "no-shrink", pool: PoolOp
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     foresight, kind, free_every = _foresight(instance), GUARANTEES.index(guarantee), pool.free_every_ms
     return play_kernel(
-        Simulator(instance),
+        Simulator(instance, epoch_ms=pool.epoch_ms),
         pool,
         lambda state, acquire: int(play_oracle(state, foresight, kind, acquire, free_every)),
     )

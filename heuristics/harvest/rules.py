@@ -28,12 +28,14 @@ LONGEST_S = 10**9
 class PoolOptions:
     """What every method of the family is told of the pool and of checkpoints.
 
-    acquirer, scaling : as `acquisition` has them. interruptible_every_s : after how many seconds of work tasks take checkpoints
-    that cost no time (SlackSched, Appendix B.3); 0 for never.
+    acquirer, scaling : as `acquisition` has them. epoch_s : how often the pool is looked at (section 3.2).
+    interruptible_every_s : after how many seconds of work tasks take checkpoints that cost no time (SlackSched, Appendix B.3); 0
+    for never.
     """
 
     acquirer: str = "keep"
     scaling: str = "none"
+    epoch_s: int = 3600
     interruptible_every_s: int = 60
 
     @property
@@ -46,6 +48,19 @@ class PoolOptions:
             for a number out of range.
         """
         return every_ms("interruptible_every_s", self.interruptible_every_s)
+
+    @property
+    def epoch_ms(self) -> int:
+        """How often the pool is looked at.
+
+        Raises
+        ------
+        MethodError
+            for a number out of range.
+        """
+        if not 1 <= self.epoch_s <= LONGEST_S:
+            raise MethodError(f"epoch_s is {self.epoch_s}; give 1 to {LONGEST_S} seconds.")
+        return self.epoch_s * SECOND_MS
 
 
 POOL = PoolOptions()
@@ -88,7 +103,7 @@ def play_rule(
     if reason is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     free_every, costly_every = pool.free_every_ms, every_ms("checkpoint_every_s", checkpoint_every_s)
-    simulator = Simulator(instance, seed=int(rng.integers(2**63)), copies=copies)
+    simulator = Simulator(instance, seed=int(rng.integers(2**63)), copies=copies, epoch_ms=pool.epoch_ms)
     return play_kernel(
         simulator, pool, lambda state, acquire: int(play(state, rule, acquire, free_every, costly_every))
     )

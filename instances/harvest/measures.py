@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.instances.harvest.model import NO_CHECKPOINTS
+from schedgap.instances.harvest.offered_load import offered_load
 from schedgap.instances.harvest.pool_quality import pool_quality
 from schedgap.instances.harvest.runs import run_results
 from schedgap.instances.harvest.sizes import last_at, leased_steps
@@ -40,12 +42,14 @@ def measures(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, 
         stopped. checkpointing : share that tasks stood still for checkpoints and restoring that were of use.
     kills_per_task : runs that end incomplete when their VM shrinks, over tasks. stops_per_task : other incomplete runs.
     waiting_share : of the time from arrival to completion, added up over tasks, that part in which no run of the task goes on.
+    offered_load : core-time of the jobs, as a share of what the VMs of the start have while jobs arrive; not if all come at once.
     Of leased VMs (of all, if the pool is fixed) between the first arrival and the last end:
     utilisation : share of their core-time that runs held. mean_cores, mean_vms : leased, those with cores.
     cost : dollars: base_price for the cores of the minimum size, extra_price for those beyond.
     lease_changes_per_h : leases that begin after the first arrival.
     vm_regret : share of the leased VM-hours that have a shrink and would have none in the best pool in hindsight
-    (`pool_quality`); only of pools that are chosen.
+    (`pool_quality`). vm_stable_share, vm_stable_share_end : share of the leased VM-hours, and of those of the last 24 hours, that
+    are of VMs among the half of all that change least often over the whole trace. These only of pools that are chosen.
     vm_change_min and others : how stable all VMs are, leased or not (`stability`).
     """
     jct_s = job_times_ms(instance, schedule) / SECOND_MS
@@ -61,8 +65,14 @@ def measures(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, 
         for kind, jobs in (("", can | True), ("_interruptible", can), ("_uninterruptible", ~can)):
             if jobs.any():
                 figures[f"njct{kind}"] = float(np.exp(normalised[jobs].mean()))
+    load = offered_load(instance)
+    if isfinite(load):
+        figures["offered_load"] = load
     if not instance.is_fixed:
-        figures["vm_regret"] = pool_quality(instance, schedule).regret
+        quality = pool_quality(instance, schedule)
+        figures["vm_regret"] = quality.regret
+        figures["vm_stable_share"] = quality.stable_share()
+        figures["vm_stable_share_end"] = quality.stable_share(last_hours=24)
     return figures | _of_runs(instance, schedule) | _of_vms(instance, schedule) | vm_figures(instance)
 
 

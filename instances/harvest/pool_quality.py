@@ -27,13 +27,19 @@ class PoolQuality:
     """Hours of VMs in the H whole hours from the first arrival to the last end.
 
     held : (H,) int64, VMs leased, or there if the pool is fixed, at the start of the hour. bad : (H,) int64, those of them
-    that shrink within the hour. least : (H,) int64, the fewest bad VMs among as many that are up at the start of the hour.
-    A lower bound that no policy reaches: it would have to know the hour, and to change all VMs at once.
+    that shrink within the hour. stable : (H,) int64, those of them that are stable (`is_stable`). least : (H,) int64, the
+    fewest bad VMs among as many that are up at the start of the hour. A lower bound that no policy reaches: it would have to
+    know the hour, and to change all VMs at once.
     """
 
     held: IntArray
     bad: IntArray
+    stable: IntArray
     least: IntArray
+
+    def stable_share(self, last_hours: int = 0) -> float:
+        """Share of the VM-hours that are of stable VMs; 0 without any. last_hours : only of so many; 0 for all."""
+        return float(self.stable[-last_hours:].sum()) / max(int(self.held[-last_hours:].sum()), 1)
 
     @property
     def bad_share(self) -> float:
@@ -55,15 +61,33 @@ def pool_quality(instance: HarvestInstance, schedule: HarvestSchedule) -> PoolQu
     """Return how good the pool of a feasible schedule was. O(E + V H + L log L), in MOST_CELLS cells at a time."""
     begin, end = int(instance.arrival_ms[0]), int(schedule.end_ms.max())
     starts = np.arange(begin, end - HOUR_MS + 1, HOUR_MS)
-    step = max(1, MOST_CELLS // instance.num_vms)
-    parts = [_of_hours(instance, schedule, starts[at : at + step]) for at in range(0, max(starts.shape[0], 1), step)]
+    step, stable = max(1, MOST_CELLS // instance.num_vms), is_stable(instance)
+    pieces = range(0, max(starts.shape[0], 1), step)
+    parts = [_of_hours(instance, schedule, starts[at : at + step], stable) for at in pieces]
     return PoolQuality(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
+def is_stable(instance: HarvestInstance) -> BoolArray:
+    """(V,) bool: whether a VM is among the half of all that change least often, for the time that they have cores.
+
+    Over all events, those after the end of the schedule too: the truth that a policy would like to know.
+    """
+    end_ms = int(instance.event_ms.max())
+    up_ms = np.zeros(instance.num_vms)
+    until = np.append(instance.event_ms[1:], end_ms)
+    until[instance.first_event[1:] - 1] = end_ms
+    vm = instance.event2vm()
+    np.add.at(up_ms, vm, np.where(instance.event_cores > 0, until - instance.event_ms, 0))
+    rate = np.diff(instance.first_event) / np.maximum(up_ms, 1.0)
+    stable = np.zeros(instance.num_vms, np.bool_)
+    stable[np.argsort(rate, kind="stable")[: instance.num_vms // 2]] = True
+    return stable
+
+
 def _of_hours(
-    instance: HarvestInstance, schedule: HarvestSchedule, starts: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return (H,) int64 `held`, `bad` and `least` of the hours that start then."""
+    instance: HarvestInstance, schedule: HarvestSchedule, starts: IntArray, stable: BoolArray
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return (H,) int64 `held`, `bad`, `stable` and `least` of the hours that start then. stable : (V,) bool, see `is_stable`."""
     is_bad = shrinks_within(instance, starts)
     up = sizes_at(instance, starts) > 0
     held = up.copy()
@@ -77,7 +101,7 @@ def _of_hours(
     can = up if instance.allocation in ("fixed", "packing") else up & (held | ~instance.buffer[:, np.newaxis])
     number = held.sum(axis=0)
     good = (can & ~is_bad).sum(axis=0)
-    return number, (held & is_bad).sum(axis=0), np.maximum(number - good, 0)
+    return number, (held & is_bad).sum(axis=0), held[stable].sum(axis=0), np.maximum(number - good, 0)
 
 
 def sizes_at(instance: HarvestInstance, moments_ms: IntArray) -> IntArray:

@@ -17,6 +17,8 @@ MINUTE_MS = 60_000
 DAY_MS = 24 * HOUR_MS
 # Figure 13: how long a VM must have been as it is for a task of this length to meet no change with this probability.
 TASK_MS, CONFIDENCE = 30 * MINUTE_MS, 0.7
+# Figure 3 looks at windows of six hours: a change every half an hour makes a busy one.
+LONG_WINDOW_MS, BUSY_CHANGES = 6 * HOUR_MS, 12
 # With more there would be too much to look at for the sake of a few figures, and moments would not fit into 64 bits.
 MOST_VM_HOURS = 5_000_000
 NAMES = {
@@ -30,10 +32,17 @@ NAMES = {
     "vm_top_tenth": "top_tenth",
     "vm_bottom_tenth": "bottom_tenth",
     "vm_stable_for": "stable_for",
+    "vm_hourly_median": "hourly_p50",
+    "vm_hourly_top_tenth": "hourly_p90",
+    "vm_hourly_top_hundredth": "hourly_p99",
+    "vm_least_day": "least_day",
+    "vm_most_day": "most_day",
+    "vm_varying": "varying",
 }
 _NAMES = (
     "mean_min", "within_1_min", "within_10_min", "within_1_h", "p95_h", "mean_change", "mean_cores", "top_tenth",
     "bottom_tenth", "hourly_p50", "hourly_p90", "hourly_p99", "stable_for", "least_day", "most_day",
+    "varying",
 )  # fmt: skip
 
 
@@ -71,21 +80,40 @@ def vm_hours(
 
     The mean is over the time that it has cores.
     """
-    num_vms, hours = first_event.shape[0] - 1, end_ms // HOUR_MS
+    core_ms, up_ms, counts = _windows(first_event, event_ms, event_cores, end_ms, HOUR_MS)
+    there: BoolArray = up_ms > 0
+    return core_ms[there] / up_ms[there], counts[there]
+
+
+def varying(first_event: IntArray, event_ms: IntArray, event_cores: IntArray, end_ms: int) -> float:
+    """Return the share of VMs that have windows of six hours without a change, and windows with a change every half an hour.
+
+    Of those that have cores throughout some window. How far the stability of a VM changes over time (Figure 3).
+    """
+    _, up_ms, counts = _windows(first_event, event_ms, event_cores, end_ms, LONG_WINDOW_MS)
+    whole = up_ms == LONG_WINDOW_MS
+    is_both = (whole & (counts == 0)).any(axis=1) & (counts >= BUSY_CHANGES).any(axis=1)
+    return float(is_both[whole.any(axis=1)].mean()) if whole.any() else float("nan")
+
+
+def _windows(
+    first_event: IntArray, event_ms: IntArray, event_cores: IntArray, end_ms: int, window_ms: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return (V, W) int64 core-ms, ms with cores, and changes of each VM in each whole window."""
+    num_vms, number = first_event.shape[0] - 1, end_ms // window_ms
     # All VMs one after another on one axis of time, each beginning with no cores.
     vm = np.repeat(np.arange(num_vms), np.diff(first_event))
     places = first_event[:-1] + np.arange(num_vms)
     at = np.insert(vm * end_ms + event_ms, first_event[:-1], np.arange(num_vms) * end_ms)
     cores = np.insert(event_cores, first_event[:-1], 0)
-    bounds = (np.arange(num_vms)[:, np.newaxis] * end_ms + np.arange(hours + 1) * HOUR_MS).ravel()
-    shape = (num_vms, hours + 1)
+    bounds = (np.arange(num_vms)[:, np.newaxis] * end_ms + np.arange(number + 1) * window_ms).ravel()
+    shape = (num_vms, number + 1)
     core_ms = np.diff(_area(at, cores, bounds).reshape(shape), axis=1)
     up_ms = np.diff(_area(at, (cores > 0).astype(np.int64), bounds).reshape(shape), axis=1)
     change = np.concatenate(([False], cores[:-1] > 0))
     change[places] = False
     counts = np.diff(np.searchsorted(at[change], bounds).reshape(shape), axis=1)
-    there: BoolArray = up_ms > 0
-    return core_ms[there] / up_ms[there], counts[there]
+    return core_ms, up_ms, counts
 
 
 def statistics(first_event: IntArray, event_ms: IntArray, event_cores: IntArray, *, end_ms: int) -> dict[str, float]:
@@ -94,7 +122,8 @@ def statistics(first_event: IntArray, event_ms: IntArray, event_cores: IntArray,
     Times between changes: `mean_min`; `within_1_min`, `within_10_min`, `within_1_h`, shares; `p95_h`. Changes: `mean_change`,
     cores. VMs by the hour (Figure 2): `mean_cores`; `top_tenth`, `bottom_tenth`: a tenth have at least, at most so many;
     `hourly_p50`, `hourly_p90`, `hourly_p99`, changes. `stable_for`: Figure 13 at tasks of 30 min and 70 %, in lengths of
-    the task. `least_day`, `most_day`: extremes of the days' shares within 1 h (Figure 7). All nan if nothing changes.
+    the task. `least_day`, `most_day`: extremes of the days' shares within 1 h (Figure 7). `varying`: see there (Figure 3).
+    All nan if nothing changes.
     """
     at, gap, change = changes(first_event, event_ms, event_cores)
     cores, counts = vm_hours(first_event, event_ms, event_cores, end_ms)
@@ -112,6 +141,7 @@ def statistics(first_event: IntArray, event_ms: IntArray, event_cores: IntArray,
         stable_for(gap, TASK_MS, CONFIDENCE) / TASK_MS,
         min(days),
         max(days),
+        varying(first_event, event_ms, event_cores, end_ms),
     )
     return dict(zip(_NAMES, map(float, values), strict=True))
 

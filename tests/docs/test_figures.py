@@ -24,18 +24,21 @@ def cells(line):
     return [cell.strip() for cell in re.split("[│┃]", line)[1:-1]]
 
 
-def columns(lines):
-    """Return the rows above and below the ruler of a table without boxes, as cells."""
-    ruler = next(number for number, line in enumerate(lines) if re.fullmatch(r"-+(  -+)+", line))
-    places = [slice(*dashes.span()) for dashes in re.finditer("-+", lines[ruler])]
-    first = next(
-        number for number in range(ruler, 0, -1) if not lines[number - 1].startswith((" ", "instances", "method"))
-    )
-    end = next(number for number in range(ruler, len(lines)) if lines[number].endswith(("?", ".")))
-    return (
-        [[line[place].strip() for place in places] for line in part if line]
-        for part in (lines[first:ruler], lines[ruler + 1 : end])
-    )
+def tables(lines):
+    """Yield the title of each table without boxes, and the rows above and below its ruler, as cells."""
+    rulers = [number for number, line in enumerate(lines) if re.fullmatch(r"-+(  -+)+", line)]
+    firsts = [
+        next(number for number in range(ruler, 0, -1) if not lines[number - 1].startswith((" ", "instances", "method")))
+        for ruler in rulers
+    ]
+    last = next(number for number in range(rulers[-1], len(lines)) if lines[number].endswith(("?", ".")))
+    for ruler, first, end in zip(rulers, firsts, [*(first - 1 for first in firsts[1:]), last], strict=True):
+        places = [slice(*dashes.span()) for dashes in re.finditer("-+", lines[ruler])]
+        heads, body = (
+            [[line[place].strip() for place in places] for line in part if line]
+            for part in (lines[first:ruler], lines[ruler + 1 : end])
+        )
+        yield lines[first - 1], heads, body
 
 
 @cache
@@ -43,17 +46,20 @@ def results(name):
     """Return the rows of a file's tables, by group and method, as texts by title of column."""
     lines = (ROOT / name).read_text().splitlines()
     begins = [number for number, line in enumerate(lines) if line.startswith("┏")]
-    if not begins:
-        return rows_of(*columns(lines))
+    parts = boxes(lines, begins) if begins else tables(lines)
     rows = {}
-    for place, begin in enumerate(begins):
+    for place, (title, heads, body) in enumerate(parts):
+        found = rows_of(heads, body)
+        rows |= found if place == 0 else {(title.partition(":")[0], key[1]): row for key, row in found.items()}
+    return rows
+
+
+def boxes(lines, begins):
+    """Yield the same of tables with boxes, which begin at those lines."""
+    for begin in begins:
         end = next(number for number in range(begin, len(lines)) if lines[number].startswith("└"))
         heads, body = ([cells(line) for line in lines[begin:end] if bar in line] for bar in "┃│")
-        found = rows_of(heads, body)
-        rows |= (
-            found if place == 0 else {(lines[begin - 1].partition(":")[0], key[1]): row for key, row in found.items()}
-        )
-    return rows
+        yield lines[begin - 1], heads, body
 
 
 def rows_of(heads, body):

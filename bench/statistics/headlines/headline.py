@@ -109,7 +109,7 @@ def find_reference(suite: Suite, row: Row, size: int | None = None) -> Reference
     """Return the suite's published figures of a row's method and group, and of instances of one size if that is given."""
     for reference in suite.reference:
         same_group = reference.group in (None, row["group"])
-        if _canonical(reference.method) == _canonical(row["method"]) and same_group and reference.tasks == size:
+        if is_same_method(reference.method, row["method"]) and same_group and reference.tasks == size:
             return reference
     return None
 
@@ -119,10 +119,10 @@ def published(reference: Reference | None, *keys: str) -> Row:
     return {f"paper_{key}": None if reference is None else getattr(reference, key) or None for key in keys}
 
 
-def _canonical(text: str) -> tuple[str, dict[str, str]]:
-    """Return name and parameters of a method, whatever their order and spelling: `[b=false,a=1]` is `[a=1.0,b=False]`."""
-    name, parameters = parse_method(text)
-    return name, spelled(parameters)
+def is_same_method(text: str, other: str) -> bool:
+    """Return whether two methods are one, whatever their parameters' order and spelling: `[b=false,a=1]` is `[a=1.0,b=False]`."""
+    (name, parameters), (other_name, others) = parse_method(text), parse_method(other)
+    return name == other_name and spelled(parameters) == spelled(others)
 
 
 # On a terminal, units stand in the head.

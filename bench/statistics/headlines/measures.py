@@ -151,7 +151,8 @@ def _with_interval(name: str) -> Callable[[Given], str]:
 
     def show(row: Given) -> str:
         value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
-        if value is None or low is None or low == high:
+        # An interval that only rounding makes is none.
+        if value is None or low is None or high - low <= 1e-6 * abs(value):
             return measured(value)
         half = float(f"{max(value - low, high - value):.2g}")
         return f"{measured(value)} ± {half:,.10g}"

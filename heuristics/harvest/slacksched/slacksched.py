@@ -44,12 +44,19 @@ def longest_first_matching(
     short tasks seldom do. In the order of the tasks' numbers short ones take the VMs that stay; here the longest choose first,
     and short ones get what is left, where they hardly ever run long enough to be killed. Jobs keep their order.
     """
-    order = np.lexsort((-instance.estimate_ms, instance.task2job()))
-    renumbered = instance.replace(runtime_ms=instance.runtime_ms[order], estimate_ms=instance.estimate_ms[order])
-    outcome = _play(renumbered, kernels_slacksched.RESERVED, prediction, pool)
-    if outcome.solution is None:
-        return outcome
-    return replace(outcome, solution=replace(outcome.solution, task=order[outcome.solution.task]))
+    return _play_longest_first(instance, kernels_slacksched.RESERVED, prediction, pool)
+
+
+@method("longest-first-no-delay", family=FAMILY, choices=SLACK_CHOICES)
+@flattened(without=["reconsider_s"])
+def longest_first_no_delay(
+    instance: HarvestInstance, prediction: PredictionOptions = PREDICTION, pool: PoolOptions = POOL
+) -> Outcome:
+    """Be `slacksched-no-delay`, the tasks of each job choosing in order of their estimates, the longest first.
+
+    Of our own, to tell what the order does in `longest-first-matching` from what waiting does.
+    """
+    return _play_longest_first(instance, kernels_slacksched.NO_DELAY, prediction, pool)
 
 
 @method("slacksched-literal", version=2, family=FAMILY, choices=SLACK_CHOICES)
@@ -94,6 +101,18 @@ def slacksched_shrinks(
     return _play(instance, kernels_slacksched.RESERVED, prediction, pool, span="shrink")
 
 
+def _play_longest_first(
+    instance: HarvestInstance, rule: int, prediction: PredictionOptions, pool: PoolOptions
+) -> Outcome:
+    """Play a rule with the tasks of each job numbered anew, in order of their estimates, the longest first."""
+    order = np.lexsort((-instance.estimate_ms, instance.task2job()))
+    renumbered = instance.replace(runtime_ms=instance.runtime_ms[order], estimate_ms=instance.estimate_ms[order])
+    outcome = _play(renumbered, rule, prediction, pool)
+    if outcome.solution is None:
+        return outcome
+    return replace(outcome, solution=replace(outcome.solution, task=order[outcome.solution.task]))
+
+
 def _play(
     instance: HarvestInstance,
     rule: int,
@@ -109,7 +128,7 @@ def _play(
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     matcher = new_matcher(instance, prediction, span=span, threshold=threshold, free_every_ms=pool.free_every_ms)
     return play_kernel(
-        Simulator(instance),
+        Simulator(instance, epoch_ms=pool.epoch_ms),
         pool,
         lambda state, acquire: int(kernels_slacksched.play_slack(state, matcher, rule, acquire)),
     )

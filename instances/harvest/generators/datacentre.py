@@ -87,7 +87,7 @@ def replayed(
     full = replay(preset, servers=servers, days=length, seed=seed, arrivals=arrivals)
     free = wind.applied(full, length, seed)
     found = draw_pool(free, full, vms, seed, pool, sizes)
-    parts = unusual({"servers": (servers, SERVERS), "days": (days, 0.0), "load": (chosen.load, 0.0)})
+    parts = unusual({"servers": (servers, SERVERS), "days": (days, 0.0), "load": (chosen.load, usual.load)})
     parts += [*pool.unlike(POOL), *wind.unusual(), *goal.unusual()]
     parts += [Path(wind.wind_csv).stem] if wind.wind and wind.wind_csv else []
     name = "-".join([name, str(vms), workload, *chosen.unlike(usual), *parts, f"s{seed}"])

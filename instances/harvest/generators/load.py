@@ -1,4 +1,4 @@
-"""How busy jobs keep the VMs: the offered load of an instance, and jobs that arrive so as to offer a given one."""
+"""Jobs that arrive so as to offer the VMs a given load."""
 
 from __future__ import annotations
 
@@ -7,33 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.vms import Vms
+from schedgap.instances.harvest.offered_load import total_cores
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.harvest.generators.vms import Vms
     from schedgap.instances.harvest.generators.workloads import Jobs
-    from schedgap.instances.harvest.model import HarvestInstance
-
-
-def offered_load(instance: HarvestInstance) -> float:
-    """Return the jobs' core-time as a share of what the VMs have while jobs arrive, infinite if all arrive at once.
-
-    The VMs are those leased at the start. The time is from the first arrival to the last, and a mean interval more.
-    """
-    first, last, jobs = int(instance.arrival_ms[0]), int(instance.arrival_ms[-1]), instance.num_jobs
-    vms = Vms(instance.first_event, instance.event_ms, instance.event_cores, instance.min_cores, instance.memory_mib)
-    times, cores = total_cores(vms.only(instance.leased))
-    have = float(np.diff(np.clip(np.append(times, last), first, last)) @ cores)
-    work = float(np.repeat(instance.cores, np.diff(instance.first_task)) @ instance.runtime_ms)
-    return work * (jobs - 1) / (jobs * have) if have else float("inf")
-
-
-def total_cores(vms: Vms) -> tuple[IntArray, IntArray]:
-    """Return moments, ascending, and the cores that all VMs together have from each on, until the next."""
-    before = np.concatenate(([0], vms.event_cores[:-1]))
-    before[vms.first_event[:-1]] = 0
-    order = np.argsort(vms.event_ms, kind="stable")
-    return vms.event_ms[order], np.cumsum((vms.event_cores - before)[order])
 
 
 def loaded(jobs: Jobs, vms: Vms, load: float, grid_ms: int = 1) -> Jobs:
@@ -49,7 +27,7 @@ def loaded(jobs: Jobs, vms: Vms, load: float, grid_ms: int = 1) -> Jobs:
         raise InstanceError(
             f"load is {load:g} for a single job, which has no rate of arrivals; give more jobs, or no load."
         )
-    times, cores = total_cores(vms)
+    times, cores = total_cores(vms.first_event, vms.event_ms, vms.event_cores)
     edges = np.append(np.maximum(times, first), max(int(times[-1]), first))
     have = np.concatenate(([0.0], np.cumsum(np.diff(edges) * cores.astype(np.float64))))
     need = jobs.work() * (count - 1) / (count * load)

@@ -34,7 +34,8 @@ class PoolParameters:
     """The VMs that there are, and how they are leased.
 
     min_sizes : of the VMs. allocation : as in `HarvestInstance`. pool : `harvest`, `spot` or `regular`. max_leases : 0 for four
-    times the VMs of the start, as far as there are VMs. buffer : `random` and `balancing` never place VMs on buffer servers.
+    times the VMs of the start, as far as there are VMs. buffer : `balancing` never places VMs on buffer servers
+    (section 4.3).
     core_hour_usd : what a regular core costs.
 
     Raises `InstanceError` for a parameter out of range.
@@ -99,7 +100,7 @@ def draw_pool(
     rng = np.random.Generator(np.random.PCG64(derived_seed("harvest", "pool", seed)))
     sizes = np.array(min_sizes)[(rng.random(servers) * len(min_sizes)).astype(np.int64)]
     order = shuffled(rng, np.arange(servers))
-    is_shut = parameters.buffer and allocation in ("random", "balancing")
+    is_shut = parameters.buffer and allocation == "balancing"
     shut = free.buffer & is_shut
     # Fixed VMs may be without power when it starts: they come to be where there is room.
     source = full if allocation == "fixed" else free

@@ -153,7 +153,8 @@ def _placed(
     batches = drawn_batches(rng, number, most) if trace is None else bootstrapped(rng, trace, number, most)
     batch = np.repeat(np.arange(number), np.diff(batches.first_vm))
     total = batch.shape[0]
-    cores = batches.cores * np.where(rng.random(number) < preset.doubled, 2, 1)[batch]
+    doubled = np.where(rng.random(number) < preset.doubled, 2, 1)[batch]
+    cores = np.minimum(batches.cores * doubled * preset.larger, preset.most_cores)
     # VMs of a batch that live about as long end together.
     shared = rng.random(number)
     life = batches.shortest_s + shared[batch] * (batches.longest_s - batches.shortest_s)

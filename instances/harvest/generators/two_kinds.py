@@ -49,7 +49,7 @@ def two_kinds(
         for a parameter out of range.
     """
     usual = named_workload("light")
-    workload = usual.replace(jobs=jobs, interarrival_min=interarrival_min)
+    workload = usual.replace(jobs=jobs, interarrival_min=interarrival_min, load=0.0)
     sizes = vm_sizes(pool.min_sizes, SERVER_CORES, workload.core_sizes())
     check_ranges(
         ("servers", servers, 2, 1_000_000),

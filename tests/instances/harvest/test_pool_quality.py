@@ -116,6 +116,9 @@ class TestQuality:
         # Without c, which random never gives, another VM is not to be had.
         assert quality.least.tolist() == [1, 0, 1, 0]
         assert (quality.bad_share, quality.least_share, quality.regret) == (2 / 7, 2 / 7, 0)
+        # b never changes: of three VMs, it alone is of the stable half.
+        assert quality.stable.tolist() == [1, 1, 1, 1]
+        assert (quality.stable_share(), quality.stable_share(last_hours=1)) == (4 / 7, 1)
 
     def test_the_best_are_of_all_that_can_be_had(self):
         quality = pool_quality(hand_made(allocation="packing"), hand_schedule([0, 1], [0, 0], [3, 4]))

@@ -3,7 +3,15 @@ import math
 import numpy as np
 import pytest
 
-from schedgap.instances.harvest.stability import NAMES, changes, stable_for, statistics, vm_figures, vm_hours
+from schedgap.instances.harvest.stability import (
+    NAMES,
+    changes,
+    stable_for,
+    statistics,
+    varying,
+    vm_figures,
+    vm_hours,
+)
 
 HOUR = HOUR_MS = 3_600_000
 MINUTE = 60_000
@@ -20,7 +28,8 @@ def test_the_figures_of_the_trio_by_the_hour(trio):
     """VM a has 8 cores from 1 h on, 4 from 2 h, none from 3 h, 8 from 4 h; b has 4 for all four hours."""
     hours = trio.replace(event_ms=np.array([1, 2, 3, 4, 0]) * HOUR_MS)
     figures = vm_figures(hours)
-    assert set(figures) == set(NAMES)
+    # The trace is shorter than the windows in which a VM's stability may vary.
+    assert set(figures) == {*NAMES} - {"vm_varying"}
     # Gaps of 1 h each, by 4 cores, then 4 to none; no gap is within 10 min.
     assert (figures["vm_change_min"], figures["vm_change_p95_h"], figures["vm_change_cores"]) == (60, 1, 4)
     assert (figures["vm_within_minute"], figures["vm_within_10_minutes"], figures["vm_within_hour"]) == (0, 0, 1)
@@ -73,3 +82,14 @@ def test_stability_needed():
     assert stable_for(gap, 30 * MINUTE, 0.7) == MINUTE
     assert stable_for(gap, 30 * MINUTE, 0.1) == 0
     assert stable_for(gap, 61 * MINUTE, 0.7) == math.inf
+
+
+def test_a_vm_whose_stability_varies():
+    """One is quiet for six hours and then changes every 20 minutes, one is always quiet, one always busy, one too short."""
+    busy = np.arange(18) * 20 * MINUTE
+    turning, long = np.concatenate(([0], 6 * HOUR_MS + busy)), np.arange(36) * 20 * MINUTE
+    times = [turning, np.array([0]), long, np.array([11 * HOUR_MS])]
+    first = np.concatenate(([0], np.cumsum([len(each) for each in times])))
+    cores = np.concatenate([4 + np.arange(len(each)) % 2 for each in times])
+    assert varying(first, np.concatenate(times), cores, 12 * HOUR_MS) == 1 / 3
+    assert math.isnan(varying(first[3:] - first[3], times[3], np.array([4]), 12 * HOUR_MS))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.datacentre import datacentre
-from schedgap.instances.harvest.generators.load import offered_load
 from schedgap.instances.harvest.generators.two_kinds import two_kinds
+from schedgap.instances.harvest.offered_load import offered_load
 from schedgap.instances.units import HOUR_MS
 
 SMALL = {"vms": 8, "servers": 80, "jobs": 6, "tasks": "4-8"}
@@ -52,18 +52,23 @@ def test_load_is_as_given():
         assert offered_load(instance) == pytest.approx(0.6, rel=1e-6)
 
 
-def test_default_is_half_to_wholly_loaded():
-    """The offered load is 0.8 on average, since 64 VMs of 17 cores get 70 x 2 x 38 core-minutes every 6 minutes."""
-    loads = [offered_load(datacentre(seed=seed)) for seed in range(6)]
-    assert np.mean(loads) == pytest.approx(0.8, abs=0.15)
+@pytest.mark.parametrize("workload", ["light", "heavy"])
+def test_the_usual_load(workload):
+    """Half of what the VMs have, unless times between jobs or rates are given."""
+    assert offered_load(datacentre(workload=workload, **SMALL)) == pytest.approx(0.5, rel=1e-6)
+    every_six = datacentre(workload=workload, interarrival_min=6.0, **SMALL)
+    assert offered_load(every_six) != pytest.approx(0.5, rel=1e-2)
+    twice = datacentre(workload=workload, rates="2", interarrival_min=12.0, **SMALL)
+    assert twice.arrival_ms == pytest.approx(every_six.arrival_ms, rel=1e-6)
+    assert offered_load(datacentre(workload=workload, interarrival_min=6.0, load=0.9, **SMALL)) == pytest.approx(0.9)
 
 
 def test_wind():
-    calm = datacentre(**SMALL)
-    windy = datacentre(wind=0.3, **SMALL)
+    calm = datacentre(load=0.0, **SMALL)
+    windy = datacentre(load=0.0, wind=0.3, **SMALL)
     assert windy.digest != calm.digest
     assert windy.arrival_ms.tolist() == calm.arrival_ms.tolist()
-    assert windy.name == "C2-8-light-jobs-6-tasks-4-8-servers-80-wind-0.3-s0"
+    assert windy.name == "C2-8-light-jobs-6-tasks-4-8-servers-80-load-0-wind-0.3-s0"
 
 
 def test_wind_of_a_file(tmp_path):
@@ -103,7 +108,7 @@ def test_names():
         ({"cores": "41"}, "VMs have up to 40 cores, and tasks or minimum sizes up to 41"),
         ({"wind": 2.0}, "wind is 2; give 0 to 1"),
         ({"load": 0.5, "rates": "1,4"}, r"load is 0.5 and rates is '1,4'; give one of them"),
-        ({"runtime_min": 1e5}, "the jobs need 604 days to be sure to be done, and 366 are the most"),
+        ({"runtime_min": 1e5}, "the jobs need 928 days to be sure to be done, and 366 are the most"),
         ({"days": -1.0}, "days is -1; give 0 to 366"),
     ],
 )

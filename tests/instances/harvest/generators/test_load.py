@@ -1,11 +1,9 @@
-"""Offered load by hand."""
-
-import math
+"""Jobs stretched to a load, by hand."""
 
 import numpy as np
 import pytest
 
-from schedgap.instances.harvest.generators.load import loaded, offered_load, total_cores
+from schedgap.instances.harvest.generators.load import loaded
 from schedgap.instances.harvest.generators.quick import quick
 from schedgap.instances.harvest.generators.vms import Vms
 from schedgap.instances.harvest.generators.workloads import Workload, draw_jobs
@@ -14,25 +12,6 @@ from schedgap.instances.harvest.generators.workloads import Workload, draw_jobs
 def two_vms():
     """Return 4 cores, 2 from moment 10 on; and 6 cores from moment 20 on."""
     return Vms(np.array([0, 2, 3]), np.array([0, 10, 20]), np.array([4, 2, 6]), np.array([2, 2]), np.array([1, 1]))
-
-
-def test_total_cores():
-    times, cores = total_cores(two_vms())
-    assert (times.tolist(), cores.tolist()) == ([0, 10, 20], [4, 2, 8])
-
-
-def test_offered_load_by_hand():
-    instance = quick(2, 2, "1").replace(
-        **two_vms()._asdict(),
-        arrival_ms=np.array([5, 25]),
-        cores=np.array([2, 2]),
-        task_memory_mib=np.array([1, 1]),
-        runtime_ms=np.array([30, 10]),
-        estimate_ms=np.array([30, 10]),
-    )
-    # Work 2 x 40 = 80. Cores from 5 to 25: 5 x 4 + 10 x 2 + 5 x 8 = 80, and as much again for the interval after it.
-    assert offered_load(instance) == 80 / 160
-    assert offered_load(instance.replace(arrival_ms=np.array([5, 5]))) == math.inf
 
 
 def test_loaded_beyond_the_last_event():

@@ -48,12 +48,13 @@ def test_where_leased_vms_are(free):
     for seed in range(10):
         random = drawn(free, 2, seed, allocation="random", max_leases=5)
         assert random.server.tolist() == [0, 2, 3, 4, 5, 6, 7]
-        assert (random.buffer.tolist(), random.max_leases) == ([True] + [False] * 6, 5)
-        assert (int(random.leased.sum()), random.leased[0]) == (2, False)
-        wanted = sum(CORES[server] for server in random.server[random.leased])
+        # For random as for packing, buffer servers are as good as others (section 4.3).
+        assert (random.buffer.any(), random.max_leases, int(random.leased.sum())) == (False, 5, 2)
         balancing = drawn(free, 2, seed, allocation="balancing")
+        assert (balancing.server.tolist(), balancing.buffer.tolist()) == (random.server.tolist(), [True] + [False] * 6)
+        # Two random VMs have 12 to 50 cores together without the buffer server's.
         taken = balancing.server[balancing.leased]
-        assert taken.tolist() == [[4], [3, 4], [2, 3, 4]][int(np.searchsorted([30, 50, 60], wanted))]
+        assert taken.tolist() in ([4], [3, 4])
         assert balancing.max_leases == min(7, 4 * taken.size)
         # For packing, buffer servers are as good as others.
         packing = drawn(free, 2, seed, allocation="packing")

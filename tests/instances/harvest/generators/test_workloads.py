@@ -16,8 +16,8 @@ def large():
 
 
 def test_named_workloads():
-    assert named_workload("light") == Workload(50, "20-120", "2", "uniform", 75.0, 6.0)
-    assert named_workload("heavy") == Workload(50, "15-80", "4", "uniform", 120.0, 9.0)
+    assert named_workload("light") == Workload(50, "20-120", "2", "uniform", 75.0, 6.0, 0.5)
+    assert named_workload("heavy") == Workload(50, "15-80", "4", "uniform", 120.0, 9.0, 0.5)
     with pytest.raises(InstanceError, match=r"workload is 'none'; choose one of light, heavy\."):
         named_workload("none")
 
