@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Run
+    from schedgap.instances.method import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +47,13 @@ class Audit:
         return f"audit: {runs} solved again by another back end; {', '.join(counts)}."
 
 
-def other_backend(run: Run) -> str | None:
-    """Return the first other back end that solves the same model; None if the method has none."""
-    choices = find_method(run.family, run.method).choices.get("backend", ())
-    return next((name for name in choices if name != run.backend), None)
+def second_opinion(run: Run) -> tuple[Method, str] | None:
+    """Return who solves the same model by the first other back end: the method's twin, if it has one; None without one."""
+    method = find_method(run.family, run.method)
+    backend = next((name for name in method.choices.get("backend", ()) if name != run.backend), None)
+    if backend is None:
+        return None
+    return (method if method.twin is None else find_method(run.family, method.twin)), backend
 
 
 def audit_of(pairs: Mapping[str, str], records: Mapping[str, Record]) -> Audit:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.audit import other_backend
+from schedgap.bench.audit import second_opinion
 from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.executors.execute import Setting, Task
 from schedgap.bench.isolation.activity import doing
@@ -52,12 +52,12 @@ class Plan:
             self.runs[run.key] = run
 
     def add_second_opinions(self) -> None:
-        """Add, to each run whose method has several back ends, the same run by another one."""
+        """Add, to each run whose method has several back ends, the same run by another one, and by its twin."""
         for key, run in list(self.runs.items()):
-            name = other_backend(run)
-            if name is None:
+            opinion = second_opinion(run)
+            if opinion is None:
                 continue
-            second = _by_backend(run, name)
+            second = _solved_by(run, *opinion)
             self.runs.setdefault(second.key, second)
             if self.second_opinions.get(second.key) != key:
                 self.second_opinions[key] = second.key
@@ -195,15 +195,17 @@ def make_run(
     )
 
 
-def _by_backend(run: Run, name: str) -> Run:
-    given = {**run.given, "backend": name}
+def _solved_by(run: Run, method: Method, backend: str) -> Run:
+    given = {**run.given, "backend": backend}
     return replace(
         run,
+        method=method.name,
+        version=method.version,
         given=given,
-        parameters={**run.parameters, "backend": name},
-        label=method_label(run.method, given),
-        backend=name,
-        backend_version=_backend_version(name),
+        parameters={**run.parameters, "backend": backend},
+        label=method_label(method.name, given),
+        backend=backend,
+        backend_version=_backend_version(backend),
     )
 
 

@@ -94,6 +94,7 @@ class Method:
     exact : given time enough it proves optimality.
     choices : what text parameters may be; one that is not named here may be any text. Those of `backend` all solve the
     same model.
+    twin : another method of the family, with the same parameters, that states the same model by other code; or None.
     wants : which of `OFFERED` the function takes.
     module, file : where it is defined; the file only of a plug-in's, whose module is not imported here.
     """
@@ -110,6 +111,7 @@ class Method:
     summary: str
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     handles: frozenset[str] = frozenset()
+    twin: str | None = None
     wants: tuple[str, ...] = ()
     module: str = ""
     file: str | None = None
@@ -204,6 +206,7 @@ def method(
     exact: bool = False,
     choices: Mapping[str, Sequence[str]] | None = None,
     handles: Sequence[str] = (),
+    twin: str | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as a method of a family; the function itself is returned unchanged.
 
@@ -245,6 +248,7 @@ def method(
             summary=summary,
             choices=offered,
             handles=frozenset(handles),
+            twin=twin,
             wants=wants,
             module=str(getattr(func, "__module__", "")),
         )

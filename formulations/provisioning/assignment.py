@@ -25,7 +25,7 @@ coefficients under 2^21 (2 TiB in MiB), and prices, in multiples of theirs, up t
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -52,15 +52,16 @@ MAX_ENTRIES = 8_000_000
 
 def too_large(instance: ProvisioningInstance) -> str | None:
     """Return None, or why the assignment ILP cannot be built for the instance."""
-    reason = without_interference(instance)
-    if reason is not None:
-        return reason
+    return without_interference(instance) or too_many_entries(instance, MAX_ENTRIES, "patterns")
+
+
+def too_many_entries(instance: ProvisioningInstance, most: int, instead: str) -> str | None:
+    """Return None, or why the assignment ILP is too large for a method that takes so many entries of its matrix."""
     groups = len(set(demand_groups(instance).tolist()))
     entries = instance.num_tasks**2 * groups * (1 + len(instance.resources))
-    if entries > MAX_ENTRIES:
-        size = f"{instance.num_tasks} tasks has {entries} entries, over {MAX_ENTRIES}"
-        return f"the assignment ILP of {size}; use patterns"
-    return None
+    if entries <= most:
+        return None
+    return f"the assignment ILP of {instance.num_tasks} tasks has {entries} entries, over {most}; use {instead}"
 
 
 def demand_groups(instance: ProvisioningInstance) -> IntArray:
@@ -223,7 +224,8 @@ def assignment(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:
     """Solve the ILP of the paper's section 4.1: one binary for each task and machine."""
-    return _solve(instance, False, time_limit_s, threads, backend)
+    start = time.perf_counter()
+    return solved(instance, _Assignment(instance, ordered=False), start, time_limit_s, threads, backend)
 
 
 @method(
@@ -238,15 +240,30 @@ def assignment_symmetry(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:
     """Solve the paper's ILP with the symmetry of machines and of equal tasks broken."""
-    return _solve(instance, True, time_limit_s, threads, backend)
-
-
-def _solve(
-    instance: ProvisioningInstance, ordered: bool, time_limit_s: float | None, threads: int, backend: str
-) -> Outcome:
     start = time.perf_counter()
-    variables = _Assignment(instance, ordered)
-    model = variables.model(f"assignment-{instance.name}")
+    return solved(instance, _Assignment(instance, ordered=True), start, time_limit_s, threads, backend)
+
+
+class Statement(Protocol):
+    """A program and how its variables are read."""
+
+    def model(self, name: str) -> LinearModel:
+        """Return the program as arrays."""
+
+    def solution(self, x: FloatArray) -> Provisioning:
+        """Return the solution that values of the variables mean."""
+
+
+def solved(
+    instance: ProvisioningInstance,
+    statement: Statement,
+    start: float,
+    time_limit_s: float | None,
+    threads: int,
+    backend: str,
+) -> Outcome:
+    """Solve a statement of the ILP, which was begun at `start` of `time.perf_counter()`."""
+    model = statement.model(f"assignment-{instance.name}")
     build_s = time.perf_counter() - start
     left = None if time_limit_s is None else max(0.0, time_limit_s - build_s)
     if (reason := inseparable(model)) is not None:
@@ -259,7 +276,7 @@ def _solve(
     start = time.perf_counter()
     unit = model.objective_scale
     bound = None if result.bound is None else proven_cost(result.bound) * unit
-    solution = None if result.x is None else variables.solution(result.x)
+    solution = None if result.x is None else statement.solution(result.x)
     failed = {} if result.unproven is None else {"reason": result.unproven}
     return Outcome(
         solution,

@@ -52,6 +52,17 @@ def test_a_pair_is_a_pair_once(plan):
     assert len(made.second_opinions) == 1
 
 
+def test_a_twin_states_the_program_again(plan):
+    """Another statement and another back end at once; the twin itself is asked by its own."""
+    made = plan("assignment-pulp", "assignment")
+    pairs = [(made.runs[one].label, made.runs[other].label) for one, other in made.second_opinions.items()]
+    assert pairs == [
+        ("assignment-pulp", "assignment[backend=cp-sat]"),
+        ("assignment", "assignment[backend=cp-sat]"),
+    ]
+    assert [run.method for run in made.runs.values()] == ["assignment-pulp", "assignment", "assignment"]
+
+
 def opinion(make_record, one, other):
     """Compare two runs that ended so."""
     first, second = make_record("m", **one), make_record("m[backend=b]", **other)
