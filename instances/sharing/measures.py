@@ -26,9 +26,12 @@ QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 def measures(instance: SharingInstance, schedule: SharingSchedule) -> dict[str, float]:
     """Return the figures of a feasible schedule.
 
-    `*_queueing_delay_s` : from a job's arrival to the start of its first task;
-    `*_completion_delay_s` : to the end of its last. Both without the jobs of the warm-up. first_end_s, makespan_s : from
-    the first arrival until a job has ended, and until all have.
+    Of the jobs alone (Eunomia, Figure 5), all of them: mean_tasks, p90_tasks, max_tasks of a job; jobs_anywhere, jobs_on_half :
+    shares of the jobs whose constraints allow all machines, and at least half of them.
+
+    `*_queueing_delay_s` : from a job's arrival to the start of its first task; queueing_jobs : share of the jobs for which
+    that is not at once. `*_completion_delay_s` : to the end of its last. All without the jobs of the warm-up. first_end_s,
+    makespan_s : from the first arrival until a job has ended, and until all have.
     `*_utilisation` : share of a resource in use, while jobs arrive.
 
     Of the shares, in the instance's notion, of the jobs present at 50 moments while jobs arrive, means over the moments:
@@ -43,8 +46,9 @@ def measures(instance: SharingInstance, schedule: SharingSchedule) -> dict[str, 
     Jobs arrive from the first arrival to the last, or to the end of the first job if that is later.
     """
     timeline = Timeline(instance, schedule)
-    figures = {}
+    figures = _of_jobs(instance)
     kept = slice(instance.warm_up_jobs, None)
+    figures["queueing_jobs"] = float((timeline.job_start_ms > instance.arrival_ms)[kept].mean())
     for what, until in (("queueing", timeline.job_start_ms), ("completion", timeline.job_end_ms)):
         delay_s = (until - instance.arrival_ms)[kept] / SECOND_MS
         figures[f"mean_{what}_delay_s"] = float(delay_s.mean())
@@ -61,6 +65,18 @@ def measures(instance: SharingInstance, schedule: SharingSchedule) -> dict[str, 
             short = name.removesuffix("_gib").removesuffix("_mib")
             figures[f"{short}_utilisation"] = float(used[r] / total[r])
     return figures | _fairness(instance, timeline, moments_between(begin, end, MOMENTS))
+
+
+def _of_jobs(instance: SharingInstance) -> dict[str, float]:
+    tasks = np.diff(instance.first_task)
+    machines = instance.allowed @ instance.machine_count
+    return {
+        "mean_tasks": float(tasks.mean()),
+        "p90_tasks": float(np.quantile(tasks, QUANTILES["p90"])),
+        "max_tasks": float(tasks.max()),
+        "jobs_anywhere": float((machines == instance.num_machines).mean()),
+        "jobs_on_half": float((2 * machines >= instance.num_machines).mean()),
+    }
 
 
 def busy_ms(timeline: Timeline) -> tuple[int, int]:

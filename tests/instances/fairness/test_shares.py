@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.fairness import alice_bob, micro, share_of_a_task
+from schedgap.instances.fairness import alice_bob, allocation_of, micro, share_of_a_task, shares_of
+from schedgap.instances.fairness.shares import value_and_scale
 
 
 @pytest.fixture
@@ -61,3 +62,28 @@ def test_the_papers_examples():
 def test_an_unknown_notion():
     with pytest.raises(InstanceError, match="notion is 'dfr'; choose one of"):
         share_of_a_task(alice_bob(), "dfr")
+
+
+def test_table_1_and_the_progress_of_three_tasks():
+    """A CPU of 1 GHz is worth 1, one of 2 GHz is worth 2: two tasks on the first and one on the other are 4 of progress."""
+    instance = alice_bob()
+    assert instance.performance.tolist() == [[1000, 1000, 2000]] * 2
+    # Alone, Alice would make 2 x 1 + 2 x 1 + 2 x 2 = 8.
+    value, whole = value_and_scale(instance)
+    assert (value[0] @ [2, 0, 1] / 1000, whole[0] / 1000) == (4, 8)
+
+
+@pytest.mark.parametrize(
+    ("alice", "bob", "shares"),
+    [
+        # Figure 1b: three tasks each, three and five of progress; then Figure 1c, one task after the other, to 1d.
+        ([2, 1, 0], [0, 1, 2], [3 / 8, 5 / 8]),
+        ([2, 0, 0], [0, 0, 2], [2 / 8, 4 / 8]),
+        ([2, 1, 0], [0, 0, 2], [3 / 8, 4 / 8]),
+        ([2, 2, 0], [0, 0, 2], [4 / 8, 4 / 8]),
+    ],
+)
+def test_figure_1_step_by_step(alice, bob, shares):
+    instance = alice_bob()
+    found = allocation_of(instance, np.array([alice, bob], float))
+    assert shares_of(instance, found).tolist() == shares

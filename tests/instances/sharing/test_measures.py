@@ -56,6 +56,28 @@ def moments_of(pair):
 
 
 @pytest.mark.usefixtures("no_fair_point")
+def test_the_figures_of_jobs_alone(pair):
+    """Three tasks and two; b may use one machine of three, then two of them."""
+    figures = measures(pair, SCHEDULE)
+    assert (figures["mean_tasks"], figures["p90_tasks"], figures["max_tasks"]) == (2.5, pytest.approx(2.9), 3)
+    assert (figures["jobs_anywhere"], figures["jobs_on_half"]) == (1, 1)
+    fast_only = pair.replace(allowed=[[True, True], [False, True]], performance=[[1000, 2000], [1000, 2000]])
+    of_jobs = measures(fast_only, SharingSchedule([2, 2, 0, 2, 2], [0, 0, 0, 2000, 4000]))
+    assert (of_jobs["jobs_anywhere"], of_jobs["jobs_on_half"]) == (0.5, 0.5)
+    slow_only = measures(pair.replace(allowed=[[True, True], [True, False]]), SCHEDULE)
+    assert (slow_only["jobs_anywhere"], slow_only["jobs_on_half"]) == (0.5, 1)
+
+
+@pytest.mark.usefixtures("no_fair_point")
+def test_who_queues(pair):
+    """Neither job waits for its first task; if b starts at 4 s, half of the jobs do, and all without a's warm-up."""
+    assert measures(pair, SCHEDULE)["queueing_jobs"] == 0
+    late = SharingSchedule([2, 2, 0, 1, 1], [0, 0, 0, 4000, 7000])
+    assert measures(pair, late)["queueing_jobs"] == 0.5
+    assert measures(pair.replace(warm_up_jobs=1), late)["queueing_jobs"] == 1
+
+
+@pytest.mark.usefixtures("no_fair_point")
 def test_the_warm_up_is_left_out_of_delays(pair):
     figures = measures(pair.replace(warm_up_jobs=1), SCHEDULE)
     assert figures["mean_completion_delay_s"] == figures["p90_completion_delay_s"] == 6
