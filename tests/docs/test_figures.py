@@ -25,41 +25,32 @@ def cells(line):
 
 
 def tables(lines):
-    """Yield the title of each table without boxes, and the rows above and below its ruler, as cells."""
+    """Yield the title of each table, and its rows above and below the ruler, as cells; with boxes, else without."""
+    for begin in (number for number, line in enumerate(lines) if line.startswith("┏")):
+        end = next(number for number in range(begin, len(lines)) if lines[number].startswith("└"))
+        yield lines[begin - 1], *([cells(line) for line in lines[begin:end] if bar in line] for bar in "┃│")
     rulers = [number for number, line in enumerate(lines) if re.fullmatch(r"-+(  -+)+", line)]
-    firsts = [
-        next(number for number in range(ruler, 0, -1) if not lines[number - 1].startswith((" ", "instances", "method")))
+    titles = [
+        next(n for n in range(ruler - 1, -1, -1) if not lines[n].startswith((" ", "instances", "method")))
         for ruler in rulers
     ]
-    last = next(number for number in range(rulers[-1], len(lines)) if lines[number].endswith(("?", ".")))
-    for ruler, first, end in zip(rulers, firsts, [*(first - 1 for first in firsts[1:]), last], strict=True):
+    for ruler, title, after in zip(rulers, titles, [*titles, len(lines)][1:], strict=True):
         places = [slice(*dashes.span()) for dashes in re.finditer("-+", lines[ruler])]
-        heads, body = (
-            [[line[place].strip() for place in places] for line in part if line]
-            for part in (lines[first:ruler], lines[ruler + 1 : end])
+        end = next(
+            number for number in range(ruler, len(lines)) if number == after or lines[number].endswith(("?", "."))
         )
-        yield lines[first - 1], heads, body
+        parts = (lines[title + 1 : ruler], lines[ruler + 1 : end])
+        yield lines[title], *([[line[place].strip() for place in places] for line in part if line] for part in parts)
 
 
 @cache
 def results(name):
     """Return the rows of a file's tables, by group and method, as texts by title of column."""
-    lines = (ROOT / name).read_text().splitlines()
-    begins = [number for number, line in enumerate(lines) if line.startswith("┏")]
-    parts = boxes(lines, begins) if begins else tables(lines)
     rows = {}
-    for place, (title, heads, body) in enumerate(parts):
+    for place, (title, heads, body) in enumerate(tables((ROOT / name).read_text().splitlines())):
         found = rows_of(heads, body)
         rows |= found if place == 0 else {(title.partition(":")[0], key[1]): row for key, row in found.items()}
     return rows
-
-
-def boxes(lines, begins):
-    """Yield the same of tables with boxes, which begin at those lines."""
-    for begin in begins:
-        end = next(number for number in range(begin, len(lines)) if lines[number].startswith("└"))
-        heads, body = ([cells(line) for line in lines[begin:end] if bar in line] for bar in "┃│")
-        yield lines[begin - 1], heads, body
 
 
 def rows_of(heads, body):
