@@ -57,6 +57,7 @@ class Family:
     size : the parameter of its generators that says how large an instance is.
     model_prefix : a method of this prefix and X, which finds no solution, predicts the figures of method X.
     steady_prefix : a measure of this prefix and Y is Y after warm-up; what models predict as Y stands beside both.
+    told : names of details that tables may show as measures although nobody but the method can know them.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Family:
     size: str = SIZE
     model_prefix: str = MODEL_PREFIX
     steady_prefix: str = STEADY_PREFIX
+    told: tuple[str, ...] = ()
 
 
 FAMILIES: dict[str, Family] = {}

@@ -56,12 +56,12 @@ def is_prediction(record: Record) -> bool:
 
 
 def figure(record: Record, name: str) -> float | None:
-    """Return a figure of one run: measured, else predicted; None of a failed run, or where there is none."""
+    """Return a figure of one run: measured, else predicted or told; None of a failed run, or where there is none."""
     if record.status in FAILED:
         return None
-    measurement = record.measurement
+    measurement, family = record.measurement, FAMILIES.get(record.run.family)
     value: object = measurement.measures.get(name)
-    if value is None and measurement.objective is None:
+    if value is None and (measurement.objective is None or (family is not None and name in family.told)):
         value = measurement.details.get(name, measurement.details.get(name.removeprefix(_prefixes(record)[1])))
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 

@@ -35,6 +35,7 @@ RECONFIGURATION = register_family(
         bound_methods=("bound-progress", "bound-work"),
         features=lambda instance: features(instance.catalogue) | ({RUNNING} if instance.running is not None else set()),
         large=(("alibaba-like", {"jobs": 60_000}),),
+        told=("full_share",),
     )
 )
 

@@ -23,6 +23,9 @@ def measures(instance: ReconfigurationInstance, schedule: ReconfigurationSchedul
     seconds in which it progressed. idle_h : mean hours of a job without progress.
     `*_allocation` : share of a resource held by tasks, of what was paid for. machine_hours : paid.
     median_uptime_h, p90_uptime_h : hours for which a machine was paid.
+
+    A policy tells, in its details, what no schedule shows. full_share : of its choices between Full and Partial
+    Reconfiguration, those for Full (Eva).
     """
     simulator = played(instance, schedule)
     seconds = paid_s(simulator)

@@ -98,7 +98,7 @@ class Ensemble:
         tau = tau if throughput_aware else 1.0
         self.monitor = ThroughputMonitor(tau, semantics)
         self.unobserved = ThroughputMonitor(tau, semantics)
-        self.events = Events()
+        self.events, self.choices = Events(), 0
         # Jobs that the last round knew, ends of those that have left since, and which have ever been moved.
         self.known = np.empty(0, np.int64)
         self.ended: dict[int, int] = {}
@@ -132,6 +132,7 @@ class Ensemble:
 
     def choose(self, fresh: Candidate, kept: Candidate, now_s: int) -> Candidate:
         """Return Full Reconfiguration's plan if it is worth more than Partial Reconfiguration's (equation 1)."""
+        self.choices += 1
         duration_s = self.events.duration_s(now_s)
         if round(fresh.worth(duration_s) - kept.worth(duration_s), 2) > 0:
             self.events.adoptions += 1

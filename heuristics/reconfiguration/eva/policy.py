@@ -46,4 +46,6 @@ def eva(
     if memory is None:
         memory = observation.memory["eva"] = Ensemble(mode, throughput_aware, multi_task, tau, semantics, tie_break)
     plan: Plan = memory.decide(observation)
+    if memory.choices:
+        observation.memory["details"] = {"full_share": memory.events.adoptions / memory.choices}
     return plan

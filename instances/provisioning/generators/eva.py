@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import ec2_types, eva_interference, eva_workloads
 from schedgap.instances.provisioning.generators.distinct import generator
 from schedgap.instances.provisioning.model import ProvisioningInstance
 
 if TYPE_CHECKING:
     from schedgap.instances.provisioning.ec2 import CpuCapacity
+
+Order = Literal["drawn", "grouped"]
 
 
 def table3() -> ProvisioningInstance:
@@ -34,15 +37,31 @@ def table3() -> ProvisioningInstance:
 
 
 def table7(
-    tasks: int = 200, *, seed: int = 0, cpu: CpuCapacity = "physical", interference: bool = False
+    tasks: int = 200,
+    *,
+    seed: int = 0,
+    cpu: CpuCapacity = "physical",
+    interference: bool = False,
+    order: Order = "drawn",
 ) -> ProvisioningInstance:
     """Sample tasks uniformly from Table 7's ten workloads: the setting of Eva's Tables 4 and 5.
 
     interference : also give Figure 1's pairwise throughputs and the workloads' tasks per job.
+    order : of the list of tasks, on which Algorithm 1 to the letter depends: as `drawn`, or `grouped`, the same tasks by
+        workload in the order of Table 7.
+
+    Raises
+    ------
+    InstanceError
+        for another order.
     """
+    if order not in ("drawn", "grouped"):
+        raise InstanceError(f"order is 'drawn' or 'grouped', not '{order:.60}'.")
     rng = generator("table7", tasks, seed)
     workloads = eva_workloads()
     drawn = rng.integers(0, len(workloads["names"]), tasks)
+    if order == "grouped":
+        drawn = np.sort(drawn)
     present, task2class = np.unique(drawn, return_inverse=True)
     names = tuple(workloads["names"][i] for i in present)
     extra: dict[str, object] = {}
@@ -56,7 +75,7 @@ def table7(
             "throughput": throughput,
         }
     return ProvisioningInstance(
-        name=f"table7-{tasks}-{cpu}-s{seed}",
+        name=f"table7-{tasks}-{cpu}{'-grouped' if order == 'grouped' else ''}-s{seed}",
         **ec2_types(cpu),
         demand=workloads["demand"][:, present],
         counts=np.bincount(task2class, minlength=present.shape[0]),

@@ -39,6 +39,13 @@ def test_a_model_counts_with_its_own_word(make_record):
     assert figure(make_record("a", status=Status.TIMEOUT, details={"wait": 2}), "wait") is None
 
 
+def test_a_solution_tells_what_its_family_says_that_only_a_method_knows(make_record):
+    record = make_record("eva", objective=5, details={"full_share": 0.25, "plans": 4})
+    assert figure(record, "full_share") is None
+    record = replace(record, run=replace(record.run, family="reconfiguration"))
+    assert (figure(record, "full_share"), figure(record, "plans")) == (0.25, None)
+
+
 def test_a_model_predicts_the_method_of_its_name_with_the_same_parameters(make_record):
     def model(**given):
         record = make_record("m", details={"wait": given["s"]})

@@ -22,6 +22,14 @@ def test_table7_is_uniform_over_ten_workloads():
     assert np.abs(counts - 10_000).max() < 570
 
 
+def test_table7_lists_the_same_tasks_by_workload():
+    drawn, grouped = table7(200, seed=1), table7(200, seed=1, order="grouped")
+    assert np.array_equal(grouped.task2class, np.sort(drawn.task2class))
+    assert grouped.name == "table7-200-physical-grouped-s1"
+    with pytest.raises(InstanceError, match=r"order is 'drawn' or 'grouped', not 'sorted'"):
+        table7(order="sorted")
+
+
 def test_distinct_demands_are_distinct():
     instance = distinct(1000)
     rows = np.moveaxis(instance.demand, 0, 1).reshape(1000, -1)

@@ -74,23 +74,25 @@ def test_both_importers_make_the_same_instance(whole, authors_csv):
     assert eva_csv(authors_csv, jobs=200, interference="0.9").catalogue.num_classes == 36
 
 
+def no_packing_pays(instance):
+    """Return micro-dollars per hour times seconds, and the mean hours from a job's arrival to its end."""
+    kind = instance.catalogue.reservation_type[instance.job2class]
+    w = instance.class2workload[instance.job2class]
+    launch_s = instance.fetch_s[w] + instance.build_s[w] + instance.init_s[w]
+    rented_s = instance.first_plan_s()
+    end_s = rented_s + instance.acquire_s[kind] + instance.setup_s[kind] + launch_s + instance.work_s
+    released_s = end_s // 300 * 300 + 300
+    seconds = released_s + 1 - rented_s - instance.acquire_s[kind]
+    return int((instance.catalogue.price[kind] * seconds).sum()), (end_s - instance.arrival_s).mean() / 3600
+
+
 def test_no_packing_pays_what_the_authors_simulator_says(alibaba_csv):
     """Each job alone on its cheapest machine: Table 14 has $831,227 and 16.81 h; of 200 jobs it is $35,858.34854.
 
     A machine is paid from its acquisition until a second after the plan that finds its job gone, which is the second
     one where the job ends at a plan.
     """
-    paid = []
-    for instance in (openb(alibaba_csv), openb(alibaba_csv, jobs=200, cpu="physical")):
-        kind = instance.catalogue.reservation_type[instance.job2class]
-        w = instance.class2workload[instance.job2class]
-        launch_s = instance.fetch_s[w] + instance.build_s[w] + instance.init_s[w]
-        rented_s = instance.first_plan_s()
-        end_s = rented_s + instance.acquire_s[kind] + instance.setup_s[kind] + launch_s + instance.work_s
-        released_s = end_s // 300 * 300 + 300
-        seconds = released_s + 1 - rented_s - instance.acquire_s[kind]
-        paid.append((int((instance.catalogue.price[kind] * seconds).sum()), (end_s - instance.arrival_s).mean() / 3600))
-    # Micro-dollars per hour times seconds.
+    paid = [no_packing_pays(each) for each in (openb(alibaba_csv), openb(alibaba_csv, jobs=200, cpu="physical"))]
     assert paid[0][0] == 831_227_275_015 * 3600
     assert round(float(paid[0][1]), 2) == 16.81
     assert paid[1][0] == 35_858_348_540 * 3600
@@ -103,6 +105,20 @@ def test_the_trace_of_table_13(alibaba_csv, whole):
     figures = [hours.mean(), *np.quantile(hours, [0.5, 0.8, 0.95])]
     assert [round(float(value), 1) for value in figures] == [9.1, 0.2, 1.0, 5.2]
     assert np.array_equal(lived.arrival_s, whole.arrival_s)
+    assert np.array_equal(lived.job2class, whole.job2class)
+
+
+def test_durations_dealt_anew_are_those_of_table_13(alibaba_csv, whole):
+    """No-Packing's published cost to the dollar, $480,130: the recipe's jobs, with the pods' lifetimes shuffled."""
+    dealt = openb(alibaba_csv, durations="trace", shuffle_seed=2)
+    assert round(no_packing_pays(dealt)[0] / 3600e6) == 480_130
+    own = openb(alibaba_csv, durations="trace")
+    assert round(no_packing_pays(own)[0] / 3600e6) == 442_334
+    lived, anew = (
+        openb(alibaba_csv, durations="trace", whole_iterations=False, **p) for p in ({}, {"shuffle_seed": 2})
+    )
+    assert sorted(lived.work_s.tolist()) == sorted(anew.work_s.tolist())
+    assert np.array_equal(lived.arrival_s, anew.arrival_s)
     assert np.array_equal(lived.job2class, whole.job2class)
 
 
@@ -153,6 +169,8 @@ def test_a_small_list(pods):
     assert openb(pods()).name == "openb-gavel-iterations-gap1200-s3-artifact-vcpu"
     named = openb(pods(), jobs=2, mean_gap_s=60, multi_task=0.5, interference="0.9", migration_delay=2, seed=4)
     assert named.name == "openb-gavel-iterations-2-gap60-multitask0.5-s4-0.9-delay2-vcpu"
+    dealt = openb(pods(), durations="trace", shuffle_seed=2)
+    assert dealt.name == "openb-trace-shuffled2-iterations-gap1200-s3-artifact-vcpu"
     sets = openb(pods(), interference="artifact-sets")
     assert sets.name == "openb-gavel-iterations-gap1200-s3-artifact-sets-vcpu"
     assert sets.stored_sets.num_workloads == len(sets.catalogue.workloads)
@@ -168,6 +186,7 @@ def test_a_small_list(pods):
         ({"mean_gap_s": 1e300}, r"mean_gap_s is 1e\+300; give a positive number of seconds, below"),
         ({"jobs": 4}, r"pods.csv: jobs is 4; give 0 for all, or one of 1\.\.3"),
         ({"jobs": -1}, r"jobs is -1; give 0 for all"),
+        ({"shuffle_seed": -2}, r"shuffle_seed is -2; give a seed that is not negative, or -1"),
         ({"seed": -1}, r"seed is -1; the recipe's generators take 0\.\.4294967295"),
         ({"seed": 2**32}, r"seed is 4294967296"),
         ({"multi_gpu": 0.9}, r"multi_gpu is 0.9; give a share in \[0, 0.6667\]"),
