@@ -25,10 +25,11 @@ def owl_plan(
         if present.sent_to[t] >= 0:
             tasks_on[present.sent_to[t]] += 1
             held[present.sent_to[t]] |= frozen[t]
-    # Classes of the tasks that may be placed, in the order of their numbers, and the tasks of each, linked.
+    # Classes of the tasks that may be placed, in the order of their numbers, and the tasks of each, linked: new ones, then
+    # those that are alone, machine by machine.
     first, last = np.full(catalogue.kmin.shape[0], -1), np.full(catalogue.kmin.shape[0], -1)
     after, place = np.full(num_tasks, -1), present.sent_to.copy()
-    for t in range(num_tasks):
+    for t in np.argsort(present.sent_to, kind="mergesort"):
         m, c = present.sent_to[t], present.task_class[t]
         if m >= 0 and (held[m] or tasks_on[m] >= 2):
             continue

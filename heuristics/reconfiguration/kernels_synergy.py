@@ -13,11 +13,13 @@ from schedgap.instances.jit import kernel
 if TYPE_CHECKING:
     from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present
     from schedgap.heuristics.reconfiguration.kernels_monitor import Table
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import BoolArray, IntArray
 
 
 @kernel
-def best_fit(catalogue: Catalogue, table: Table, present: Present, sizes: bool) -> tuple[IntArray, IntArray]:
+def best_fit(
+    catalogue: Catalogue, table: Table, present: Present, frozen: BoolArray, sizes: bool
+) -> tuple[IntArray, IntArray]:
     """Place the tasks that are nowhere, one after the other; return (T,) machines and the types of the new ones."""
     num_machines = present.machine_type.shape[0]
     num_new = 0
@@ -26,15 +28,14 @@ def best_fit(catalogue: Catalogue, table: Table, present: Present, sizes: bool) 
     types = np.concatenate((present.machine_type, np.zeros(num_new, np.int64)))
     place = present.sent_to.copy()
     content = contents(catalogue, present, types, place)
-    machines = num_machines
+    machines, order = num_machines, np.empty(types.shape[0], np.int64)
+    listed = _listed_machines(place, frozen, num_machines, order)
     for t in range(place.shape[0]):
         if place[t] >= 0:
             continue
         c = present.task_class[t]
         best, best_ratio, best_score = -1, 0.0, 0.0
-        for m in range(machines):
-            if content.first[m] < 0:
-                continue
+        for m in order[:listed]:
             k = types[m]
             demand = catalogue.demand[catalogue.family[k], c]
             fits = True
@@ -52,7 +53,23 @@ def best_fit(catalogue: Catalogue, table: Table, present: Present, sizes: bool) 
             best = machines
             types[best] = catalogue.kmin[c]
             content.left[best] = catalogue.capacity[catalogue.kmin[c]]
+            order[listed] = best
+            listed += 1
             machines += 1
         place[t] = best
         put(catalogue, present, content, t, best, types[best])
     return place, types[num_machines:machines].copy()
+
+
+@kernel
+def _listed_machines(place: IntArray, frozen: BoolArray, num_machines: int, order: IntArray) -> int:
+    """Write machines with tasks by the first of those, frozen ones before the others, to `order`; return how many."""
+    known, listed = np.zeros(num_machines, np.bool_), 0
+    for first in (True, False):
+        for t in range(place.shape[0]):
+            m = place[t]
+            if m >= 0 and frozen[t] == first and not known[m]:
+                known[m] = True
+                order[listed] = m
+                listed += 1
+    return listed

@@ -15,6 +15,7 @@ def planned(demand, tasks, machines, throughput):
     """Single classes and pairs by falling worth per price of the cheapest type, singles first, then by number."""
     on = [[u for u, (_, m) in enumerate(tasks) if m == k] for k in range(len(machines))]
     free = [t for t, (_, m) in enumerate(tasks) if m < 0 or len(on[m]) < 2]
+    free.sort(key=lambda t: tasks[t][1])
     waiting = {c: [t for t in free if tasks[t][0] == c] for c in range(len(demand))}
     alone = [1 if d <= 5 else 0 for d in demand]
     options = [(-1.0, 0, c, -1, alone[c]) for c in waiting if waiting[c]]

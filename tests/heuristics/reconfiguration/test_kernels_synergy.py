@@ -24,10 +24,11 @@ def placed(demand, tasks, machines):
             if there and demand[c] <= left:
                 worth = sum(worth_alone[tasks[u][0]] * TAU ** len(there) for u in [*there, t])
                 score = demand[c] / ROOM[kind] * (left / ROOM[kind])
-                options.append((worth / PRICE[kind], score, -k))
+                # Machines are listed by their first tasks, those of this round after the others.
+                options.append((worth / PRICE[kind], score, [-(k >= len(machines)), -there[0]], k))
         options = [option for option in options if option[0] >= 1]
         if options:
-            place[t] = -max(options)[2]
+            place[t] = max(options)[-1]
         else:
             place[t] = len(types)
             types.append(1 if demand[c] <= 5 else 0)
@@ -44,5 +45,7 @@ def test_new_tasks_go_where_the_worth_by_price_is_the_most(make_observation, see
     observation = make_observation([(d,) for d in demand], tasks, [0, 1, 0])
     monitor = ThroughputMonitor(TAU)
     monitor.know_classes(3)
-    place, new_types = best_fit(catalogue_of(observation), monitor.table, present_of(observation), False)
+    place, new_types = best_fit(
+        catalogue_of(observation), monitor.table, present_of(observation), np.zeros(8, np.bool_), False
+    )
     assert (place.tolist(), new_types.tolist()) == placed(demand, tasks, [0, 1, 0])

@@ -26,6 +26,11 @@ def test_a_lone_task_stays_until_a_partner_comes(make_observation):
     assert planned(make_observation, [(0, 0), (2, -1)], [SMALL]) == ([1, 1], [BIG])
 
 
+def test_of_one_class_a_new_task_is_paired_first_then_the_one_on_the_oldest_machine(make_observation):
+    assert planned(make_observation, [(0, 0), (0, -1), (2, -1)], [SMALL]) == ([0, 1, 1], [BIG])
+    assert planned(make_observation, [(0, 1), (0, 0), (2, -1)], [SMALL, SMALL]) == ([1, 2, 2], [BIG])
+
+
 def test_a_task_whose_partner_has_ended_leaves_the_larger_machine(make_observation):
     assert planned(make_observation, [(0, 0)], [BIG]) == ([1], [SMALL])
 

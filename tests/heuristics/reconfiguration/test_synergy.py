@@ -1,5 +1,6 @@
 """Synergy: best fit by worth per price, and nothing moves."""
 
+from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING, QUEUED
 from schedgap.heuristics.reconfiguration.synergy import synergy
 
 BIG, SMALL = 0, 1
@@ -24,11 +25,19 @@ def test_machines_of_this_round_are_filled_too(make_observation):
     assert shown(synergy(make_observation([(2,)], [(0, -1)] * 3))) == ([0, 0, 1], [SMALL, SMALL])
 
 
-def test_equal_worth_goes_to_the_better_aligned_and_then_to_the_older_machine(make_observation):
+def test_equal_worth_goes_to_the_better_aligned_and_then_to_the_first_listed(make_observation):
     rows, tasks = [(2, 2), (3, 2)], [(1, 0), (0, 1), (0, 2), (0, -1)]
     observation = make_observation(rows, tasks, [SMALL] * 3, capacity=[(10, 10), (5, 5)])
     # Room (2, 3), (3, 3) and (3, 3).
     assert shown(synergy(observation)) == ([0, 1, 2, 1], [])
+
+
+def test_on_ties_machines_are_listed_by_their_first_tasks_those_of_migrating_jobs_before_the_others(make_observation):
+    def chosen(**given):
+        return synergy(make_observation([(2,)], [(0, 1), (0, 0), (0, -1)], [SMALL, SMALL], **given)).machine[2]
+
+    assert chosen() == 1
+    assert chosen(phase=[EXECUTING, MIGRATING, QUEUED]) == 0
 
 
 def test_empty_machines_are_given_up_and_nothing_ever_moves(make_observation):
