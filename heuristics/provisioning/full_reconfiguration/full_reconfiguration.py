@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schedgap.heuristics.provisioning.full_reconfiguration.packing import TIE_BREAKS, pack_tasks
+from schedgap.heuristics.provisioning.full_reconfiguration.speeds import iteration_prices
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.model import FAMILY
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 @method("full-reconfiguration", family=FAMILY, choices={"tie_break": TIE_BREAKS})
 def full_reconfiguration(
-    instance: ProvisioningInstance, tie_break: str = "alignment", downsizing: bool = True
+    instance: ProvisioningInstance, tie_break: str = "alignment", downsizing: bool = True, speeds: str = ""
 ) -> Provisioning:
     """Fill machines of falling price with tasks of falling reservation price while that pays (Eva, Algorithm 1).
 
@@ -31,7 +32,10 @@ def full_reconfiguration(
     downsizing : as in Eva's code: rent, in place of the type tried, the cheapest type that takes the machine's tasks.
         Unlike there, with the tasks' demand on that type's family and only where they may run on it. False is
         Algorithm 1 to the letter.
+    speeds : how many iterations an hour tasks do on each machine family, such as `p3:2 c7i:0.5`; reservation prices are
+        then prices of an iteration (section 4.2, heterogeneous resources). The objective stays the hourly price.
 
     The defaults are what Eva runs and measured. Cost: `kernels_pack.py`.
     """
-    return pack_tasks(instance, tie_break=tie_break, downsizing=downsizing)
+    worth = iteration_prices(instance, speeds) if speeds else None
+    return pack_tasks(instance, tie_break=tie_break, downsizing=downsizing, worth=worth)

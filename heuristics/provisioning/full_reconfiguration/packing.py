@@ -54,15 +54,20 @@ class Grouped:
         )
 
 
-def group_tasks(instance: ProvisioningInstance, labels: IntArray | None = None) -> Grouped:
+def group_tasks(
+    instance: ProvisioningInstance, labels: IntArray | None = None, worth: IntArray | None = None
+) -> Grouped:
     """Make classes of equal rows of demand; rows of different `labels` (X, C, R) stay apart.
+
+    worth : (K,) int64, what a machine of each type has to be worth; its price if not given.
 
     Raises
     ------
     InstanceError
         if a row fits no type.
     """
-    demand, type2family, capacity, price = instance.demand, instance.type2family, instance.capacity, instance.price
+    demand, type2family, capacity = instance.demand, instance.type2family, instance.capacity
+    price = instance.price if worth is None else worth
     _num_families, num_rows, num_resources = demand.shape
     row2class, first = np.empty(num_rows, np.int32), np.empty(num_rows, np.int32)
     table = np.full(1 << (2 * num_rows - 1).bit_length(), -1, np.int32)
@@ -79,7 +84,7 @@ def group_tasks(instance: ProvisioningInstance, labels: IntArray | None = None) 
     rows, type2group = _merge_families(rows, type2group)
     rising = np.argsort(price, kind="stable")
     # A copy: Numba compiles read-only arrays, as instances hold them, apart from others.
-    types = Types(type2group, capacity.astype(dtype), price.copy(), np.argsort(-price, kind="stable"), rising)
+    types = Types(type2group, capacity.astype(dtype), price.copy(), np.argsort(-instance.price, kind="stable"), rising)
     rank = np.empty(num_classes, np.int32)
     unplaceable = reservation_ranks(rows, type2group, capacity, rising, rank)
     if unplaceable >= 0:
@@ -105,8 +110,10 @@ def group_tasks(instance: ProvisioningInstance, labels: IntArray | None = None) 
     return Grouped(types, classes, _new_plan(members.shape[0], num_classes), first)
 
 
-def pack_tasks(instance: ProvisioningInstance, *, tie_break: str, downsizing: bool) -> Provisioning:
-    """Run Full Reconfiguration.
+def pack_tasks(
+    instance: ProvisioningInstance, *, tie_break: str, downsizing: bool, worth: IntArray | None = None
+) -> Provisioning:
+    """Run Full Reconfiguration; worth : see `group_tasks`.
 
     Raises
     ------
@@ -114,7 +121,7 @@ def pack_tasks(instance: ProvisioningInstance, *, tie_break: str, downsizing: bo
         for a `tie_break` other than `alignment` and `paper`.
     """
     by_list = is_by_list(tie_break)
-    grouped = group_tasks(instance)
+    grouped = group_tasks(instance, worth=worth)
     classes = grouped.classes
     groups, num_classes, num_resources = classes.demand.shape
     dtype = classes.demand.dtype

@@ -24,7 +24,8 @@ class Query(NamedTuple):
 class Types(NamedTuple):
     """Machine types. group : (K,) their families; equal ones are one. capacity : (K, R) like the points.
 
-    price : (K,) int64. falling, rising : (K,) types by price, in list order on ties.
+    price : (K,) int64, what a machine's tasks have to be worth. falling : (K,) types by hourly price, rising : by `price`,
+    both in list order on ties.
     """
 
     group: Any

@@ -74,6 +74,27 @@ def test_the_authors_mix():
     assert {int(n) for w, n in zip(names, instance.num_tasks, strict=True) if w == "resnet18"} == {2}
 
 
+def test_the_fitted_mix_costs_no_packing_what_table_10_says_in_the_mean():
+    """Table 10: $536.07 and 126 machines for 120 jobs, each 1.75 h and some minutes on its cheapest machine."""
+    instance = eva_synthetic(120, mix="fitted")
+    names = dict(zip(*np.unique(workloads_of(instance), return_counts=True), strict=True))
+    expected = {
+        "a3c": 34,
+        "cyclegan": 12,
+        "diamond": 27,
+        "gcn": 15,
+        "gpt2": 2,
+        "openfoam": 13,
+        "resnet18": 6,
+        "vit": 11,
+    }
+    assert names == expected
+    assert int(instance.num_tasks.sum()) == 126
+    price = instance.catalogue.price[instance.catalogue.reservation_type[instance.job2class]] / 1e6
+    # Starting, and the wait for the plan that gives a machine back, are some 6% more.
+    assert float((price * instance.num_tasks).sum()) * 1.75 * 1.06 == pytest.approx(536.07, rel=0.01)
+
+
 def test_gavels_durations():
     """Table 9: mean 16.7 h, median 4.5 h, P80 16.4 h, P95 96.6 h, of a trace of 6,274 jobs."""
     hours = alibaba_like(40_000, seed=2).work_s / 3600
@@ -175,7 +196,7 @@ def test_names_tell_the_parameters():
         (eva_synthetic, {"max_hours": 1e300}, r"max_hours 1e\+300; give .* below 1193046"),
         (eva_synthetic, {"tasks_per_job": -1}, r"tasks_per_job is -1; give a positive number, or 0"),
         (eva_synthetic, {"durations": "gavel"}, r"durations is uniform or log-uniform, not 'gavel'"),
-        (eva_synthetic, {"mix": "x"}, r"mix is uniform or authors, not 'x'"),
+        (eva_synthetic, {"mix": "x"}, r"mix is uniform or authors or fitted, not 'x'"),
         (alibaba_like, {"durations": "uniform"}, r"durations is gavel or alibaba, not 'uniform'"),
         (alibaba_like, {"multi_gpu": 0.9}, r"multi_gpu is 0.9; give a share in \[0, 0\.8"),
         (alibaba_like, {"multi_task": 2.0}, r"multi_task is 2"),
