@@ -62,9 +62,13 @@ def test_equal_speeds_change_nothing() -> None:
         ("new", r"the speed of family new is ''; give a number above 0"),
         ("new:0", r"the speed of family new is '0'"),
         ("new:0.0001", r"to three decimals"),
-        ("old:999.999 new:0.001", r"have no common multiple that prices bear"),
     ],
 )
 def test_speeds_that_are_none(speeds: str, message: str) -> None:
     with pytest.raises(MethodError, match=message):
         full_reconfiguration(cluster(1), speeds=speeds)
+
+
+def test_speeds_without_a_common_multiple_that_prices_bear() -> None:
+    with pytest.raises(MethodError, match=r"have no common multiple that prices bear; give rounder ones"):
+        iteration_prices(table7(10), "p3:999.999 c7i:999.998 r7i:999.997")
