@@ -107,7 +107,7 @@ def run_suite(
         chosen_runs = matching(plan, only)
         journal = stack.enter_context(Journal(directory))
         write_plan(directory, chosen, command_of(suite, plugins, trace, audit, isolation, only), plan.runs, part)
-        notes = (*plan.keep(part), *earlier_rows(plan.runs, journal.records, files))
+        notes = (*plan.notes, *plan.keep(part), *earlier_rows(plan.runs, journal.records, files))
         known = judged_together({key: journal.records[key] for key in plan.runs if key in journal.records})
         missing = to_do(plan, chosen_runs, known, retry=retry, fresh=fresh)
         tell = on_progress or _ignored

@@ -35,18 +35,20 @@ if TYPE_CHECKING:
 class Plan:
     """All runs of a suite, by key, in the order in which they are started; instances are kept as bytes.
 
-    second_opinions : run to the same run by another back end, keys of `runs`.
+    second_opinions : run to the same run by another back end, keys of `runs`. notes : what instances have to say.
     """
 
     setting: Setting
     runs: dict[str, Run] = field(default_factory=dict)
     instances: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     second_opinions: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
 
     def add(self, instance: Any, run: Run) -> None:
         """Add a run; one of the same key is already the same run, and called by the shorter label of the two."""
         if run.digest not in self.instances:
             self.instances[run.digest] = pickled(instance), compiled_kind(instance)
+            self.notes |= dict.fromkeys(getattr(instance, "notes", ()))
         known = self.runs.get(run.key)
         if known is None or len(run.given) < len(known.given):
             self.runs[run.key] = run

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
-from schedgap.heuristics.waiting.compiled.policy import FIT, SCHEDULING, SEMANTICS, Policy
-from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
+from schedgap.heuristics.waiting.compiled.policy import FIT, SCHEDULING, SEMANTICS
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.heuristics.waiting.machines import cheapest_number
+from schedgap.heuristics.waiting.thresholds import Thresholds
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status
 from schedgap.instances.units import SECOND_US
@@ -18,34 +19,62 @@ from schedgap.instances.waiting.verify import MAX_MACHINES
 if TYPE_CHECKING:
     import numpy as np
 
+    from schedgap.heuristics.waiting.compiled.policy import Policy
+    from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
     from schedgap.instances.waiting.model import WaitingInstance
 
-CHOICES = {"scheduling": SCHEDULING, "fit": FIT, "semantics": SEMANTICS}
+HISTORY = "history"
+TUNED_ON = {"tuned_on": (HISTORY, "itself")}
+CHOICES = {"scheduling": SCHEDULING, "fit": FIT, "semantics": SEMANTICS, **TUNED_ON}
+NONE = Thresholds()
 
 
 def play(
     instance: WaitingInstance,
     policy: Policy,
     machines: int,
+    thresholds: Thresholds = NONE,
+    *,
+    tuned_on: str = HISTORY,
     rng: np.random.Generator | None = None,
 ) -> Outcome:
-    """Play a policy with a number of machines, or with the best that `cheapest_number` finds for the objective if -1.
+    """Play a policy with thresholds and a number of machines; what is -1 of these is learnt.
+
+    tuned_on : `history` to learn from the jobs known from before, or where there are none from the instance itself;
+    `itself` to learn from the jobs that the policy is then scored on.
 
     Raises
     ------
     MethodError
-        for a number of machines that cannot be.
+        for thresholds or a number of machines that cannot be.
     """
-    endless = policy.waits and policy.limit_us >= NO_LIMIT_US
-    check_machines(machines, 1 if endless else 0)
-    reason = policy.unsupported(instance)
-    if reason is not None:
-        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
-    simulation = CompiledSimulator(instance, policy, rng)
+    limited = thresholds.wait_limit_s is not None
+    least = 0 if limited or not policy.waits else 1
+    check_machines(machines, least)
+    past = instance.history if tuned_on == HISTORY else None
+    known = instance if past is None else past
+    for each in (instance, known):
+        reason = replace(policy, limit_us=0 if limited else NO_LIMIT_US).unsupported(each)
+        if reason is not None:
+            return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     tried = 0
-    if machines == -1:
-        machines, _, tried = best_number(simulation, 1 if endless else 0)
-    return Outcome(simulation.run(machines), details={"machines": machines, "numbers_tried": tried})
+
+    @cache
+    def best(chosen: Thresholds) -> tuple[int, int]:
+        """Return the lowest cost found on what is known, and the number of machines."""
+        nonlocal tried
+        simulation = chosen.simulation(known, policy, rng)
+        if machines != -1:
+            tried += 1
+            return costs(known, simulation.run(machines)).objective, machines
+        number, cost, numbers = best_number(simulation, least)
+        tried += numbers
+        return cost, number
+
+    chosen, values = thresholds.tuned(known, lambda each: best(each)[0])
+    number = best(chosen)[1] if machines == -1 else machines
+    schedule = chosen.simulation(instance, policy, rng).run(number)
+    return Outcome(schedule, details={"machines": number, "numbers_tried": tried, **values})
 
 
 def check_machines(machines: int, least: int) -> None:
@@ -72,29 +101,6 @@ def best_number(simulation: CompiledSimulator, least: int) -> tuple[int, int, in
     )
 
 
-def limit_of(instance: WaitingInstance, wait_limit_s: float) -> int:
-    """Return a limit in microseconds, cut to what the instance allows.
-
-    Raises
-    ------
-    MethodError
-        if it is negative or no number.
-    """
-    limit_us = _microseconds("wait_limit_s", wait_limit_s)
-    return limit_us if instance.max_wait_us is None else min(limit_us, instance.max_wait_us)
-
-
-def short_of(short_s: float) -> int:
-    """Return the longest runtime of a short job in microseconds.
-
-    Raises
-    ------
-    MethodError
-        if it is negative or no number.
-    """
-    return _microseconds("short_s", short_s)
-
-
 def probability(name: str, value: float) -> float:
     """Return a probability.
 
@@ -115,9 +121,3 @@ def waits_are_unlimited(instance: WaitingInstance) -> str | None:
     return (
         f"jobs wait however long it takes, and here no job may wait longer than {instance.max_wait_us / SECOND_US:g} s"
     )
-
-
-def _microseconds(name: str, seconds: float) -> int:
-    if math.isnan(seconds) or seconds < 0:
-        raise MethodError(f"{name} is {seconds:g}; give seconds, 0 or more.")
-    return NO_LIMIT_US if seconds * SECOND_US >= NO_LIMIT_US else round(seconds * SECOND_US)

@@ -34,7 +34,7 @@ from schedgap.heuristics.waiting.actions import (
 )
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.heuristics.waiting.observation import Observation, Terms
-from schedgap.heuristics.waiting.parameters import limit_of
+from schedgap.heuristics.waiting.thresholds import limit_of
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome
 from schedgap.instances.waiting.model import FAMILY

@@ -2,9 +2,11 @@
 
 Parameters that they share:
 
-machines : fixed machines; -1 for the cheapest number that `machines.cheapest_number` finds for the instance's
-    objective. wait_limit_s : the longest wait, b in the paper; an instance that allows less cuts it. short_s : jobs that
-    run so long or less are short, t in the paper. Both default to the paper's values for its real trace (section VI).
+machines : fixed machines; -1 for the cheapest number that `machines.cheapest_number` finds. wait_limit_s : the longest
+    wait, b in the paper; an instance that allows less cuts it. short_s : jobs that run so long or less are short, t in the
+    paper. Both default to the paper's values for its real trace (section VI), and -1 stands for the best values found.
+tuned_on : what is -1 is learnt from the jobs of the `history`, and from the instance's own where it has none; or in any
+    case from the jobs of the instance `itself` (`thresholds`).
 scheduling : who starts when a machine has room. `fcfs`: the head of the queue, as in the paper. `easy`: EASY
     backfilling. `sjf`: the shortest job heads the queue. `conservative`: conservative backfilling, each job in the first
     gap that holds it. All with known runtimes.
@@ -19,14 +21,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schedgap.heuristics.waiting.compiled.policy import Policy
-from schedgap.heuristics.waiting.parameters import (
-    CHOICES,
-    limit_of,
-    play,
-    probability,
-    short_of,
-    waits_are_unlimited,
-)
+from schedgap.heuristics.waiting.parameters import CHOICES, HISTORY, play, probability, waits_are_unlimited
+from schedgap.heuristics.waiting.thresholds import DAY_S, SHORT_S, Thresholds
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.waiting.model import FAMILY
 
@@ -35,9 +31,7 @@ if TYPE_CHECKING:
 
     from schedgap.instances.waiting.model import WaitingInstance
 
-DAY_S = 86_400.0
-SHORT_S = 180.0
-PLACING = {key: CHOICES[key] for key in ("fit", "semantics")}
+PLACING = {key: CHOICES[key] for key in CHOICES if key != "scheduling"}
 # Orders in which a job's start is known when it comes.
 FORESEEN = {**PLACING, "scheduling": ("fcfs", "conservative")}
 
@@ -49,9 +43,15 @@ def all_rented(instance: WaitingInstance) -> Outcome:
 
 
 @method("njw", family=FAMILY, choices=PLACING)
-def njw(instance: WaitingInstance, machines: int = -1, fit: str = "first", semantics: str = "paper") -> Outcome:
+def njw(
+    instance: WaitingInstance,
+    machines: int = -1,
+    fit: str = "first",
+    semantics: str = "paper",
+    tuned_on: str = HISTORY,
+) -> Outcome:
     """No jobs wait: a job that finds no room rents (section III-B)."""
-    return play(instance, Policy(waits=False, fit=fit, semantics=semantics), machines)
+    return play(instance, Policy(waits=False, fit=fit, semantics=semantics), machines, tuned_on=tuned_on)
 
 
 @method("ajw", family=FAMILY, supports=waits_are_unlimited, choices=CHOICES)
@@ -61,9 +61,10 @@ def ajw(
     scheduling: str = "fcfs",
     fit: str = "first",
     semantics: str = "paper",
+    tuned_on: str = HISTORY,
 ) -> Outcome:
     """All jobs wait, and none rents that fits a machine (section III-A)."""
-    return play(instance, Policy(scheduling=scheduling, fit=fit, semantics=semantics), machines)
+    return play(instance, Policy(scheduling=scheduling, fit=fit, semantics=semantics), machines, tuned_on=tuned_on)
 
 
 @method("ajw-t", family=FAMILY, choices=CHOICES)
@@ -74,10 +75,11 @@ def ajw_t(
     scheduling: str = "fcfs",
     fit: str = "first",
     semantics: str = "paper",
+    tuned_on: str = HISTORY,
 ) -> Outcome:
     """All jobs wait, and rent when they have waited up to a limit (section III-C)."""
-    policy = Policy(limit_us=limit_of(instance, wait_limit_s), scheduling=scheduling, fit=fit, semantics=semantics)
-    return play(instance, policy, machines)
+    policy = Policy(scheduling=scheduling, fit=fit, semantics=semantics)
+    return play(instance, policy, machines, Thresholds(wait_limit_s), tuned_on=tuned_on)
 
 
 @method("sww", family=FAMILY, choices=FORESEEN)
@@ -88,6 +90,7 @@ def sww(
     scheduling: str = "fcfs",
     fit: str = "first",
     semantics: str = "paper",
+    tuned_on: str = HISTORY,
 ) -> Outcome:
     """Short waits wait: a job that would wait longer than a limit rents at arrival (section IV-A).
 
@@ -95,10 +98,8 @@ def sww(
     where nobody who comes later may delay a job, so not under `easy` and `sjf`. In `artifact` semantics the jobs that
     `ajw-t` sends to on-demand machines go there at arrival instead: the same for jobs of one core, not for others.
     """
-    policy = Policy(
-        limit_us=limit_of(instance, wait_limit_s), balks=True, scheduling=scheduling, fit=fit, semantics=semantics
-    )
-    return play(instance, policy, machines)
+    policy = Policy(balks=True, scheduling=scheduling, fit=fit, semantics=semantics)
+    return play(instance, policy, machines, Thresholds(wait_limit_s), tuned_on=tuned_on)
 
 
 @method("ljw", family=FAMILY, supports=waits_are_unlimited, choices=CHOICES)
@@ -109,10 +110,11 @@ def ljw(
     scheduling: str = "fcfs",
     fit: str = "first",
     semantics: str = "paper",
+    tuned_on: str = HISTORY,
 ) -> Outcome:
     """Long jobs wait: a short job rents at arrival, idle machines or not (section IV-B)."""
-    policy = Policy(short_us=short_of(short_s), scheduling=scheduling, fit=fit, semantics=semantics)
-    return play(instance, policy, machines)
+    policy = Policy(scheduling=scheduling, fit=fit, semantics=semantics)
+    return play(instance, policy, machines, Thresholds(short_s=short_s), tuned_on=tuned_on)
 
 
 @method("compound", family=FAMILY, choices=FORESEEN)
@@ -124,17 +126,11 @@ def compound(
     scheduling: str = "fcfs",
     fit: str = "first",
     semantics: str = "paper",
+    tuned_on: str = HISTORY,
 ) -> Outcome:
     """Short jobs rent at arrival, and so do those that would wait longer than a limit (section IV-C)."""
-    policy = Policy(
-        limit_us=limit_of(instance, wait_limit_s),
-        short_us=short_of(short_s),
-        balks=True,
-        scheduling=scheduling,
-        fit=fit,
-        semantics=semantics,
-    )
-    return play(instance, policy, machines)
+    policy = Policy(balks=True, scheduling=scheduling, fit=fit, semantics=semantics)
+    return play(instance, policy, machines, Thresholds(wait_limit_s, short_s), tuned_on=tuned_on)
 
 
 @method("compound-mispredicted", version=2, family=FAMILY, stochastic=True, choices=FORESEEN)
@@ -149,6 +145,7 @@ def compound_mispredicted(
     scheduling: str = "fcfs",
     fit: str = "first",
     semantics: str = "paper",
+    tuned_on: str = HISTORY,
 ) -> Outcome:
     """Play the compound policy with wrong predictions of runtimes and waits (section VI-B, Figure 13).
 
@@ -157,8 +154,6 @@ def compound_mispredicted(
     `artifact` semantics it is the probability that the head of the queue, each time that it is looked at, rents.
     """
     policy = Policy(
-        limit_us=limit_of(instance, wait_limit_s),
-        short_us=short_of(short_s),
         balks=True,
         scheduling=scheduling,
         fit=fit,
@@ -166,4 +161,4 @@ def compound_mispredicted(
         runtime_error=probability("runtime_error", runtime_error),
         wait_error=probability("wait_error", wait_error),
     )
-    return play(instance, policy, machines, rng)
+    return play(instance, policy, machines, Thresholds(wait_limit_s, short_s), tuned_on=tuned_on, rng=rng)

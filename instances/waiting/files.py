@@ -22,7 +22,7 @@ from schedgap.instances.documents import (
     Value,
 )
 from schedgap.instances.units import DOLLAR, GIB_MIB, SECOND_US
-from schedgap.instances.waiting.model import WaitingInstance
+from schedgap.instances.waiting.model import HISTORY_FIELDS, WaitingInstance
 from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 INSTANCE = InstanceDocument(
@@ -53,8 +53,19 @@ INSTANCE = InstanceDocument(
             Field("cores", Count),
             Field("memory_gib", Amount, "memory_mib", scale=GIB_MIB),
         ),
-        arrays=[Array(name) for name in ("submit_us", "runtime_us", "cores", "memory_mib")],
-        size=lambda instance: instance.num_jobs,
+        Columns(
+            "history",
+            Field("before_s", Amount, "history_before_us", scale=SECOND_US),
+            Field("runtime_s", Positive, "history_runtime_us", scale=SECOND_US),
+            Field("cores", Count, "history_cores"),
+            Field("memory_gib", Amount, "history_memory_mib", scale=GIB_MIB),
+            optional=True,
+        ),
+        arrays=[
+            *(Array(name) for name in ("submit_us", "runtime_us", "cores", "memory_mib")),
+            *(Array(name, optional=True) for name in HISTORY_FIELDS),
+        ],
+        size=lambda instance: instance.num_jobs + instance.history_before_us.shape[0],
     ),
 )
 SOLUTION: SolutionDocument[WaitingInstance, WaitingSchedule] = SolutionDocument(

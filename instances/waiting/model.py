@@ -1,6 +1,6 @@
 """The waiting problem (Waiting Game, sections II and III): jobs, machines bought for good, and machines rented by need.
 
-Letters used for shapes: J jobs, K on-demand machine types.
+Letters used for shapes: J jobs, K on-demand machine types, H jobs of the history.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ class WaitingInstance(Brief):
     horizon_us : for how long fixed machines are paid, at least; longer if a job on one of them ends later.
     wait_price : micro-dollars for an hour that a job waits; 0 if waiting is free.
     max_wait_us : no job may wait longer; None for no such limit.
+    history_before_us, history_runtime_us, history_cores, history_memory_mib : (H,) int64, the jobs known before the
+        instance's first second, in order: how long before it each was submitted, and the same as of other jobs. They are
+        not to be run; policies learn their parameters from them. Empty for no history.
     notes : what whoever made it has to say, such as jobs left out; no part of the content.
 
     Raises `InstanceError` on anything inconsistent.
@@ -63,11 +66,15 @@ class WaitingInstance(Brief):
     horizon_us: int
     wait_price: int = 0
     max_wait_us: int | None = None
+    history_before_us: IntArray = ()  # type: ignore[assignment]
+    history_runtime_us: IntArray = ()  # type: ignore[assignment]
+    history_cores: IntArray = ()  # type: ignore[assignment]
+    history_memory_mib: IntArray = ()  # type: ignore[assignment]
     notes: tuple[str, ...] = ()
     digest: str = ""
 
     def __post_init__(self) -> None:
-        for key in _JOB_FIELDS + _TYPE_FIELDS:
+        for key in _JOB_FIELDS + _TYPE_FIELDS + HISTORY_FIELDS:
             object.__setattr__(self, key, locked_ints(getattr(self, key)))
         for key in _SCALAR_FIELDS:
             # NumPy's integers wrap where Python's do not, and have another digest.
@@ -77,12 +84,28 @@ class WaitingInstance(Brief):
         self._check_jobs()
         self._check_machines()
         self._check_limits()
+        self._check_history()
         object.__setattr__(self, "digest", self._content_hash())
 
     @property
     def num_jobs(self) -> int:
         """Number of jobs."""
         return int(self.submit_us.shape[0])
+
+    @property
+    def history(self) -> WaitingInstance | None:
+        """The jobs known from before as an instance of the same machines and prices; None if there are none."""
+        before_us = self.history_before_us
+        if not before_us.shape[0]:
+            return None
+        return self.replace(
+            name=f"{self.name}-history",
+            submit_us=before_us[0] - before_us,
+            **{key.removeprefix("history_"): getattr(self, key) for key in HISTORY_FIELDS[1:]},
+            horizon_us=max(1, int(before_us[0])),
+            notes=(),
+            **dict.fromkeys(HISTORY_FIELDS, ()),
+        )
 
     def fits_fixed(self) -> BoolArray:
         """(J,) bool: whether a fixed machine is large enough for the job."""
@@ -104,7 +127,7 @@ class WaitingInstance(Brief):
         return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
 
     def _check_shapes(self) -> None:
-        for fields in (_JOB_FIELDS, _TYPE_FIELDS):
+        for fields in (_JOB_FIELDS, _TYPE_FIELDS, HISTORY_FIELDS):
             shapes = {key: getattr(self, key).shape for key in fields}
             if len(set(shapes.values())) != 1 or len(next(iter(shapes.values()))) != 1:
                 found = ", ".join(f"{key} {shape}" for key, shape in shapes.items())
@@ -171,6 +194,17 @@ class WaitingInstance(Brief):
                 f"an hour, more than {MAX_UNITS}; give larger on-demand machines."
             )
 
+    def _check_history(self) -> None:
+        """Refuse a history whose jobs are no jobs, as `history` finds out, or come after the instance's first second."""
+        late = self.history_before_us < 0
+        if late.any():
+            job = int(np.argmax(late))
+            raise InstanceError(
+                f"{self.name}: job {job} of the history is submitted {-self.history_before_us[job]} us after the first "
+                "second; give a time before it that is not negative."
+            )
+        _ = self.history
+
     def _rented_together(self) -> tuple[IntArray, IntArray, int]:
         """Return the jobs larger than every on-demand type, how many of the largest each rents, and its price."""
         fits = np.zeros(self.num_jobs, np.bool_)
@@ -183,10 +217,12 @@ class WaitingInstance(Brief):
         return large, np.maximum(by_cores, by_memory), int(self.rented_price[k])
 
     def _content_hash(self) -> str:
-        scalars = (getattr(self, key) for key in _SCALAR_FIELDS)
-        return content_hash([SCHEMA, *scalars, *(getattr(self, key) for key in _JOB_FIELDS + _TYPE_FIELDS)])
+        # Without a history the content is what it was before there were any.
+        fields = _JOB_FIELDS + _TYPE_FIELDS + (HISTORY_FIELDS if self.history_before_us.shape[0] else ())
+        return content_hash([SCHEMA, *(getattr(self, key) for key in (*_SCALAR_FIELDS, *fields))])
 
 
 _JOB_FIELDS = ("submit_us", "runtime_us", "cores", "memory_mib")
 _TYPE_FIELDS = ("rented_cores", "rented_memory_mib", "rented_price")
+HISTORY_FIELDS = ("history_before_us", "history_runtime_us", "history_cores", "history_memory_mib")
 _SCALAR_FIELDS = ("machine_cores", "machine_memory_mib", "fixed_price", "horizon_us", "wait_price", "max_wait_us")

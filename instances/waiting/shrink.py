@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from schedgap.instances.waiting.model import HISTORY_FIELDS
+
 if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
 
@@ -11,7 +13,7 @@ MAX_JOBS = 8
 
 
 def shrink(instance: WaitingInstance) -> WaitingInstance:
-    """Return an instance with the first eight jobs: to warm up compiled methods, not to measure."""
+    """Return an instance with the first eight jobs, and the last of its history: to warm up compiled methods, not to measure."""
     kept = slice(0, MAX_JOBS)
     return instance.replace(
         name=f"{instance.name}-shrunk",
@@ -21,4 +23,5 @@ def shrink(instance: WaitingInstance) -> WaitingInstance:
         memory_mib=instance.memory_mib[kept],
         horizon_us=max(1, int(instance.submit_us[kept].max(initial=1))),
         notes=(),
+        **{key: getattr(instance, key)[-MAX_JOBS:] for key in HISTORY_FIELDS},
     )

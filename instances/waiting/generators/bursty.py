@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.draws import generator
-from schedgap.instances.units import SECOND_US
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.units import HOUR_US, SECOND_US
 from schedgap.instances.waiting.generators.times import check_positive, microseconds, stepped
+from schedgap.instances.waiting.history import with_history
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.prices import DISCOUNT, MIB_PER_CORE, m5, waiting
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.arrays import FloatArray, IntArray
 
 # Figure 10 and section VI: 0.4527 jobs a second, nine of ten gaps below 1 s, the longest 50 hours; runtimes of 6,225 s
 # on average, six of ten below 3 minutes. The cluster of 14,376 cores has a normalised price of 0.6, so two thirds of
@@ -37,42 +39,87 @@ def bursty(
     wait_price: float = 0.0,
     max_wait_h: float = -1.0,
     step_s: float = 0.0,
+    campaign_jobs: int = 0,
+    horizon_h: float = 0.0,
+    split: float = 0.0,
 ) -> WaitingInstance:
     """Draw a trace with the statistics that the paper gives of its own (Figure 10): bursts, heavy heads and tails.
 
     Gaps: nine of ten uniform below a second, the others bounded Pareto up to 50 hours. Runtimes: six of ten log-uniform
     below 3 minutes, the others bounded Pareto up to 30 days. Both tails are fitted to the means. Cores and memory of a
-    job are independent of its runtime. step_s : as for `mms`.
+    job are independent of its runtime. step_s, split : as for `mms`.
+
+    campaign_jobs : jobs come in campaigns of so many, one after the other, that are alike in cores, memory and runtime: the
+    same jobs in another order. 0 for jobs in any order. horizon_h : the log ends after so many hours; jobs that would come
+    later are left out, and those that would run longer from when they come are cut. 0 for a log up to the last job.
     """
     check_positive(jobs=jobs)
+    if campaign_jobs < 0 or horizon_h < 0:
+        raise InstanceError(
+            f"campaign_jobs is {campaign_jobs} and horizon_h is {horizon_h:g}; give numbers that are not negative, 0 for none."
+        )
     rng = generator(FAMILY, "bursty", jobs, seed)
+    gaps, runtimes = _gaps(rng, jobs), _runtimes(rng, jobs)
+    cores = CORES[np.searchsorted(np.cumsum(CORES_SHARE)[:-1], rng.random(jobs), side="right")]
+    per_core = MEMORY_PER_CORE_MIB[np.searchsorted(np.cumsum(MEMORY_SHARE)[:-1], rng.random(jobs), side="right")]
+    memory_mib = np.minimum(cores * per_core, machine_cores * MIB_PER_CORE)
+    submit_us = stepped(microseconds(np.cumsum(gaps)), step_s)
+    # Whole seconds, as batch systems log them.
+    runtime_us = stepped(np.ceil(runtimes).astype(np.int64) * SECOND_US, step_s)
+    if campaign_jobs:
+        order = _campaigns(rng, np.lexsort((runtime_us, memory_mib, cores)), campaign_jobs)
+        runtime_us, cores, memory_mib = runtime_us[order], cores[order], memory_mib[order]
+    horizon_us, kept = max(1, int(submit_us[-1])), slice(None)
+    if horizon_h:
+        horizon_us = round(horizon_h * HOUR_US)
+        kept = slice(int(np.searchsorted(submit_us, horizon_us - SECOND_US, side="right")))
+        runtime_us = np.minimum(runtime_us, (horizon_us - submit_us) // SECOND_US * SECOND_US)
+    if not submit_us[kept].size:
+        raise InstanceError(
+            f"horizon_h is {horizon_h:g}; no job comes before, the first after {submit_us[0] / HOUR_US:g} h."
+        )
+    instance = WaitingInstance(
+        name=f"bursty-{jobs}-s{seed}",
+        submit_us=submit_us[kept],
+        runtime_us=runtime_us[kept],
+        cores=cores[kept],
+        memory_mib=memory_mib[kept],
+        horizon_us=horizon_us,
+        **m5(machine_cores, discount),
+        **waiting(wait_price, max_wait_h),
+    )
+    return with_history(instance, split)
+
+
+def _gaps(rng: np.random.Generator, jobs: int) -> FloatArray:
+    """Return the seconds before each job."""
     short_gap_s = 0.5
     tail_gap_s = (GAP_MEAN_S - GAP_SHORT_SHARE * short_gap_s) / (1 - GAP_SHORT_SHARE)
-    gaps = np.where(
+    gaps: FloatArray = np.where(
         rng.random(jobs) < GAP_SHORT_SHARE, rng.random(jobs), _pareto(rng.random(jobs), 1.0, GAP_MAX_S, tail_gap_s)
     )
+    return gaps
+
+
+def _runtimes(rng: np.random.Generator, jobs: int) -> FloatArray:
+    """Return the seconds that each job runs."""
     log_short = math.log(RUNTIME_SHORT_S)
     short_s = (RUNTIME_SHORT_S - 1) / log_short
     tail_s = (RUNTIME_MEAN_S - RUNTIME_SHORT_SHARE * short_s) / (1 - RUNTIME_SHORT_SHARE)
-    runtimes = np.where(
+    runtimes: FloatArray = np.where(
         rng.random(jobs) < RUNTIME_SHORT_SHARE,
         np.exp(log_short * rng.random(jobs)),
         _pareto(rng.random(jobs), RUNTIME_SHORT_S, RUNTIME_MAX_S, tail_s),
     )
-    cores = CORES[np.searchsorted(np.cumsum(CORES_SHARE)[:-1], rng.random(jobs), side="right")]
-    per_core = MEMORY_PER_CORE_MIB[np.searchsorted(np.cumsum(MEMORY_SHARE)[:-1], rng.random(jobs), side="right")]
-    submit_us = stepped(microseconds(np.cumsum(gaps)), step_s)
-    return WaitingInstance(
-        name=f"bursty-{jobs}-s{seed}",
-        submit_us=submit_us,
-        # Whole seconds, as batch systems log them.
-        runtime_us=stepped(np.ceil(runtimes).astype(np.int64) * SECOND_US, step_s),
-        cores=cores,
-        memory_mib=np.minimum(cores * per_core, machine_cores * MIB_PER_CORE),
-        horizon_us=max(1, int(submit_us[-1])),
-        **m5(machine_cores, discount),
-        **waiting(wait_price, max_wait_h),
-    )
+    return runtimes
+
+
+def _campaigns(rng: np.random.Generator, alike: IntArray, size: int) -> IntArray:
+    """Return jobs in blocks of `size` that are next to each other in `alike`, the blocks in any order."""
+    campaign = np.arange(alike.shape[0]) // size
+    place = rng.permutation(int(campaign[-1]) + 1)[campaign]
+    order: IntArray = alike[np.argsort(place, kind="stable")]
+    return order
 
 
 def _pareto(uniform: FloatArray, least: float, most: float, mean: float) -> FloatArray:

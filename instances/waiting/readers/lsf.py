@@ -23,10 +23,11 @@ COLUMNS = ("submit_time", "runtime", "num_cores", "total_MB_req")
 def lsf_csv(
     path: Path | str,
     *,
-    machine_cores: int = 64,
+    machine_cores: int = 0,
     discount: float = DISCOUNT,
     jobs: int = 0,
     skip: int = 0,
+    split: float = 0.0,
     wait_price: float = 0.0,
     max_wait_h: float = -1.0,
 ) -> WaitingInstance:
@@ -67,6 +68,7 @@ def lsf_csv(
         discount=discount,
         jobs=jobs,
         skip=skip,
+        split=split,
         wait_price=wait_price,
         max_wait_h=max_wait_h,
     )

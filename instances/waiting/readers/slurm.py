@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 def slurm(
     path: Path | str,
     *,
-    machine_cores: int = 64,
+    machine_cores: int = 0,
     discount: float = DISCOUNT,
     jobs: int = 0,
     skip: int = 0,
+    split: float = 0.0,
     eligible: bool = True,
     wait_price: float = 0.0,
     max_wait_h: float = -1.0,
@@ -67,6 +68,7 @@ def slurm(
         discount=discount,
         jobs=jobs,
         skip=skip,
+        split=split,
         wait_price=wait_price,
         max_wait_h=max_wait_h,
     )

@@ -37,10 +37,11 @@ MOST_LINE = 1000
 def swf(
     path: Path | str,
     *,
-    machine_cores: int = 64,
+    machine_cores: int = 0,
     discount: float = DISCOUNT,
     jobs: int = 0,
     skip: int = 0,
+    split: float = 0.0,
     failed: bool = True,
     cancelled: bool = True,
     wait_price: float = 0.0,
@@ -48,10 +49,12 @@ def swf(
 ) -> WaitingInstance:
     """Read a log as an instance; the first submission is at time 0, jobs are put in order of submission.
 
-    machine_cores : of a fixed machine, with 4 GiB a core. jobs, skip : take so many jobs after leaving out so many; 0
-    for all. failed, cancelled : keep jobs of these states that ran. Allocated processors count, requested ones where
-    the former are unknown; likewise memory, which is 0 where neither is known. Jobs without a positive runtime or
-    processors never ran and are left out; the instance's notes say how many.
+    machine_cores : of a fixed machine, with 4 GiB a core; 0 for the smallest power of two that all jobs fit but those with
+    1% of the core-hours. jobs, skip : take so many jobs after leaving out so many; 0 for all. split : the share of these
+    jobs, in order of submission, that become the history of an instance of the others; 0 for none. failed, cancelled :
+    keep jobs of these states that ran. Allocated processors count, requested ones where the former are unknown; likewise
+    memory, which is 0 where neither is known. Jobs without a positive runtime or processors never ran and are left out; the
+    instance's notes say how many.
 
     Raises
     ------
@@ -82,6 +85,7 @@ def swf(
         discount=discount,
         jobs=jobs,
         skip=skip,
+        split=split,
         wait_price=wait_price,
         max_wait_h=max_wait_h,
     )

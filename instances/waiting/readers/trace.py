@@ -9,11 +9,15 @@ import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import SECOND_US
+from schedgap.instances.waiting.history import with_history
 from schedgap.instances.waiting.model import WaitingInstance
-from schedgap.instances.waiting.prices import m5, waiting
+from schedgap.instances.waiting.prices import MIB_PER_CORE, m5, waiting
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+
+# The share of a log's core-hours that may be in jobs larger than a fixed machine whose size is chosen by the log.
+MAY_NOT_FIT = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,49 +37,54 @@ class Log:
 
 
 def from_log(
-    log: Log, *, machine_cores: int, discount: float, jobs: int, skip: int, wait_price: float, max_wait_h: float
+    log: Log,
+    *,
+    machine_cores: int,
+    discount: float,
+    jobs: int,
+    skip: int,
+    split: float,
+    wait_price: float,
+    max_wait_h: float,
 ) -> WaitingInstance:
     """Return the instance of a log, with notes on what was left out and on jobs too large for a fixed machine.
+
+    machine_cores : 0 for what `cores_for` chooses. split : as `with_history` has it.
 
     Raises
     ------
     InstanceError
         if no job is left, or for parameters out of range.
     """
-    if jobs < 0 or skip < 0:
-        raise InstanceError(f"jobs is {jobs} and skip is {skip}; give numbers that are not negative.")
     never_ran = ~log.dropped & ((log.runtime_s <= 0) | (log.cores <= 0))
-    kept = np.flatnonzero(~log.dropped & ~never_ran)
-    kept = kept[np.argsort(log.submit_s[kept], kind="stable")]
-    kept = kept[skip : skip + jobs if jobs else None]
-    if not kept.size:
-        raise InstanceError(
-            f"{log.name}: no job is left of {log.submit_s.shape[0]}, {never_ran.sum()} of which never ran; "
-            "give another part of the log."
-        )
+    kept = _taken(log, never_ran, jobs, skip)
     submit_us = np.rint(log.submit_s[kept] * SECOND_US).astype(np.int64)
     submit_us -= submit_us[0]
     runtime_us = np.maximum(1, np.rint(log.runtime_s[kept] * SECOND_US)).astype(np.int64)
-    machines = m5(machine_cores, discount)
     cores = np.ceil(log.cores[kept]).astype(np.int64)
     memory_mib = np.ceil(log.memory_mib[kept]).astype(np.int64)
-    large = int(((cores > machine_cores) | (memory_mib > machines["machine_memory_mib"])).sum())
+    work: FloatArray = cores * runtime_us.astype(np.float64)
+    enough = cores_for(cores, memory_mib, work)
+    machine_cores = machine_cores or enough
+    machines = m5(machine_cores, discount)
+    large = (cores > machine_cores) | (memory_mib > machines["machine_memory_mib"])
     read = log.submit_s.shape[0]
     notes = [
-        f"{log.name}: {count} of {whole} {what}."
-        for count, whole, what in (
-            (int(log.dropped.sum()), f"{read} jobs", "left out by their state"),
-            (int(never_ran.sum()), f"{read} jobs", "left out, since they never ran"),
-            (
-                large,
-                f"the {kept.size} jobs taken",
-                f"are larger than a fixed machine of {machine_cores} cores and can only rent",
-            ),
+        f"{log.name}: {count} of {read} jobs left out{why}."
+        for count, why in (
+            (int(log.dropped.sum()), " by their state"),
+            (int(never_ran.sum()), ", since they never ran"),
         )
         if count
     ]
+    if large.any():
+        advice = f"; machine_cores={enough} holds all but 1% of the core-hours" if enough > machine_cores else ""
+        notes.append(
+            f"{log.name}: {int(large.sum())} of the {kept.size} jobs taken, with {work[large].sum() / work.sum():.1%} of the "
+            f"core-hours, are larger than a fixed machine of {machine_cores} cores and can only rent{advice}."
+        )
     part = f"-{skip}+{kept.size}" if jobs or skip else ""
-    return WaitingInstance(
+    instance = WaitingInstance(
         name=f"{log.name}{part}",
         submit_us=submit_us,
         runtime_us=runtime_us,
@@ -86,3 +95,31 @@ def from_log(
         **machines,
         **waiting(wait_price, max_wait_h),
     )
+    return with_history(instance, split)
+
+
+def _taken(log: Log, never_ran: BoolArray, jobs: int, skip: int) -> IntArray:
+    """Return the lines of the jobs that are taken, in order of submission."""
+    if jobs < 0 or skip < 0:
+        raise InstanceError(f"jobs is {jobs} and skip is {skip}; give numbers that are not negative.")
+    kept = np.flatnonzero(~log.dropped & ~never_ran)
+    kept = kept[np.argsort(log.submit_s[kept], kind="stable")]
+    kept = kept[skip : skip + jobs if jobs else None]
+    if not kept.size:
+        raise InstanceError(
+            f"{log.name}: no job is left of {log.submit_s.shape[0]}, {never_ran.sum()} of which never ran; "
+            "give another part of the log."
+        )
+    return kept
+
+
+def cores_for(cores: IntArray, memory_mib: IntArray, work: FloatArray) -> int:
+    """Return the smallest power of two of cores, with the memory of a fixed machine, that holds all but 1% of the work.
+
+    cores, memory_mib, work : (J,).
+    """
+    needed = np.maximum(cores, -(-memory_mib // MIB_PER_CORE))
+    order = np.argsort(needed, kind="stable")
+    done = np.cumsum(work[order])
+    most = int(needed[order][np.searchsorted(done, (1 - MAY_NOT_FIT) * done[-1])])
+    return 1 << (most - 1).bit_length()

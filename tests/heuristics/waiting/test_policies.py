@@ -158,7 +158,7 @@ def test_the_artifact_knows_one_order(one_machine, scheduling):
         ("ljw", {"machines": 0}, "give 1 to 10000000, since jobs wait"),
         ("njw", {"machines": -2}, "machines is -2; give 0 to"),
         ("njw", {"machines": 10_000_001}, "give 0 to 10000000"),
-        ("sww", {"wait_limit_s": -1}, "wait_limit_s is -1; give seconds"),
+        ("sww", {"wait_limit_s": -2}, "wait_limit_s is -2; give seconds, 0 or more, or -1 for the best found"),
         ("ajw-t", {"wait_limit_s": "nan"}, "'wait_limit_s' takes a finite number"),
         ("ljw", {"short_s": -3}, "short_s is -3"),
         ("compound-mispredicted", {"runtime_error": 1.5}, "runtime_error is 1.5; give a probability"),

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-import schedgap.heuristics.waiting.policies  # noqa: F401
-from schedgap.heuristics.waiting.worth_waiting import worth
+import schedgap.heuristics.waiting.policies
+import schedgap.heuristics.waiting.worth_waiting  # noqa: F401
+from schedgap.heuristics.waiting.thresholds import worth
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import find_method
 from schedgap.instances.waiting import FAMILY, measures, mms, swf, verify
@@ -73,7 +74,7 @@ def test_no_wait_is_longer_than_the_instance_allows(hours):
         ({"machines": -3}, "machines is -3; give 0"),
         ({"hours_per_dollar": -2}, "hours_per_dollar is -2"),
         ({"hours_per_dollar": "nan"}, "'hours_per_dollar' takes a finite number"),
-        ({"wait_limit_s": -1}, "wait_limit_s is -1"),
+        ({"wait_limit_s": -3}, "wait_limit_s is -3"),
     ],
 )
 def test_bad_parameters(hours, parameters, message):
@@ -99,7 +100,7 @@ def test_it_dominates_the_compound_policy_on_real_traces(trace, compound, own):
     path = TRACES / trace
     if not path.exists():
         pytest.skip(f"{trace} is not there")
-    instance = swf(path)
+    instance = swf(path, machine_cores=64)
     limit_h, short_s, machines = compound
     parameters = {"machines": machines, "wait_limit_s": limit_h * 3600, "short_s": short_s}
     theirs = measures(instance, find_method(FAMILY, "compound").run(instance, parameters=parameters).solution)

@@ -18,7 +18,8 @@ def test_waiting(sacct):
         "sacct: left out, on several nodes, with 64.0 of 108.7 core-hours: 1 (1009).",
         "sacct: relaxed, GPUs are dropped: 1 (1008).",
         "sacct: its 10 jobs waited 98.0 s on average from eligible to start.",
-        "sacct: 2 of the 10 jobs taken are larger than a fixed machine of 8 cores and can only rent.",
+        "sacct: 2 of the 10 jobs taken, with 41.8% of the core-hours, are larger than a fixed machine of 8 cores and can "
+        "only rent; machine_cores=16 holds all but 1% of the core-hours.",
     )
     submitted = waiting.slurm(sacct(), eligible=False)
     assert (submitted.submit_us / 1e6).tolist() == [0, 300, 300, 600, 750, 900, 1200, 1320, 1320, 2465]

@@ -50,11 +50,13 @@ def test_what_never_ran_is_left_out_and_counted(tmp_path):
     path = write(
         tmp_path, line(1, 0, 0, 1), line(2, 1, -1, 1, status=5), line(3, 2, 9, -1), line(4, 3, 9, 65), line(5, 4, 9, 1)
     )
-    instance = swf(path)
+    instance = swf(path, machine_cores=64)
     assert instance.cores.tolist() == [65, 1]
     assert instance.notes == (
         "log: 3 of 5 jobs left out, since they never ran.",
-        "log: 1 of the 2 jobs taken are larger than a fixed machine of 64 cores and can only rent.",
+        # 65 of 66 cores for as long each.
+        "log: 1 of the 2 jobs taken, with 98.5% of the core-hours, are larger than a fixed machine of 64 cores and can only "
+        "rent; machine_cores=128 holds all but 1% of the core-hours.",
     )
 
 
@@ -62,8 +64,36 @@ def test_large_jobs_are_counted_among_those_taken(tmp_path):
     """Three of the log's four are large, one of the two taken."""
     cores = (65, 1, 65, 65)
     path = write(tmp_path, "".join(line(number, number, 9, wide) for number, wide in enumerate(cores)))
-    expected = "log: 1 of the 2 jobs taken are larger than a fixed machine of 64 cores and can only rent."
-    assert swf(path, jobs=2).notes == (expected,)
+    (note,) = swf(path, jobs=2, machine_cores=64).notes
+    assert note.startswith("log: 1 of the 2 jobs taken, with 98.5% of the core-hours, are larger than")
+
+
+def test_machines_are_as_large_as_the_log_needs(tmp_path):
+    """Jobs of 33 cores have 99 of 100 parts of the work, then one of 65 another: machines of 64 cores, or of 128."""
+    most, rest = line(1, 0, 99, 33) * 65, line(2, 1, 33, 65)
+    instance = swf(write(tmp_path, most, rest))
+    assert instance.machine_cores == 64
+    assert instance.notes == (
+        "log: 1 of the 66 jobs taken, with 1.0% of the core-hours, are larger than a fixed machine of 64 cores and can only "
+        "rent.",
+    )
+    assert swf(write(tmp_path, most, rest * 2)).machine_cores == 128
+    # 33 GiB need nine cores' worth of memory, and so 16 cores.
+    assert swf(write(tmp_path, line(1, 0, 9, 1, used=33 * 1024**2))).machine_cores == 16
+
+
+def test_the_first_part_of_a_log_is_history(tmp_path):
+    path = write(tmp_path, *(line(i, 10 * i, 9 + i, i) for i in range(1, 5)))
+    instance = swf(path, split=0.5)
+    assert (instance.name, instance.machine_cores) == ("log-after-2", 4)
+    assert instance.cores.tolist() == [3, 4]
+    assert (instance.submit_us / 1e6).tolist() == [0, 10]
+    assert (instance.history_before_us / 1e6).tolist() == [20, 10]
+    assert instance.history.cores.tolist() == [1, 2]
+    assert (instance.history.submit_us / 1e6).tolist() == [0, 10]
+    assert (instance.history.runtime_us / 1e6).tolist() == [10, 11]
+    # The history lasts until the instance begins.
+    assert instance.history.horizon_us == 20e6
 
 
 def test_failed_and_cancelled_jobs_can_be_left_out(tmp_path):

@@ -1,0 +1,136 @@
+"""Thresholds of a policy: who counts as short, how long jobs wait. Each is given, or learnt like the number of machines.
+
+A policy may learn from the instance's history, the jobs known from before, or from the very jobs that it is scored on. All
+policies learn by the same search: it starts from the best of a coarse grid around the usual values, a factor of 16 between
+its points, and goes on to the best of the neighbours, a factor of 2 away in one threshold or in several, until none is
+better. At every point the policy buys its own best number of machines, unless that is given.
+"""
+
+from __future__ import annotations
+
+import math
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
+from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
+from schedgap.instances.errors import MethodError
+from schedgap.instances.units import DOLLAR, SECOND_US
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from schedgap.heuristics.waiting.compiled.policy import Policy
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.waiting.model import WaitingInstance
+
+TUNED = -1
+COARSE = (1 / 16, 1.0, 16.0)
+FINE = (0.5, 1.0, 2.0)
+DAY_S, SHORT_S = 86_400.0, 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What decides who waits how long; None for a threshold that the policy has not, `TUNED` for one to be found.
+
+    wait_limit_s : the longest wait, b in the paper; an instance that allows less cuts it. short_s : jobs that run so long
+    or less are short, t in the paper. hours_per_dollar : the longest wait for a dollar of rent; infinite for no such limit.
+    """
+
+    wait_limit_s: float | None = None
+    short_s: float | None = None
+    hours_per_dollar: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no threshold."""
+        units = {"wait_limit_s": "seconds", "short_s": "seconds", "hours_per_dollar": "hours"}
+        for name, value in asdict(self).items():
+            if value is not None and value != TUNED and not value >= 0:
+                raise MethodError(f"{name} is {value:g}; give {units[name]}, 0 or more, or {TUNED} for the best found.")
+
+    def tuned(
+        self, instance: WaitingInstance, cost: Callable[[Thresholds], int]
+    ) -> tuple[Thresholds, dict[str, float]]:
+        """Return the thresholds with the best values found for those to be tuned, and these by name.
+
+        cost : of thresholds that are all given, on the instance that is learnt from.
+        """
+        given = asdict(self)
+        usual = {"wait_limit_s": DAY_S, "short_s": SHORT_S, "hours_per_dollar": DOLLAR / max(1, instance.wait_price)}
+        free = {name: usual[name] for name, value in given.items() if value == TUNED}
+        if instance.wait_price == 0 and free.pop("hours_per_dollar", None) is not None:
+            # Waiting costs nothing, so none is too long.
+            given["hours_per_dollar"] = math.inf
+        costs: dict[tuple[float, ...], int] = {}
+
+        def chosen(values: tuple[float, ...]) -> Thresholds:
+            return Thresholds(**(given | dict(zip(free, values, strict=True))))
+
+        def best(values: tuple[float, ...], factors: tuple[float, ...]) -> tuple[float, ...]:
+            around = [
+                tuple(value * factor for value, factor in zip(values, each, strict=True))
+                for each in product(factors, repeat=len(values))
+            ]
+            for point in around:
+                if point not in costs:
+                    costs[point] = cost(chosen(point))
+            # Of equals that which we come from.
+            return min(around, key=lambda point: (costs[point], point != values))
+
+        values = tuple(free.values())
+        if values:
+            values = best(values, COARSE)
+            while (better := best(values, FINE)) != values:
+                values = better
+        return chosen(values), dict(zip(free, values, strict=True))
+
+    def simulation(
+        self, instance: WaitingInstance, policy: Policy, rng: np.random.Generator | None = None
+    ) -> CompiledSimulator:
+        """Return the simulation of a policy with these thresholds, all given. The same draws from `rng` each time."""
+        if self.wait_limit_s is not None:
+            policy = replace(policy, limit_us=limit_of(instance, self.wait_limit_s))
+        if self.short_s is not None:
+            policy = replace(policy, short_us=microseconds("short_s", self.short_s))
+        limit_us = None if self.hours_per_dollar is None else worth(instance, self.hours_per_dollar, policy.limit_us)
+        return CompiledSimulator(instance, policy, deepcopy(rng), limit_us)
+
+
+def limit_of(instance: WaitingInstance, wait_limit_s: float) -> int:
+    """Return a limit in microseconds, cut to what the instance allows.
+
+    Raises
+    ------
+    MethodError
+        if it is negative or no number.
+    """
+    limit_us = microseconds("wait_limit_s", wait_limit_s)
+    return limit_us if instance.max_wait_us is None else min(limit_us, instance.max_wait_us)
+
+
+def microseconds(name: str, seconds: float) -> int:
+    """Return a time in microseconds.
+
+    Raises
+    ------
+    MethodError
+        if it is negative or no number.
+    """
+    if math.isnan(seconds) or seconds < 0:
+        raise MethodError(f"{name} is {seconds:g}; give seconds, 0 or more.")
+    return NO_LIMIT_US if seconds * SECOND_US >= NO_LIMIT_US else round(seconds * SECOND_US)
+
+
+def worth(instance: WaitingInstance, hours_per_dollar: float, limit_us: int) -> IntArray:
+    """(J,) int64: how long each job may wait, in microseconds."""
+    if hours_per_dollar == math.inf:
+        return np.full(instance.num_jobs, limit_us)
+    # Micro-dollars an hour x microseconds x hours a dollar: a millionth is microseconds.
+    waits = instance.rent().astype(np.float64) * instance.runtime_us * (hours_per_dollar / DOLLAR)
+    limits: IntArray = np.minimum(waits, limit_us).astype(np.int64)
+    return limits
