@@ -9,7 +9,7 @@ Predictions in floats, which prove nothing at any size and claim nothing.
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.model import FAMILY
 from schedgap.instances.waiting.objective import rent_of
+from schedgap.instances.waiting.prices import SPOT_PRICE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +62,29 @@ class Workload:
     def servers(self, machines: FloatArray) -> FloatArray:
         """Return how many jobs the machines run at a time."""
         return np.floor(machines * self.servers_per_machine + 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Jobs that can run on spot machines, which all of them do at once; the policy is for the others (section IV-D).
+
+    share : of the jobs, whatever their runtimes. price : of a spot machine, in on-demand prices.
+    """
+
+    share: float
+    price: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is no share or price."""
+        if not 0 <= self.share < 1 or not self.price > 0:
+            raise MethodError(
+                f"spot_share is {self.share:g} and spot_price is {self.price:g}; give a share from 0 to less than 1 and a "
+                "positive price."
+            )
+
+    def mixed(self, others: float, spot: float) -> float:
+        """Return the mean over all jobs of what holds for those on spot machines and for the others."""
+        return (1 - self.share) * others + self.share * spot
 
 
 def estimate(instance: WaitingInstance, arrival_rate: float = 0.0, service_rate: float = 0.0) -> Workload:
@@ -117,7 +141,9 @@ def optimal_machines(model: Model, workload: Workload) -> int | str:
     return int(machines[np.nanargmin(price)])
 
 
-def predicted(instance: WaitingInstance, model: Model, machines: int, arrival: float, service: float) -> Outcome:
+def predicted(
+    instance: WaitingInstance, model: Model, machines: int, arrival: float, service: float, spot: Spot
+) -> Outcome:
     """Return a model's prediction as the details of an outcome without a solution.
 
     Raises
@@ -127,7 +153,8 @@ def predicted(instance: WaitingInstance, model: Model, machines: int, arrival: f
     """
     if machines < OPTIMAL:
         raise MethodError(f"machines is {machines}; give a number of fixed machines, or {OPTIMAL} for the cheapest.")
-    workload = estimate(instance, arrival, service)
+    whole = estimate(instance, arrival, service)
+    workload = replace(whole, arrival_rate=whole.arrival_rate * (1 - spot.share))
     count = optimal_machines(model, workload) if machines == OPTIMAL else machines
     if isinstance(count, str):
         return Outcome(status=Status.UNSUPPORTED, details={"reason": count})
@@ -142,20 +169,22 @@ def predicted(instance: WaitingInstance, model: Model, machines: int, arrival: f
             f"rent are {workload.load * (1 - float(found.on_demand_work_share)):.6g} on average: waits grow without "
             "end; give more machines."
         )
-    price = float(found.normalised_price + workload.discount * _unused(workload, many) / workload.load)
+    own = float(found.normalised_price + workload.discount * _unused(workload, many) / workload.load)
+    paid, wait_s = spot.mixed(own, spot.price), spot.mixed(float(found.mean_wait_s), 0.0)
+    price = paid / spot.mixed(1.0, spot.price)
     return Outcome(
         status=Status.NO_SOLUTION,
         details={
             "machines": count,
-            "mean_wait_s": float(found.mean_wait_s),
-            "on_demand_share": float(found.on_demand_share),
-            "on_demand_work_share": float(found.on_demand_work_share),
+            "mean_wait_s": wait_s,
+            "on_demand_share": spot.mixed(float(found.on_demand_share), 1.0),
+            "on_demand_work_share": spot.mixed(float(found.on_demand_work_share), 1.0),
             "normalised_price": price,
-            "opportunity_cost": price * float(found.mean_wait_s),
+            "opportunity_cost": price * wait_s,
             # C = P x load x rent x T in dollars (Equation 5).
-            "cost": price * workload.load * workload.rent / DOLLAR * workload.horizon_h,
-            "arrival_rate": workload.arrival_rate,
-            "service_rate": workload.service_rate,
+            "cost": paid * whole.load * whole.rent / DOLLAR * whole.horizon_h,
+            "arrival_rate": whole.arrival_rate,
+            "service_rate": whole.service_rate,
         },
     )
 
@@ -175,10 +204,13 @@ def _register(name: str, model: Callable[..., Prediction], summary: str, **limit
         machines: int = OPTIMAL,
         arrival_rate: float = 0.0,
         service_rate: float = 0.0,
+        spot_share: float = 0.0,
+        spot_price: float = SPOT_PRICE,
         **chosen: float,
     ) -> Outcome:
         values = {**limits, **chosen}.values()
-        return predicted(instance, lambda *rates: model(*rates, *values), machines, arrival_rate, service_rate)
+        spot = Spot(spot_share, spot_price)
+        return predicted(instance, lambda *rates: model(*rates, *values), machines, arrival_rate, service_rate, spot)
 
     own = [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=value) for key, value in limits.items()]
     first, count, *rates, _ = inspect.signature(predict).parameters.values()

@@ -21,6 +21,8 @@ MIB_PER_CORE = 4096
 SIZES = np.array([1, 2, 4, 8, 16, 32, 48, 64])
 # What a machine reserved for three years costs beside the same machine on demand.
 DISCOUNT = 0.4
+# Of a spot machine beside the same machine on demand; section IV-D says 10 to 20%.
+SPOT_PRICE = 0.15
 
 
 def m5(machine_cores: int, discount: float) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def from_log(
     runtime_us = np.maximum(1, np.rint(log.runtime_s[kept] * SECOND_US)).astype(np.int64)
     cores = np.ceil(log.cores[kept]).astype(np.int64)
     memory_mib = np.ceil(log.memory_mib[kept]).astype(np.int64)
-    work: FloatArray = cores * runtime_us.astype(np.float64)
+    work: FloatArray = np.multiply(cores, runtime_us, dtype=np.float64)
     enough = cores_for(cores, memory_mib, work)
     machine_cores = machine_cores or enough
     machines = m5(machine_cores, discount)

@@ -80,3 +80,21 @@ def test_refuses_nonsense(baseline):
         model("njw")(baseline, machines=-2)
     with pytest.raises(MethodError, match="rates are -1"):
         model("njw")(baseline, arrival_rate=-1.0)
+
+
+@pytest.mark.parametrize("name", ["njw", "sww", "compound"])
+def test_spot_machines_take_their_share_of_the_jobs(baseline, name):
+    """The policy sees half the arrivals; the others cost 0.1 of the rent. In all (P / 2 + 0.05) of what renting would."""
+    half = model(name)(baseline, machines=50, arrival_rate=0.1, service_rate=0.002).details
+    found = model(name)(baseline, machines=50, spot_share=0.5, spot_price=0.1, **RATES).details
+    paid = half["normalised_price"] / 2 + 0.05
+    assert found["normalised_price"] == pytest.approx(paid / 0.55)
+    assert found["mean_wait_s"] == pytest.approx(half["mean_wait_s"] / 2)
+    assert found["on_demand_share"] == pytest.approx(half["on_demand_share"] / 2 + 0.5)
+    assert found["cost"] == pytest.approx(half["cost"] + 0.05 * 100 * 0.096 * 26_280)
+
+
+@pytest.mark.parametrize("given", [{"spot_share": 1.0}, {"spot_share": -0.1}, {"spot_price": 0.0}])
+def test_shares_and_prices_of_spot_machines_that_cannot_be(baseline, given):
+    with pytest.raises(MethodError, match="give a share from 0 to less than 1 and a positive price"):
+        model("njw")(baseline, **RATES, **given)

@@ -36,3 +36,20 @@ def test_what_waiting_costs():
 def test_parameters_out_of_range(parameters, message):
     with pytest.raises(InstanceError, match=message):
         mms(**{"jobs": 5, **parameters})
+
+
+def test_spot_jobs_run_on_spot_machines_alone():
+    instance = mms(2000, seed=1, spot_share=0.25, spot_price=0.2)
+    spot = instance.rent() == round(0.2 * 96_000)
+    assert spot.mean() == pytest.approx(0.25, abs=0.03)
+    assert (instance.rent()[~spot] == 96_000).all()
+    assert np.array_equal(instance.fits_fixed(), ~spot)
+    # Nor do two jobs fit a machine.
+    assert (2 * instance.cores[~spot] > instance.machine_cores).all()
+    assert np.array_equal(instance.submit_us, mms(2000, seed=1).submit_us)
+
+
+@pytest.mark.parametrize("given", [{"spot_share": 1.0}, {"spot_share": -0.5}, {"spot_share": 0.5, "spot_price": 0.0}])
+def test_impossible_spot_machines(given):
+    with pytest.raises(InstanceError, match="spot_"):
+        mms(5, **given)
