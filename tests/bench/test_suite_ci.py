@@ -15,7 +15,7 @@ from schedgap.instances.method import REGISTRY, Status
 
 RESULTS = Path(__file__).parents[2] / "results"
 # What finds neither a solution nor a bound has no quality that a gate could compare; its tests hold its figures.
-MODELS = "model-"
+MODELS = ("model-", "workload")
 
 
 GATES = ("ci", "ci-fairness", "ci-harvest", "ci-reconfiguration", "ci-sharing", "ci-waiting")
