@@ -44,6 +44,15 @@ def test_the_cheapest_number_is_cheaper_than_its_neighbours(baseline):
             assert run(baseline, machines=other, **RATES).details["normalised_price"] > best["normalised_price"]
 
 
+def test_the_longer_jobs_wait_the_fewer_machines_are_best(baseline):
+    """Figure 4: from No Jobs Wait's 108 machines down, at ever lower prices."""
+    best = [model("ajw-t")(baseline, wait_limit_s=limit, **RATES).details for limit in (0.0, 60.0, 300.0, 900.0)]
+    machines, prices = ([found[key] for found in best] for key in ("machines", "normalised_price"))
+    assert machines[0] == 108
+    assert machines == sorted(set(machines), reverse=True)
+    assert prices == sorted(set(prices), reverse=True)
+
+
 def test_always_waiting_takes_the_first_number_above_the_load(baseline):
     assert model("ajw")(baseline, **RATES).details["machines"] == 101
     assert model("ljw")(baseline, **RATES).details["machines"] == 95
