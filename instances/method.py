@@ -87,8 +87,7 @@ class Method:
     """A registered method.
 
     supports : returns None, or the reason why the method cannot take this instance (recorded, never silent).
-    handles : features of instances (`Family.features`) that it takes into account; without them it is not asked. What only
-    bounds may leave them out: without a limit the best can but be cheaper.
+    handles : features of instances (`Family.features`) that it takes into account, or it is not asked; bounds may do without.
     stochastic : the answer depends on `rng`.
     bounds : it returns proven bounds.
     exact : given time enough it proves optimality.

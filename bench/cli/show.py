@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from schedgap.bench.records.record import Record
     from schedgap.bench.result import GapResult, SuiteResult
     from schedgap.bench.statistics.maps import Cell, MethodMap
+    from schedgap.bench.suites.published import Sweep
     from schedgap.bench.suites.results import Results
-    from schedgap.bench.suites.suite import Suite, Sweep
+    from schedgap.bench.suites.suite import Suite
 
 # A sweep over more values is a figure of the report only.
 MOST_COLUMNS = 12

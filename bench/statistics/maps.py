@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Scalar
-    from schedgap.bench.suites.suite import Map
+    from schedgap.bench.suites.published import Map
 
 
 @dataclass(frozen=True, slots=True)

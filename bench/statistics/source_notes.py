@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.suites.suite import Setting, Suite
+    from schedgap.bench.suites.published import Setting
+    from schedgap.bench.suites.suite import Suite
 
 
 def source_notes(suite: Suite | None, records: Sequence[Record]) -> list[str]:

@@ -7,10 +7,11 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from schedgap.bench.programs.program import Program, programs_among, resolved
 from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
+from schedgap.bench.suites.published import STRICT, Map, Reference, Setting, Sweep
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.source import Source
 from schedgap.instances.documents.json_files import first_problem
@@ -48,7 +49,7 @@ Seeds = Annotated[int | list[int], BeforeValidator(_plain_seeds)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = STRICT
 
 
 class LimitsBlock(_Strict):
@@ -93,79 +94,6 @@ class InstanceBlock(_Strict):
         if self.generator is None and self.importer is None and (self.parameters or self.seeds is not None):
             raise ValueError("an instance file takes neither 'parameters' nor 'seeds'; leave them out")
         return self
-
-
-class Reference(_Strict):
-    """A published figure to show beside ours, for a method and, if given, one group or one size of instances.
-
-    tasks : the size, as the family measures it (see `Family.size`).
-    measures : figures by the names of the family's measures.
-    """
-
-    method: str
-    name: str
-    group: str | None = None
-    tasks: int | None = None
-    mean: float | None = None
-    std: float | None = None
-    time_s: float | None = None
-    note: str = ""
-    measures: dict[str, float] = {}
-
-
-class Setting(_Strict):
-    """What must hold of a suite's runs for the paper's figures to be comparable: a mean over each group, within bounds.
-
-    method : whose runs, by its label. groups : in which; empty for all. why : where the paper says so.
-    """
-
-    measure: str
-    method: str
-    least: float | None = None
-    most: float | None = None
-    groups: list[str] = []
-    why: str
-
-    @model_validator(mode="after")
-    def _is_bounded(self) -> Setting:
-        if self.least is None and self.most is None:
-            raise ValueError("give 'least' or 'most', or both")
-        return self
-
-    def holds(self, value: float) -> bool:
-        """Return whether a mean is within the bounds."""
-        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
-
-
-class Sweep(_Strict):
-    """A figure of the report: a measure against a parameter, a line for each method without it.
-
-    x : a parameter of the methods, else of the instances, else another measure. methods : names of those to show, empty
-    for all. price : a parameter of the instances that prices x against y, so that the objective is y + worth x, where
-    `worth` is a measure: every instance's bound then lies under all points of the others that differ in the price only.
-    """
-
-    title: str
-    x: str
-    y: str
-    methods: list[str] = []
-    log_y: bool = False
-    price: str = ""
-    worth: str = ""
-
-
-class Map(_Strict):
-    """A table of which method is the best where: by the lowest mean of a measure, for each pair of two parameters' values.
-
-    x, y : parameters of the instances; those of each group have a map of their own. methods : labels of those to compare,
-    empty for all.
-    """
-
-    title: str
-    x: str
-    y: str
-    measure: str
-    methods: list[str] = []
 
 
 class ProgramBlock(_Strict):

@@ -13,8 +13,9 @@ from schedgap.bench.plugins.discover import load_families, load_methods
 from schedgap.bench.records.record import Record
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.statistics.summary import MethodSummary
+from schedgap.bench.suites.published import Reference
 from schedgap.bench.suites.source import Source
-from schedgap.bench.suites.suite import InstanceBlock, Reference, Suite, TraceBlock
+from schedgap.bench.suites.suite import InstanceBlock, Suite, TraceBlock
 from schedgap.instances.method import REGISTRY, Status
 
 PAGE = Path(__file__).parents[2] / "docs" / "bench.md"

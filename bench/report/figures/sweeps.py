@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from schedgap.bench.records.runs import Scalar
     from schedgap.bench.report.figures.budget import Budget
     from schedgap.bench.statistics.measure_rows import Line
-    from schedgap.bench.suites.suite import Reference, Suite, Sweep
+    from schedgap.bench.suites.published import Reference, Sweep
+    from schedgap.bench.suites.suite import Suite
 
 # An axis of the parameter is logarithmic if its ends are further apart than this.
 WIDE = 50.0

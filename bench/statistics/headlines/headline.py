@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.suites.suite import Reference, Suite
+    from schedgap.bench.suites.published import Reference
+    from schedgap.bench.suites.suite import Suite
     from schedgap.instances.family import Family
 
 Row: TypeAlias = dict[str, Any]

@@ -12,8 +12,9 @@ import pytest
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.pictures import append_picture
 from schedgap.bench.report import write_page
+from schedgap.bench.suites.published import Map
 from schedgap.bench.suites.results import Results
-from schedgap.bench.suites.suite import Map, Suite
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.method import Status
 from schedgap.instances.method_text import method_label
 from schedgap.instances.picture import Bar, Curve, Loss, Part, Picture, Split

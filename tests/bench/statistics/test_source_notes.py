@@ -4,7 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from schedgap.bench.statistics.source_notes import source_notes
-from schedgap.bench.suites.suite import Setting, Suite
+from schedgap.bench.suites.published import Setting
+from schedgap.bench.suites.suite import Suite
 
 
 def suite(source="", **setting):

@@ -24,9 +24,13 @@ def test_a_few_jobs():
     assert found["arrival_rate"] == pytest.approx(3 / 216)
     assert found["mean_runtime_s"] == pytest.approx(111_961 / 4)
     shares = {key: found[key] for key in found if key.startswith("gaps")}
-    assert shares == pytest.approx({"gaps_to_1_second": 1 / 3, "gaps_of_1_to_15_seconds": 1 / 3, "gaps_over_3_minutes": 1 / 3})
+    assert shares == pytest.approx(
+        {"gaps_to_1_second": 1 / 3, "gaps_of_1_to_15_seconds": 1 / 3, "gaps_over_3_minutes": 1 / 3}
+    )
     assert found["longest_gap_h"] == pytest.approx(200 / 3600)
-    assert [found[f"runtimes_{key}"] for key in ("to_3_minutes", "of_3_minutes_to_6_hours", "over_6_hours", "over_24_hours")] == [
+    assert [
+        found[f"runtimes_{key}"] for key in ("to_3_minutes", "of_3_minutes_to_6_hours", "over_6_hours", "over_24_hours")
+    ] == [
         0.25,
         0.5,
         0.25,
