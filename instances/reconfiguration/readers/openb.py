@@ -1,7 +1,9 @@
 """Alibaba's cluster-trace-gpu-v2023 as the jobs of Eva's simulations (section 6.1).
 
 The recipe is that of the authors' trace generator, bit for bit: legacy NumPy exponentials for the arrivals, Python's
-generator for durations and workloads, both seeded alike. With the defaults it is the trace of Table 14.
+generator for durations and workloads, both seeded alike. With the defaults it is the trace of Table 14. With the pods' own
+durations, dealt anew with seed 2, the default of the authors' generator, No-Packing costs what Table 13 says: it is likely,
+but published nowhere, that its jobs are these.
 """
 
 from __future__ import annotations
@@ -49,16 +51,14 @@ def openb(
     """Read the pod list: pods that did not fail and fit a machine type, in the file's order, are jobs of one task.
 
     durations : `gavel` (Table 14), or `trace`, from a pod's creation to its deletion (Table 13).
-    shuffle_seed : durations are dealt to the pods anew, by `random.Random(shuffle_seed).shuffle`; -1 leaves each its own.
-        2, the default seed of the authors' generator, with `trace` gives the cost of No-Packing in Table 13 to the dollar; that
-        the paper's jobs had these durations is likely, and published nowhere.
+    shuffle_seed : durations are dealt to the pods anew, by `random.Random(shuffle_seed).shuffle`; -1, each has its own.
     whole_iterations : a job ends with its last whole iteration, as in the authors' simulations.
-    mean_gap_s : of the Poisson arrivals (section 6.8). jobs : the first so many; 0 for all.
+    mean_gap_s : of the Poisson arrivals (section 6.8). migration_delay : factor of all workload delays (section 6.5).
+    jobs : the first so many; 0 for all.
     multi_gpu, multi_task : shares of jobs with 2, 4 or 8 GPUs (section 6.6; -1 for the trace's own) and with 2 or 4
         tasks (section 6.7), chosen by a random stream of their own.
     interference : see `pairwise_throughput` and `stored_sets`; the default `artifact` has what the authors' simulations
         used for pairs, and takes larger sets as their products, `artifact-sets` has also what they used for those.
-    migration_delay : factor of all workload delays (section 6.5).
     cpu : capacities of the machine types. The recipe is for the 6,274 pods that fit with `vcpu`; with `physical`, which
         the authors' simulations of the first 200 jobs used, the three that do not fit are left out.
 
@@ -67,10 +67,7 @@ def openb(
     InstanceError
         for a malformed file, or a parameter out of range.
     """
-    if durations not in ("gavel", "trace"):
-        raise InstanceError(f"durations is 'gavel' or 'trace', not '{durations:.60}'.")
-    if not 0 <= seed < 2**32:
-        raise InstanceError(f"seed is {seed}; the recipe's generators take 0..{2**32 - 1}.")
+    _check(durations, shuffle_seed, seed)
     path, pods = Path(path), read_pods(path)
     kept = np.flatnonzero(fits_ec2(pods.demand, "vcpu") & np.array([phase != "Failed" for phase in pods.phases]))
     if not 0 <= jobs <= kept.size:
@@ -92,8 +89,8 @@ def openb(
         workload=workload[taken],
         num_tasks=tasks_of_jobs(demand.shape[0], multi_task, column_rng("openb", "multi-task", seed)),
     )
-    parts = ("openb", durations, *((f"shuffled{shuffle_seed}",) if shuffle_seed != UNSHUFFLED else ()))
-    parts += (*(("iterations",) if whole_iterations else ()), *((f"{jobs}",) if jobs else ()))
+    shown = durations if shuffle_seed == UNSHUFFLED else f"{durations}-shuffled{shuffle_seed}"
+    parts = ("openb", shown, *(("iterations",) if whole_iterations else ()), *((f"{jobs}",) if jobs else ()))
     parts += (f"gap{mean_gap_s:g}", *mix_parts(multi_gpu, multi_task), f"s{seed}")
     return on_ec2(parts, trace, interference=interference, migration_delay=migration_delay, cpu=cpu)
 
@@ -111,15 +108,22 @@ def _lived_s(path: Path, pods: PodList, kept: IntArray) -> IntArray:
     return seconds
 
 
-def _dealt(seconds: IntArray, seed: int) -> IntArray:
-    if seed == UNSHUFFLED:
-        return seconds
-    if seed < 0:
+def _check(durations: str, shuffle_seed: int, seed: int) -> None:
+    if durations not in ("gavel", "trace"):
+        raise InstanceError(f"durations is 'gavel' or 'trace', not '{durations:.60}'.")
+    if shuffle_seed < UNSHUFFLED:
         raise InstanceError(
-            f"shuffle_seed is {seed}; give a seed that is not negative, or -1 to leave jobs their durations."
+            f"shuffle_seed is {shuffle_seed}; give a seed that is not negative, or -1 to leave durations."
         )
+    if not 0 <= seed < 2**32:
+        raise InstanceError(f"seed is {seed}; the recipe's generators take 0..{2**32 - 1}.")
+
+
+def _dealt(seconds: IntArray, seed: int) -> IntArray:
+    """Return the seconds, (J,), in another order, or as they are if the seed is -1."""
     dealt = seconds.tolist()
-    random.Random(seed).shuffle(dealt)
+    if seed != UNSHUFFLED:
+        random.Random(seed).shuffle(dealt)
     return np.array(dealt, np.int64)
 
 
