@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {path: path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]}
 CELL = r"results/[^|>]+? > [^|>]*? ?> [^|>]+? > [^|>]+?"
-FIGURE = re.compile(rf"(\d[\d,.]*(?: of \d+|%| points?| times| m?s\b)?)<!-- ((?:1 - )?{CELL}(?: [-/] {CELL})?) -->")
+FIGURE = re.compile(rf"(\d[\d,.]*(?: of \d+|%| points?| times| [mu]?s\b)?)<!-- ((?:1 - )?{CELL}(?: [-/] {CELL})?) -->")
 TABLE = re.compile(r"<!-- table: (results/[^|>]+?) > ([^|>]*?) ?-->\n\n((?:\|.*\n)+)")
 
 
