@@ -13,7 +13,7 @@ from schedgap.bench.plugins.discover import load_families, load_methods
 from schedgap.bench.records.record import Record
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.statistics.summary import MethodSummary
-from schedgap.bench.suites.published import Reference
+from schedgap.bench.suites.published import Reference, Setting
 from schedgap.bench.suites.source import Source
 from schedgap.bench.suites.suite import InstanceBlock, Suite, TraceBlock
 from schedgap.instances.method import REGISTRY, Status
@@ -51,7 +51,7 @@ def test_the_example_runs(result, example):
 
 def test_every_field_is_named(page, result):
     named = set(re.findall(r"`([\w.\[\]]+)`", page))
-    models = (Suite, InstanceBlock, TraceBlock, Reference)
+    models = (Suite, InstanceBlock, TraceBlock, Reference, Setting)
     wanted = {name for model in models for name in model.model_fields}
     wanted |= {name for row in (Record.to_row(result.records[0]), result.to_json()) for name in row}
     wanted |= {field.name for kind in (MethodSummary, Limits) for field in fields(kind)}
