@@ -218,4 +218,7 @@ def test_has_a_summary_and_checked_parameters(name):
     method = METHODS[name]
     assert method.summary.endswith(".")
     assert method.checked(dict(method.parameters)) == dict(method.parameters)
-    assert {key for key, default in method.parameters.items() if isinstance(default, str)} == set(method.choices)
+    texts = {key: default for key, default in method.parameters.items() if isinstance(default, str)}
+    assert set(method.choices) <= texts.keys()
+    # A text that is none of several choices says nothing by default.
+    assert {texts[key] for key in texts.keys() - method.choices} <= {""}
