@@ -35,13 +35,14 @@ class Player(Protocol):
 
     family : name of the family. knowledge : what a policy may be told beside the present. options : what else a policy
     may ask of its player, each with the values that it may have; the first is the default. document : the type, for
-    `msgspec`, of the actions of a policy that is no Python function.
+    `msgspec`, of the actions of a policy that is no Python function. memory : what observations show as the policy's own.
     """
 
     family: ClassVar[str]
     knowledge: ClassVar[tuple[str, ...]]
     options: ClassVar[Mapping[str, tuple[str | None, ...]]]
     document: ClassVar[Any]
+    memory: dict[str, Any]
 
     def __init__(self, instance: Any, knows: frozenset[str], **options: Any) -> None:
         """Begin before the first decision."""
@@ -73,13 +74,34 @@ class Player(Protocol):
 
 
 def play(player: Player, decide: Callable[[Any], Any]) -> Outcome:
-    """Ask a policy at every decision until nothing is left to decide."""
+    """Ask a policy at every decision until nothing is left to decide.
+
+    What it leaves under `details` in its memory is recorded with the run, beside what the player says.
+
+    Raises
+    ------
+    MethodError
+        for details that cannot be recorded.
+    """
     decisions = 0
     while (observation := player.observe()) is not None:
         decisions += 1
         player.act(decide(observation))
     outcome = player.outcome()
-    return replace(outcome, details={"decisions": decisions, **outcome.details})
+    return replace(outcome, details={**_told(player.memory), "decisions": decisions, **outcome.details})
+
+
+def _told(memory: Mapping[str, Any]) -> Mapping[str, bool | int | float | str]:
+    """Return what a policy tells of itself."""
+    told: Any = memory.get("details", {})
+    if not isinstance(told, dict) or not all(
+        isinstance(key, str) and isinstance(value, bool | int | float | str) for key, value in told.items()
+    ):
+        raise MethodError(
+            f"the policy's memory has {told!r:.60} under 'details', which is recorded with the run; keep numbers and texts by "
+            "name there, or use another name."
+        )
+    return told
 
 
 def policy_decorator(

@@ -30,10 +30,10 @@ def _notes(setting: Setting, records: Sequence[Record]) -> Iterator[str]:
     what = f"{readable(setting.measure)} of {setting.method}"
     held = []
     for row, own in by_group_and_label(records):
-        value = mean([found for record in own if (found := figure(record, setting.measure)) is not None])
-        if value is None or not is_same_method(setting.method, row["method"]):
+        if not is_same_method(setting.method, row["method"]) or (setting.groups and row["group"] not in setting.groups):
             continue
-        if setting.groups and row["group"] not in setting.groups:
+        value = mean([found for record in own if (found := figure(record, setting.measure)) is not None])
+        if value is None:
             continue
         if setting.holds(value):
             held.append(value)

@@ -61,6 +61,7 @@ class Player:
         self.unsupported = None if acquirer is None else fixed_pool_reason(instance, acquirer, scaling)
         self.simulator = Simulator(instance)
         self.observer = Observer(self.simulator, knows)
+        self.memory = self.observer.memory
         self.actions = Actions(self.simulator, may_acquire=acquirer is None and not instance.is_fixed)
         self.acquire = None
         if acquirer is not None and not instance.is_fixed:

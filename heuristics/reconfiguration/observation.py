@@ -36,8 +36,7 @@ class Observation:
     stock_left : (K,) int64, how many more machines of each type this plan may rent, -1 for any number; None where that is so
     of all types. A machine that is given back counts until it is paid no more.
     throughput : (W, W) float64, pairwise; None unless the policy knows the throughput.
-    memory : the policy's own, empty at first and kept from plan to plan. Numbers and texts under `details` are recorded with
-    the run.
+    memory : the policy's own, empty at first and kept from plan to plan.
     """
 
     now_s: int

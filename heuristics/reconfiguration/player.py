@@ -139,7 +139,7 @@ class Player:
             np.concatenate([nothing, *(task for _, task, _ in self.moves)]),
             np.concatenate([nothing, *(machine for _, _, machine in self.moves)]),
         )
-        return Outcome(schedule, details={"plans": self.plans, **self.memory.get("details", {})})
+        return Outcome(schedule, details={"plans": self.plans})
 
     def _stuck(self) -> str:
         """Return why the unfinished jobs never end, empty if they may."""

@@ -73,11 +73,10 @@ def is_stable(instance: HarvestInstance) -> BoolArray:
     Over all events, those after the end of the schedule too: the truth that a policy would like to know.
     """
     end_ms = int(instance.event_ms.max())
-    up_ms = np.zeros(instance.num_vms)
     until = np.append(instance.event_ms[1:], end_ms)
     until[instance.first_event[1:] - 1] = end_ms
-    vm = instance.event2vm()
-    np.add.at(up_ms, vm, np.where(instance.event_cores > 0, until - instance.event_ms, 0))
+    lasts_ms = np.where(instance.event_cores > 0, until - instance.event_ms, 0)
+    up_ms = np.bincount(instance.event2vm(), lasts_ms, minlength=instance.num_vms)
     rate = np.diff(instance.first_event) / np.maximum(up_ms, 1.0)
     stable = np.zeros(instance.num_vms, np.bool_)
     stable[np.argsort(rate, kind="stable")[: instance.num_vms // 2]] = True

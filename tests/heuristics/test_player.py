@@ -19,6 +19,7 @@ class Counting:
 
     def __init__(self, instance, knows, mood="calm"):
         self.last, self.seen, self.told = instance, [], (sorted(knows), mood)
+        self.memory = {}
 
     def observe(self):
         return len(self.seen) if len(self.seen) < self.last else None
@@ -41,6 +42,20 @@ def test_a_policy_is_asked_until_nothing_is_left_to_decide():
     outcome = play(Counting(3, frozenset()), lambda observation: observation * 10)
     assert outcome.solution == ([0, 10, 20], [], "calm")
     assert outcome.details == {"decisions": 3, "last": 3}
+
+
+def test_what_a_policy_tells_is_recorded_and_cannot_replace_what_the_player_says():
+    player = Counting(3, frozenset())
+    player.memory["details"] = {"rounds": 2, "last": 9, "decisions": -1}
+    assert play(player, lambda observation: observation).details == {"rounds": 2, "decisions": 3, "last": 3}
+
+
+@pytest.mark.parametrize("told", [7, ["rounds"], {1: 2}, {"rounds": [2]}, None])
+def test_what_cannot_be_recorded_is_refused(told):
+    player = Counting(1, frozenset())
+    player.memory["details"] = told
+    with pytest.raises(MethodError, match="under 'details', which is recorded with the run; keep numbers and texts"):
+        play(player, lambda observation: observation)
 
 
 def test_keywords_of_a_policy_are_parameters_of_its_method(policy):

@@ -51,16 +51,6 @@ def test_every_policy_keeps_the_rules_and_gives_the_same_schedule_again(make_ins
         assert first.details == again.details
 
 
-def test_what_a_policy_notes_is_recorded(make_instance):
-    def decide(observation):
-        notes = observation.memory.setdefault("details", {"rounds": 0})
-        notes["rounds"] += 1
-        return alone(observation)
-
-    details = play(Player(make_instance(0)), decide).details
-    assert details["rounds"] == details["plans"] > 0
-
-
 def test_eva_tells_how_often_it_took_full_reconfiguration(make_instance):
     run = find_method(FAMILY, "eva").run
     assert 0 <= run(make_instance(0)).details["full_share"] < 1
