@@ -28,7 +28,7 @@ from schedgap.instances.provisioning.moves import keeping, moves
 from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step
 from schedgap.instances.provisioning.offer import features
 from schedgap.instances.provisioning.picture import picture
-from schedgap.instances.provisioning.readers import alibaba, build_provisioning, csv_tables, kubernetes
+from schedgap.instances.provisioning.readers import alibaba, bpplib, build_provisioning, csv_tables, kubernetes, vbp
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
@@ -56,7 +56,13 @@ PROVISIONING = register_family(
             "kubernetes-like": kubernetes_like,
             "consolidation": consolidation,
         },
-        importers={"alibaba-gpu-v2023": alibaba, "csv": csv_tables, "kubernetes": kubernetes},
+        importers={
+            "alibaba-gpu-v2023": alibaba,
+            "csv": csv_tables,
+            "kubernetes": kubernetes,
+            "vbp": vbp,
+            "bpplib": bpplib,
+        },
         shrink=shrink,
         measures=measures,
         picture=picture,
@@ -84,6 +90,7 @@ __all__ = [
     "alibaba",
     "alibaba_like",
     "alibaba_like_running",
+    "bpplib",
     "build_provisioning",
     "consolidation",
     "cost",
@@ -102,6 +109,7 @@ __all__ = [
     "read_solution",
     "table3",
     "table7",
+    "vbp",
     "verify",
     "write_instance",
     "write_solution",

@@ -1,8 +1,9 @@
-"""Readers of traces, clusters and tables as provisioning instances."""
+"""Readers of traces, clusters, tables and public packing sets as provisioning instances."""
 
 from schedgap.instances.provisioning.readers.alibaba import alibaba
 from schedgap.instances.provisioning.readers.csv_tables import csv_tables
 from schedgap.instances.provisioning.readers.kubernetes import kubernetes
+from schedgap.instances.provisioning.readers.packing import bpplib, vbp
 from schedgap.instances.provisioning.readers.rows import build_provisioning
 
-__all__ = ["alibaba", "build_provisioning", "csv_tables", "kubernetes"]
+__all__ = ["alibaba", "bpplib", "build_provisioning", "csv_tables", "kubernetes", "vbp"]
