@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from pydantic import TypeAdapter
 
+from schedgap.bench.certify import documents as certificates
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs import answers, protocol
 from schedgap.bench.records import host
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 # Of formats that are no instance and no solution.
 ABOUT = {
+    certificates.SCHEMA: "a proof of a lower bound",
     suite.SCHEMA: "a suite, which is written as TOML",
     RUN_SCHEMA: "a run: a line of a journal",
     VERDICT_SCHEMA: "claims that contradict each other: a line of a journal",
@@ -64,6 +66,9 @@ def json_schema(name: str) -> dict[str, Any]:
 
 
 def _of_the_harness(name: str) -> dict[str, Any]:
+    if name == certificates.SCHEMA:
+        made: dict[str, Any] = certificates.ADAPTER.json_schema()
+        return made
     if name == suite.SCHEMA:
         return suite.Suite.model_json_schema()
     if name == results.PLAN_SCHEMA:
@@ -76,8 +81,8 @@ def _of_the_harness(name: str) -> dict[str, Any]:
         answers.SCHEMA: [_readable(answers.Answer)],
         protocol.SCHEMA: [protocol.Greeting, _readable(protocol.Answer)],
     }
-    made, shared = msgspec.json.schema_components(kinds[name], ref_template="#/$defs/{name}")
-    return {**(made[0] if len(made) == 1 else {"anyOf": list(made)}), "$defs": shared}
+    rows, shared = msgspec.json.schema_components(kinds[name], ref_template="#/$defs/{name}")
+    return {**(rows[0] if len(rows) == 1 else {"anyOf": list(rows)}), "$defs": shared}
 
 
 def _row(name: str, kinds: Mapping[str, Any]) -> type[msgspec.Struct]:

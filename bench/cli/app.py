@@ -70,6 +70,11 @@ COMMANDS = {
         "verify",
         "Recompute feasibility and cost of a solution; exit 2 and the first violation if it is infeasible.",
     ),
+    "certify": (
+        "certify",
+        "certify",
+        "Check a proof of a lower bound, by code of its own; exit 3 and the first gap of the proof if there is one.",
+    ),
     "export": ("export", "export", "Write a formulation of an instance as a model file for any other solver."),
     "schema": ("export", "schema", "Print the JSON Schema of a file format, for editors and checkers."),
     "fetch": ("fetch", "fetch", "Download a public trace, check its SHA-256 and print where it is."),

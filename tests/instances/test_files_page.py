@@ -15,7 +15,7 @@ import schedgap.instances.waiting  # noqa: F401 - registers the family
 from schedgap.instances.family import find_family
 
 PAGE = Path(__file__).parents[2] / "docs" / "files.md"
-EXAMPLES = re.findall(r"```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
+EXAMPLES = re.findall(r"(?<!-->\n)```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
 SCHEMAS = [json.loads(text)["schema"] for text in EXAMPLES]
 
 

@@ -76,5 +76,5 @@ def test_what_is_malformed_is_told_with_line_and_value(given, read, text, said):
 
 def test_what_is_no_text(tmp_path):
     (tmp_path / "x.vbp").write_bytes(b"\xff\xfe1")
-    with pytest.raises(InstanceError, match="x.vbp: no text"):
+    with pytest.raises(InstanceError, match=r"x\.vbp: no text"):
         vbp(tmp_path / "x.vbp")

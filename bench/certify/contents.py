@@ -1,0 +1,204 @@
+"""Whether some content of a machine is worth more than a limit: items, cuts and decisions as arrays for the search."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import linprog
+
+from schedgap.bench.certify.kernels_contents import DEARER, Items, Relaxations, fill, most, search
+from schedgap.instances.errors import SolutionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Beyond it sums could leave 64 bits.
+LARGEST = 2**62
+# Entries of all relaxations' tables together, 8 bytes each; of how many parts a sum of capacities is made.
+MOST_ENTRIES, PARTS = 2**26, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is on a machine as a whole or not at all: a task, or tasks that are kept together.
+
+    value : its price. sizes : its demand on this machine. numerators : (cut, numerator), in order of cuts. tasks : it is
+    made of. partners : the first tasks of the items that are not beside it.
+    """
+
+    value: int
+    sizes: tuple[int, ...]
+    numerators: tuple[tuple[int, int], ...]
+    tasks: tuple[int, ...]
+    partners: frozenset[int] = field(default_factory=frozenset)
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Items of one kind may be exchanged for each other."""
+        own = self.tasks if self.partners else ()
+        return self.sizes, -self.value, self.numerators, own
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A cut's denominator and price."""
+
+    denominator: int
+    price: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a search gave. content : tasks that are worth more than the limit, None if there are none such."""
+
+    content: tuple[int, ...] | None
+    nodes: int
+
+
+def dearer_content(
+    items: Sequence[Item],
+    capacity: Sequence[int],
+    cuts: Sequence[Cut],
+    limit: int,
+    hints: Sequence[Sequence[int]] = (),
+) -> Verdict:
+    """Look for a content that is worth more than `limit`. hints : multipliers of the capacities, whole ones each.
+
+    Items worth nothing or less, or too large, are left out: without one of the former a content is worth no less and fits
+    all the same.
+
+    Raises
+    ------
+    SolutionError
+        if sums would leave 64 bits.
+    """
+    if limit < 0:
+        return Verdict((), 0)
+    useful = _useful(items, capacity)
+    if not useful:
+        return Verdict(None, 0)
+    if sum(item.value for item in useful) <= limit:
+        return Verdict(None, 0)
+    _refuse_large(useful, len(capacity), cuts, limit)
+    value = np.array([item.value for item in useful])
+    relaxed = [(np.array(weights), width) for weights, width in _relaxations(useful, capacity, hints)]
+    if any(most(value, weights, width) <= limit for weights, width in relaxed):
+        return Verdict(None, 0)
+    content, count = np.zeros(len(useful), np.int64), np.zeros(2, np.int64)
+    found = search(_arrays(useful, capacity, cuts), _tables(value, relaxed), limit, content, count)
+    tasks = [task for i in content[: count[0]].tolist() for task in useful[i].tasks]
+    return Verdict(tuple(sorted(tasks)) if found == DEARER else None, int(count[1]))
+
+
+def _refuse_large(items: Sequence[Item], resources: int, cuts: Sequence[Cut], limit: int) -> None:
+    held = [0] * len(cuts)
+    for item in items:
+        for j, numerator in item.numerators:
+            held[j] += numerator
+    totals = [
+        limit + sum(item.value for item in items),
+        sum(cut.price * (1 + total // cut.denominator) for cut, total in zip(cuts, held, strict=True)),
+        max((total + cut.denominator for cut, total in zip(cuts, held, strict=True)), default=0),
+        *(sum(item.sizes[d] for item in items) for d in range(resources)),
+    ]
+    if max(totals) >= LARGEST:
+        raise SolutionError(f"numbers add up to {max(totals)}, more than 62 bits; give prices of a smaller scale.")
+
+
+def _useful(items: Sequence[Item], capacity: Sequence[int]) -> list[Item]:
+    """Return the items in order of their kind, those that a content may have for its worth; of a kind, as many as fit."""
+    useful: list[Item] = []
+    alike, kind = 0, None
+
+    def share(item: Item) -> float:
+        return max(size / max(room, 1) for size, room in zip(item.sizes, capacity, strict=True))
+
+    for item in sorted(items, key=lambda item: (-share(item), item.kind)):
+        if item.value <= 0 or any(size > room for size, room in zip(item.sizes, capacity, strict=True)):
+            continue
+        alike, kind = (alike + 1 if item.kind == kind else 1), item.kind
+        if all(alike * size <= room for size, room in zip(item.sizes, capacity, strict=True)):
+            useful.append(item)
+    return useful
+
+
+def _relaxations(
+    items: Sequence[Item], capacity: Sequence[int], hints: Sequence[Sequence[int]]
+) -> list[tuple[list[int], int]]:
+    """Return weights and width of each: every resource, the given sums of them, and the best by linear programming."""
+    binding = [d for d in range(len(capacity)) if sum(item.sizes[d] for item in items) > capacity[d]]
+    if not binding:
+        return [([0] * len(items), 1)]
+    sums = [[int(d == e) for e in range(len(capacity))] for d in binding]
+    if len(binding) > 1:
+        sums += [*map(list, hints), _shadow_prices(items, capacity)]
+    entries = min(MOST_ENTRIES // len(sums) // (len(items) + 1), 2**22)
+    return [_weights(items, capacity, parts, entries) for parts in sums if any(parts)]
+
+
+def _weights(
+    items: Sequence[Item], capacity: Sequence[int], parts: Sequence[int], entries: int
+) -> tuple[list[int], int]:
+    """Return the weights of a sum of capacities, of which resource d has `parts[d]`, in units that keep tables small.
+
+    Weights are rounded down: what fits still does.
+    """
+    used = [d for d, part in enumerate(parts) if part and capacity[d]]
+    common = math.lcm(*(capacity[d] for d in used))
+    whole = sum(parts[d] for d in used) * common
+    weights = [sum(parts[d] * item.sizes[d] * (common // capacity[d]) for d in used) for item in items]
+    divisor = math.gcd(*weights) or 1
+    if whole // divisor >= entries:
+        grid = entries - 1
+        return [weight * grid // whole for weight in weights], grid + 1
+    return [weight // divisor for weight in weights], whole // divisor + 1
+
+
+def _shadow_prices(items: Sequence[Item], capacity: Sequence[int]) -> list[int]:
+    """Return the capacities' prices in the linear relaxation, in whole parts: any would be valid, these are good."""
+    used = [d for d, room in enumerate(capacity) if room]
+    top = max(item.value for item in items)
+    values = [-item.value / top for item in items]
+    shares = [[item.sizes[d] / capacity[d] for item in items] for d in used]
+    solved = linprog(values, A_ub=shares, b_ub=[1.0] * len(used), bounds=(0, 1), method="highs")
+    if solved.status != 0:
+        return [0] * len(capacity)
+    prices = dict(zip(used, -solved.ineqlin.marginals, strict=True))
+    total = sum(prices.values())
+    return [round(PARTS * max(prices.get(d, 0.0), 0.0) / total) if total > 0 else 0 for d in range(len(capacity))]
+
+
+def _tables(value: np.ndarray, relaxed: list[tuple[np.ndarray, int]]) -> Relaxations:
+    widths = [width for _, width in relaxed]
+    ends = np.cumsum([width * (len(value) + 1) for width in widths])
+    worth = np.empty(ends[-1], np.int64)
+    starts = np.array([0, *ends[:-1]])
+    for (weights, width), start, end in zip(relaxed, starts, ends, strict=True):
+        fill(value, weights, width, worth[start:end])
+    weight = np.ascontiguousarray(np.stack([weights for weights, _ in relaxed], axis=1))
+    return Relaxations(weight, np.array(widths), starts, worth)
+
+
+def _arrays(items: Sequence[Item], capacity: Sequence[int], cuts: Sequence[Cut]) -> Items:
+    next_kind = [len(items)] * len(items)
+    for i in range(len(items) - 2, -1, -1):
+        next_kind[i] = next_kind[i + 1] if items[i].kind == items[i + 1].kind else i + 1
+    place = {task: i for i, item in enumerate(items) for task in item.tasks}
+    conflicts = [sorted({place[task] for task in item.partners if task in place}) for item in items]
+    entries = [entry for item in items for entry in item.numerators]
+    return Items(
+        value=np.array([item.value for item in items]),
+        size=np.array([item.sizes for item in items]).reshape(len(items), len(capacity)),
+        capacity=np.array(capacity),
+        next_kind=np.array(next_kind),
+        cut_start=np.cumsum([0, *(len(item.numerators) for item in items)]),
+        cut=np.array([j for j, _ in entries], np.int64),
+        numerator=np.array([numerator for _, numerator in entries], np.int64),
+        conflict_start=np.cumsum([0, *map(len, conflicts)]),
+        conflict=np.array([other for each in conflicts for other in each], np.int64),
+        denominator=np.array([cut.denominator for cut in cuts], np.int64),
+        penalty=np.array([cut.price for cut in cuts], np.int64),
+    )

@@ -1,0 +1,134 @@
+"""Compiled search for a machine's content that is worth more than a limit, with exact upper bounds.
+
+Items are in a fixed order. A relaxation replaces all capacities by one: `worth[i, r]` is the most that the items from i on
+are worth where their weights add up to at most r. Tables of several relaxations are in one array, one after another.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from schedgap.instances.jit import kernel
+
+DEARER, NONE_DEARER = 1, 0
+
+
+class Items(NamedTuple):
+    """What may be on a machine: n items, D resources, J cuts. All int64.
+
+    value : (n,), positive. size : (n, D). capacity : (D,). next_kind : (n,), the first item behind i that is not equal to
+    it. cut_start : (n + 1,), into cut (of item i, those from cut_start[i] on) and numerator. conflict_start : (n + 1,), into
+    conflict, items that are not beside item i. denominator, penalty : (J,).
+    """
+
+    value: Any
+    size: Any
+    capacity: Any
+    next_kind: Any
+    cut_start: Any
+    cut: Any
+    numerator: Any
+    conflict_start: Any
+    conflict: Any
+    denominator: Any
+    penalty: Any
+
+
+class Relaxations(NamedTuple):
+    """B relaxations. weight : (n, B). width : (B,), of a row: the capacity and 1. start : (B,), of each in worth. All int64."""
+
+    weight: Any
+    width: Any
+    start: Any
+    worth: Any
+
+
+@kernel
+def fill(value: Any, weight: Any, width: int, worth: Any) -> None:
+    """Fill a relaxation's table, (n + 1, width) in one line: O(n width)."""
+    n = value.shape[0]
+    for r in range(width):
+        worth[n * width + r] = 0
+    for i in range(n - 1, -1, -1):
+        here, after, w, v = i * width, (i + 1) * width, weight[i], value[i]
+        for r in range(min(w, width)):
+            worth[here + r] = worth[after + r]
+        for r in range(w, width):
+            worth[here + r] = max(worth[after + r], worth[after + r - w] + v)
+
+
+@kernel
+def most(value: Any, weight: Any, width: int) -> int:
+    """Return the worth of all items in a relaxation, without its table."""
+    worth = np.zeros(width, np.int64)
+    for i in range(value.shape[0]):
+        w, v = weight[i], value[i]
+        for r in range(width - 1, w - 1, -1):
+            worth[r] = max(worth[r], worth[r - w] + v)
+    return worth[width - 1]
+
+
+@kernel
+def search(items: Items, bounds: Relaxations, limit: int, content: Any, count: Any) -> int:
+    """Look for a content worth more than `limit`, penalties of cuts taken off; write it to content (n,).
+
+    count : (2,), the items of the content, and the nodes that were looked at. Returns `DEARER` or `NONE_DEARER`.
+    A node is a content; its children add one item behind its last. One is left with all behind it where no relaxation
+    makes it worth more than the limit: further penalties only take off.
+    """
+    n, resources, relaxed = items.value.shape[0], items.capacity.shape[0], bounds.width.shape[0]
+    free = items.capacity.copy()
+    room = bounds.width - 1
+    held = np.zeros(items.penalty.shape[0], np.int64)
+    barred = np.zeros(n, np.int64)
+    before = np.zeros(n + 1, np.int64)
+    depth, value, i = 0, 0, 0
+    count[0] = count[1] = 0
+    while True:
+        found = False
+        while i < n:
+            for b in range(relaxed):
+                if value + bounds.worth[bounds.start[b] + i * bounds.width[b] + room[b]] <= limit:
+                    i = n
+                    break
+            if i == n:
+                break
+            found = barred[i] == 0
+            for d in range(resources):
+                if items.size[i, d] > free[d]:
+                    found = False
+                    break
+            if found:
+                break
+            i = items.next_kind[i]
+        if found:
+            sign, content[depth], before[depth] = 1, i, value
+            count[1] += 1
+            value += items.value[i]
+        else:
+            if depth == 0:
+                return NONE_DEARER
+            depth -= 1
+            sign, i, value = -1, content[depth], before[depth]
+        for d in range(resources):
+            free[d] -= sign * items.size[i, d]
+        for b in range(relaxed):
+            room[b] -= sign * bounds.weight[i, b]
+        for e in range(items.conflict_start[i], items.conflict_start[i + 1]):
+            barred[items.conflict[e]] += sign
+        for e in range(items.cut_start[i], items.cut_start[i + 1]):
+            j = items.cut[e]
+            old = held[j] // items.denominator[j]
+            held[j] += sign * items.numerator[e]
+            if found:
+                value -= items.penalty[j] * (held[j] // items.denominator[j] - old)
+        if found:
+            depth += 1
+            if value > limit:
+                count[0] = depth
+                return DEARER
+            i += 1
+        else:
+            i = items.next_kind[i]

@@ -1,0 +1,142 @@
+"""Packing problems as the checker of certificates sees them, from files that it reads by itself, in exact whole numbers.
+
+Only what bounds rest on is read: what fits on which machine, and its price. All else that an instance may say (stocks,
+limits on moves, lost throughput) makes solutions fewer or dearer, and a bound without it holds all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from schedgap.instances.errors import InstanceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+# Prices are whole micro-dollars per hour; a bin of a packing set costs one dollar.
+DOLLAR = 1_000_000
+Sizes = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Which machines there are, and what each task asks of them.
+
+    prices : of each type, micro-dollars. capacities : of each type, one number a resource. families : the index of each
+    type in `demands`, which has, for each family and class, the sizes of a task, None where it may not run.
+    counts : tasks of each class.
+    """
+
+    name: str
+    prices: tuple[int, ...]
+    capacities: tuple[Sizes, ...]
+    families: tuple[int, ...]
+    demands: tuple[tuple[Sizes | None, ...], ...]
+    counts: tuple[int, ...]
+
+    @property
+    def task_classes(self) -> list[int]:
+        """The class of each task: tasks are numbered class by class."""
+        return [c for c, count in enumerate(self.counts) for _ in range(count)]
+
+    @property
+    def price_step(self) -> int:
+        """Every sum of machines' prices is a multiple of it."""
+        return math.gcd(*self.prices)
+
+
+def read_problem(path: Path) -> Problem:
+    """Read a JSON instance, or a packing set's `.vbp` or `.txt`, by the ending of its name.
+
+    Raises
+    ------
+    InstanceError
+        for a file that cannot be read as one.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".json":
+            return _of_document(json.loads(text, parse_float=Decimal))
+        numbers = iter([int(word) for word in text.split()])
+        return _of_vectors(path.stem, numbers) if path.suffix == ".vbp" else _of_weights(path.stem, numbers)
+    except OSError as error:
+        raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the file of the instance.") from None
+    except (ValueError, ArithmeticError, LookupError, TypeError, StopIteration, RecursionError) as error:
+        said = f"{type(error).__name__}: {error!s:.100}"
+        raise InstanceError(f"{path}: no instance that can be checked ({said}); give .json, .vbp or .txt.") from None
+
+
+def _of_document(given: dict[str, Any]) -> Problem:
+    if "tasks" not in given:
+        raise ValueError("its tasks are in another file; write them into this one")
+    types = given["machine_types"]
+    families = list(dict.fromkeys(each["family"] for each in types))
+    rows = [[_demand(task["demand"], family) for task in given["tasks"]] for family in families]
+    exact = [[Fraction(value) for value in each["capacity"]] for each in types]
+    vectors = [*exact, *(row for rows_of_family in rows for row in rows_of_family if row is not None)]
+    scale = [math.lcm(*(vector[r].denominator for vector in vectors)) for r in range(len(given["resources"]))]
+    return Problem(
+        name=given["name"],
+        prices=tuple(_micro_dollars(Fraction(each["price"]) + Fraction(each.get("fee", 0))) for each in types),
+        capacities=tuple(_whole(vector, scale) for vector in exact),
+        families=tuple(families.index(each["family"]) for each in types),
+        demands=tuple(
+            tuple(None if row is None else _whole(row, scale) for row in rows_of_family) for rows_of_family in rows
+        ),
+        counts=tuple(_positive(task.get("count", 1)) for task in given["tasks"]),
+    )
+
+
+def _demand(given: dict[str, Any], family: str) -> list[Fraction] | None:
+    row = given.get(family, given.get("any"))
+    return None if row is None else [Fraction(value) for value in row]
+
+
+def _whole(vector: Sequence[Fraction], scale: Sequence[int]) -> Sizes:
+    sizes = tuple(int(value * factor) for value, factor in zip(vector, scale, strict=True))
+    if min(sizes) < 0:
+        raise ValueError(f"{min(sizes)} is a size or capacity below 0")
+    return sizes
+
+
+def _micro_dollars(price: Fraction) -> int:
+    if price <= 0 or (price * DOLLAR).denominator != 1:
+        raise ValueError(f"a price of {price} is no positive whole number of micro-dollars")
+    return int(price * DOLLAR)
+
+
+def _positive(count: int) -> int:
+    if not isinstance(count, int) or count < 1:
+        raise ValueError(f"{count} tasks of a class")
+    return count
+
+
+def _of_vectors(name: str, numbers: Iterable[int]) -> Problem:
+    given = iter(numbers)
+    dimensions = next(given)
+    capacity = tuple(next(given) for _ in range(dimensions))
+    lines = [[next(given) for _ in range(dimensions + 1)] for _ in range(next(given))]
+    return _bins(name, capacity, [(tuple(line[:-1]), line[-1]) for line in lines], given)
+
+
+def _of_weights(name: str, numbers: Iterable[int]) -> Problem:
+    given = iter(numbers)
+    count, capacity = next(given), (next(given),)
+    return _bins(name, capacity, [((next(given),), 1) for _ in range(count)], given)
+
+
+def _bins(name: str, capacity: Sizes, items: Iterable[tuple[Sizes, int]], rest: Iterable[int]) -> Problem:
+    if list(rest):
+        raise ValueError("numbers follow the last item")
+    counts: dict[Sizes, int] = {}
+    for sizes, count in items:
+        counts[sizes] = counts.get(sizes, 0) + _positive(count)
+    if min(min(sizes) for sizes in (capacity, *counts)) < 0:
+        raise ValueError("a size is negative")
+    return Problem(name, (DOLLAR,), (capacity,), (0,), (tuple(counts),), tuple(counts.values()))

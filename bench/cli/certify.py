@@ -1,0 +1,76 @@
+"""`schedgap certify`: whether a certificate proves its bound."""
+
+# ruff: noqa: TC001 - typer reads the annotations when the program runs.
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated
+
+import typer
+
+from schedgap.bench.certify.documents import read_certificate
+from schedgap.bench.certify.problem import read_problem
+from schedgap.bench.certify.proof import check
+from schedgap.bench.cli.options import AsJson
+from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.suites.source import Source
+from schedgap.instances.errors import InstanceError, SolutionError
+from schedgap.instances.family import DEFAULT_FAMILY
+
+NOT_PROVEN = 3
+# Import formats by the ending of a file's name; other files are JSON instances.
+FORMATS = {".vbp": "vbp", ".txt": "bpplib"}
+
+
+def certify(
+    certificate: Annotated[Path, typer.Argument(help="A certificate file.")],
+    instance: Annotated[
+        Path | None,
+        typer.Argument(help="Its instance: .json, .vbp or BPPLIB's .txt; by default named as in it, and beside it."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a proof of a lower bound, by code of its own; exit 3 and the first gap of the proof if there is one."""
+    given = read_certificate(certificate)
+    file = instance or _beside(certificate, given["instance"])
+    start = perf_counter()
+    finding = check(read_problem(file), given)
+    seconds = perf_counter() - start
+    if given.get("digest") is not None and given["digest"] != (found := _digest(file)):
+        raise SolutionError(
+            f"{certificate.name}: is of an instance with digest {given['digest'][:12]}..., {file.name} has "
+            f"{found[:12]}...; give the instance that it was made for."
+        )
+    is_proven = finding.reason is None
+    if as_json:
+        content = {"instance": given["instance"], "proven": is_proven, "bound": float(given["bound"])}
+        figures = {"nodes": finding.nodes, "leaves": finding.leaves, "contents": finding.contents}
+        typer.echo(json.dumps({**content, **figures, "time_s": seconds, "reason": finding.reason}))
+    elif is_proven:
+        typer.echo(
+            f"proven: no solution of {given['instance']} is below {given['bound']}; {finding.nodes} nodes, "
+            f"{finding.leaves} leaves, {finding.contents} contents, {seconds:.2f} s"
+        )
+    else:
+        typer.echo(f"not proven: {finding.reason}")
+    if not is_proven:
+        raise typer.Exit(NOT_PROVEN)
+
+
+def _beside(certificate: Path, name: str) -> Path:
+    files = [certificate.with_name(f"{name}{ending}") for ending in (".json", *FORMATS)]
+    there = [file for file in files if Path(name).name == name and file.is_file()]
+    if not there:
+        raise InstanceError(f"{certificate}: no file of its instance '{name:.100}' is beside it; give its path, too.")
+    return there[0]
+
+
+def _digest(file: Path) -> str:
+    """Return the digest of an instance as all other commands read it."""
+    load_families()
+    name = FORMATS.get(file.suffix, "")
+    digest: str = Source(DEFAULT_FAMILY, "importer" if name else "file", name, file).build().digest
+    return digest

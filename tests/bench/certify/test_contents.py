@@ -1,0 +1,55 @@
+"""What the search is given: only what can matter, in exact numbers."""
+
+import itertools
+
+import pytest
+
+from schedgap.bench.certify.contents import Cut, Item, dearer_content
+from schedgap.instances.errors import SolutionError
+
+
+def item(task, value, *sizes, cuts=(), apart=()):
+    return Item(value, sizes, tuple(cuts), (task,), frozenset(apart))
+
+
+def test_the_content_is_told_by_its_tasks():
+    items = [item(0, 5, 3), item(1, 6, 3), Item(7, (4,), (), (2, 4)), item(3, 100, 9), item(5, -1, 0)]
+    assert dearer_content(items, [7], [], 12).content == (1, 2, 4)
+    assert dearer_content(items, [7], [], 13).content is None
+
+
+def test_items_that_are_apart():
+    items = [item(0, 5, 1, apart=[1]), item(1, 6, 1, apart=[0]), item(2, 3, 1)]
+    assert dearer_content(items, [9], [], 8).content == (1, 2)
+    assert dearer_content(items, [9], [], 9).content is None
+
+
+def test_a_cut_takes_its_price_once_for_each_whole():
+    items = [item(t, 4, 1, cuts=[(0, 1)]) for t in range(6)]
+    # 6 x 4 less 3 x 5; 5 x 4 less 2 x 5 is more.
+    assert dearer_content(items, [9], [Cut(2, 5)], 9).content is not None
+    assert dearer_content(items, [9], [Cut(2, 5)], 10).content is None
+
+
+@pytest.mark.parametrize("hints", [[], [[1, 2]], [[0, 0]], [[7, 0], [1, 1000]]])
+def test_multipliers_change_no_answer(hints):
+    items = [item(t, 10 + t, 3 + t % 3, 5 - t % 4) for t in range(12)]
+    limit = 0
+    while (content := dearer_content(items, [11, 13], [], limit, hints).content) is not None:
+        limit = sum(10 + t for t in content)
+    tried = [content for k in range(4) for content in itertools.combinations(items, k)]
+    fitting = [each for each in tried if all(sum(i.sizes[d] for i in each) <= (11, 13)[d] for d in range(2))]
+    assert limit == max(sum(i.value for i in each) for each in fitting)
+
+
+def test_fine_capacities_are_made_coarse_and_stay_exact():
+    large = 10**12
+    items = [item(0, 3, large // 2), item(1, 3, large // 2 + 1), item(2, 2, large // 2 - 1)]
+    assert dearer_content(items, [large], [], 5).content is None
+    assert dearer_content(items, [large], [], 4).content == (1, 2)
+
+
+def test_sums_beyond_64_bits_are_refused():
+    items = [item(0, 2**61, 1), item(1, 2**61, 1), item(2, 2**61, 1)]
+    with pytest.raises(SolutionError, match="more than 62 bits; give prices of a smaller scale"):
+        dearer_content(items, [2], [], 2**61)
