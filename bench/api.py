@@ -6,6 +6,7 @@ import tempfile
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from schedgap.bench.suites.shard import Shard
 from schedgap.bench.suites.source import family_of, given_instance
 from schedgap.bench.suites.suite import read_suite
 from schedgap.bench.transport import transported
+from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.family import find_family
 
@@ -70,6 +72,7 @@ def run_suite(
     audit: bool = False,
     isolation: str = PROCESS_GROUP,
     shard: str | None = None,
+    solutions: str | Path | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> SuiteResult:
     """Do the runs of a suite that its journal does not hold yet, and return all of them.
@@ -83,7 +86,8 @@ def run_suite(
     that the others are seen to be missing. executor : `process` for this machine, `dask`, `ray` or `slurm` for the cluster at
     `address`. audit : solve each model that has several back ends by another one too, and compare. isolation :
     `process-group`, or `runexec` for BenchExec's, where it is installed. shard : `3/40` for the third of forty parts of the
-    runs (see `suites.shard`), which alone are done and returned.
+    runs (see `suites.shard`), which alone are done and returned. solutions : directory for the verified solutions and the
+    certificates of the runs that are done now, as `INSTANCE.METHOD.json` and `INSTANCE.METHOD.certificate.json`.
 
     Raises
     ------
@@ -112,7 +116,8 @@ def run_suite(
         missing = to_do(plan, chosen_runs, known, retry=retry, fresh=fresh)
         tell = on_progress or _ignored
         tell(Progress(0, len(missing), None, notes))
-        ends = stack.enter_context(closing(_journalled(plan, missing, place, journal)))
+        keep = None if solutions is None else _made_folder(Path(solutions))
+        ends = stack.enter_context(closing(_journalled(plan, missing, place, journal, keep)))
         for done, record in enumerate(ends, start=1):
             tell(Progress(done, len(missing), record))
         known = {key: journal.records[key] for key in plan.runs if key in journal.records}
@@ -128,11 +133,15 @@ def run_suite(
 
 
 def _journalled(
-    plan: Plan, missing: Sequence[str], executor: Executor, journal: Journal
+    plan: Plan, missing: Sequence[str], executor: Executor, journal: Journal, keep: Path | None
 ) -> Generator[Record, None, None]:
-    """Do runs of a plan, write each down as soon as it has ended, and yield it."""
-    with closing(executor.execute(plan.task(key) for key in missing)) as ends:
+    """Do runs of a plan, write each down as soon as it has ended, and yield it. keep : directory for solutions."""
+    with closing(executor.execute(plan.task(key, keep=keep is not None) for key in missing)) as ends:
         for performed in ends:
+            if keep is not None:
+                run = performed.run
+                again = f".{run.repetition}" if run.repetition else ""
+                _keep(performed, keep, f"{run.instance}.{run.label}{again}".replace("/", "-"))
             if performed.answer.picture is not None:
                 append_picture(journal.directory, performed.run.key, performed.answer.picture)
             record = recorded(performed, write_host(journal.directory, performed.host))
@@ -168,8 +177,8 @@ def gap(
     of their own, where they are sent by value with what they use (`transport`), and are called by their name in
     kebab-case; their answers are verified alike. family : by default the instance's own. bound : a method to prove the bound
     with; by default one is chosen when none of the methods proves bounds. plugins : Python files with methods, and programs,
-    which are run too. solutions : directory for the verified solutions, one file a method; made if need be. audit : as in
-    `run_suite`.
+    which are run too. solutions : directory for the verified solutions and certificates, one file a method; made if need
+    be. audit : as in `run_suite`.
 
     Raises
     ------
@@ -244,10 +253,18 @@ def _performed(
         for done, performed in enumerate(ends, start=1):
             record = recorded(performed, host_id(performed.host))
             records[record.key] = record
-            if solutions is not None and performed.answer.solution is not None:
-                (solutions / f"{performed.run.label}.json").write_bytes(performed.answer.solution)
+            if solutions is not None:
+                _keep(performed, solutions, performed.run.label)
             tell(Progress(done, len(plan.runs), record))
     return records
+
+
+def _keep(performed: Performed, folder: Path, name: str) -> None:
+    """Write what a run was to keep: its verified solution and its certificate, each whole or not at all."""
+    kept = {".json": performed.answer.solution, ".certificate.json": performed.answer.certificate}
+    for ending, content in kept.items():
+        if content is not None:
+            write_whole(folder / f"{name}{ending}", partial(Path.write_bytes, data=content), SolutionError)
 
 
 def recorded(performed: Performed, host: str) -> Record:

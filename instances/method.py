@@ -62,6 +62,7 @@ class Outcome:
     status : the method's own claim; None lets `claimed_status` say FEASIBLE or NO_SOLUTION.
     build_s, solve_s, extract_s : seconds for building the model, solving it, reading the solution.
     details : facts worth a look (columns, iterations, nodes), JSON scalars only.
+    certificate : `bound` and `proof` of a schedgap/certificate/1, as JSON has them; None for no proof to show.
     """
 
     solution: Any = None
@@ -73,6 +74,7 @@ class Outcome:
     trajectory: tuple[Incumbent, ...] = ()
     backend: str | None = None
     details: Mapping[str, Scalar] = field(default_factory=dict)
+    certificate: Mapping[str, Any] | None = None
 
     @property
     def claimed_status(self) -> Status:
@@ -164,13 +166,12 @@ class Method:
         chosen: dict[str, Scalar] = {}
         for name, value in parameters.items():
             if name not in self.parameters:
-                known = ", ".join(self.parameters) or "none"
-                near = did_you_mean(name, self.parameters)
+                near, known = did_you_mean(name, self.parameters), ", ".join(self.parameters) or "none"
                 raise MethodError(f"method {self.name} has no parameter '{name}'; {near}it has: {known}.")
             chosen[name] = read_value(f"method {self.name}", name, value, self.parameters[name], MethodError)
             if name in self.choices and chosen[name] not in self.choices[name]:
-                known = ", ".join(self.choices[name])
                 near = did_you_mean(str(value), self.choices[name])
+                known = ", ".join(self.choices[name])
                 said = f"method {self.name}: parameter '{name}' is one of {known}, not '{value!s:.60}'"
                 raise MethodError(f"{said}; {near.strip()}" if near else f"{said}.")
         return chosen
@@ -293,8 +294,7 @@ def find_method(family: str, name: str) -> Method:
         naming the nearest known methods.
     """
     if (family, name) not in REGISTRY:
-        others = [key[0] for key in REGISTRY if key[1] == name]
-        near = did_you_mean(name, (key[1] for key in REGISTRY if key[0] == family))
-        hint = f"did you mean {name} of family {others[0]}? " if others else near
+        others = [f"did you mean {name} of family {key[0]}? " for key in REGISTRY if key[1] == name]
+        hint = others[0] if others else did_you_mean(name, (key[1] for key in REGISTRY if key[0] == family))
         raise MethodError(f"family {family} has no method '{name}'; {hint}`schedgap list methods` names them all.")
     return REGISTRY[family, name]

@@ -6,7 +6,7 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.errors import SolutionError
@@ -21,29 +21,29 @@ Natural = Annotated[int, Field(ge=0)]
 Child = dict[str, Any]
 
 
+@with_config(_STRICT)
 class Pair(TypedDict):
     """A branch on two tasks: every machine has both or none, or none has both."""
 
-    __pydantic_config__ = _STRICT
     pair: Annotated[list[Index], Field(min_length=2, max_length=2)]
     together: Child
     apart: Child
 
 
+@with_config(_STRICT)
 class Machines(TypedDict):
     """A branch on the number of machines of a type, or of all."""
 
-    __pydantic_config__ = _STRICT
     machines: Index | None
     at_most: Natural
     below: Child
     above: Child
 
 
+@with_config(_STRICT)
 class Cut(TypedDict):
     """A rounded sum over tasks, or over the tasks of classes."""
 
-    __pydantic_config__ = _STRICT
     tasks: NotRequired[list[Index]]
     classes: NotRequired[list[Index]]
     numerators: list[Natural]
@@ -51,10 +51,10 @@ class Cut(TypedDict):
     price: Natural
 
 
+@with_config(_STRICT)
 class Leaf(TypedDict):
     """Prices at which no machine's content is worth more than the machine."""
 
-    __pydantic_config__ = _STRICT
     scale: Annotated[int, Field(ge=1)]
     prices: NotRequired[list[int]]
     task_prices: NotRequired[list[int]]
@@ -63,10 +63,10 @@ class Leaf(TypedDict):
     multipliers: NotRequired[list[list[Natural]]]
 
 
+@with_config(_STRICT)
 class Certificate(TypedDict):
     """A file: which bound of which instance, and its proof."""
 
-    __pydantic_config__ = _STRICT
     schema: Literal["schedgap/certificate/1"]
     instance: str
     digest: NotRequired[str]
@@ -74,13 +74,17 @@ class Certificate(TypedDict):
     proof: Pair | Machines | Leaf
 
 
-_KINDS = {"pair": TypeAdapter(Pair), "machines": TypeAdapter(Machines), "scale": TypeAdapter(Leaf)}
+_KINDS: dict[str, TypeAdapter[Any]] = {
+    "pair": TypeAdapter(Pair),
+    "machines": TypeAdapter(Machines),
+    "scale": TypeAdapter(Leaf),
+}
 
 
+@with_config(_STRICT)
 class _File(Certificate):
     """As it is read: the nodes of the proof are read one by one, since trees may be deep."""
 
-    __pydantic_config__ = _STRICT
     proof: Child  # type: ignore[misc]
 
 

@@ -67,7 +67,7 @@ def most(value: Any, weight: Any, width: int) -> int:
         w, v = weight[i], value[i]
         for r in range(width - 1, w - 1, -1):
             worth[r] = max(worth[r], worth[r - w] + v)
-    return worth[width - 1]
+    return int(worth[width - 1])
 
 
 @kernel

@@ -64,7 +64,9 @@ def gap(
     solution: Solutions = None,
     solutions: Annotated[
         Path | None,
-        typer.Option("--solutions", help="New directory for the verified solutions, one JSON file a method."),
+        typer.Option(
+            "--solutions", help="New directory for the verified solutions and certificates, a JSON file a method."
+        ),
     ] = None,
     audit: Audit = False,
     as_json: AsJson = False,

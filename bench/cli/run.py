@@ -104,6 +104,10 @@ def run(
         str | None,
         typer.Option("--shard", metavar="K/N", help="Do one of N equal parts only, such as 3/40; join all by `merge`."),
     ] = None,
+    solutions: Annotated[
+        Path | None,
+        typer.Option("--solutions", help="Directory for the verified solutions and certificates of the runs done now."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a suite, or what is missing of it, and print its table."""
@@ -127,7 +131,8 @@ def run(
             show_forecast(expected)
         return
     with ProgressBar(f"suite {suite}", quiet=quiet, verbose=verbose) as bar:
-        result = run_suite(suite, executor=executor.value, address=address, on_progress=bar.show, **asked)
+        where = {"executor": executor.value, "address": address, "solutions": solutions}
+        result = run_suite(suite, on_progress=bar.show, **where, **asked)
     if as_json:
         typer.echo(json.dumps(result.to_json(), allow_nan=False))
     elif result.records and not quiet:

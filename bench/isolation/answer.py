@@ -50,6 +50,7 @@ class Report(msgspec.Struct, tag_field="kind", tag="report", forbid_unknown_fiel
     status : what it claims. bound : text where it is no whole number of 63 bits. foreign : the class of what it
     returned, if that is no solution of the family. mutated : it changed its instance. The times are in seconds, as
     `records.Measurement` has them, by the clock of the run's process. trajectory : (seconds, objective, bound).
+    certificate : as JSON, if it is to be kept.
     """
 
     status: Text
@@ -68,6 +69,7 @@ class Report(msgspec.Struct, tag_field="kind", tag="report", forbid_unknown_fiel
     solver: Text | None = None
     trajectory: Annotated[list[tuple[Seconds, WHOLE | None, WHOLE | None]], msgspec.Meta(max_length=MAX_POINTS)] = []
     details: Annotated[dict[Text, bool | WHOLE | REAL | Text], msgspec.Meta(max_length=MAX_DETAILS)] = {}
+    certificate: str | None = None
 
 
 class _Header(msgspec.Struct, forbid_unknown_fields=True):
@@ -100,6 +102,34 @@ def unpack(data: bytes, solution_class: type[Any]) -> tuple[Failure | Report, An
     SolutionError
         if there is a solution that its class refuses.
     """
+    header, rest = _split(data)
+    fields = None if header.solution is None else rest.filled(header.solution)
+    if rest.left:
+        raise AnswerError(f"{rest.left} bytes follow it")
+    return header.said, None if fields is None else from_fields(solution_class, fields)
+
+
+def certificate_of(data: bytes, name: str, digest: str) -> dict[str, Any] | None:
+    """Return the certificate of an answer, with the instance that it is of; None without one.
+
+    Raises
+    ------
+    AnswerError
+        if it is none.
+    """
+    said = _split(data)[0].said
+    if isinstance(said, Failure) or said.certificate is None:
+        return None
+    try:
+        given = json.loads(said.certificate)
+    except (ValueError, RecursionError) as error:
+        raise AnswerError(f"its certificate is no JSON ({error!s:.100})") from None
+    if not isinstance(given, dict) or given.keys() != {"bound", "proof"}:
+        raise AnswerError("its certificate has other fields than bound and proof")
+    return {"schema": "schedgap/certificate/1", "instance": name, "digest": digest, **given}
+
+
+def _split(data: bytes) -> tuple[_Header, _Rest]:
     if len(data) < _LENGTH.size:
         raise AnswerError("it is cut off")
     (length,) = _LENGTH.unpack_from(data)
@@ -110,11 +140,7 @@ def unpack(data: bytes, solution_class: type[Any]) -> tuple[Failure | Report, An
         header = msgspec.json.decode(view[:length], type=_Header)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise AnswerError(f"{error!s:.200}") from None
-    rest = _Rest(view[length:])
-    fields = None if header.solution is None else rest.filled(header.solution)
-    if rest.left:
-        raise AnswerError(f"{rest.left} bytes follow it")
-    return header.said, None if fields is None else from_fields(solution_class, fields)
+    return header, _Rest(view[length:])
 
 
 def plain_number(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import pickle
 import resource
 import signal
@@ -170,8 +171,10 @@ def measured(request: Request, instance: Any, answers: int) -> bytes:
         warm, warm_s = "repeat", times["wall_s"]
         send(answers, Message.READY)
         outcome, times = _timed(call, instance, answers, tell)
-    mutated = fingerprint(instance) != before
-    return _packed(family, outcome, mutated=mutated, reference_s=reference, warm=warm, warm_s=warm_s, **times)
+    facts = {"mutated": fingerprint(instance) != before, "reference_s": reference, "warm": warm, "warm_s": warm_s}
+    if request.keep and outcome.certificate is not None:
+        facts["certificate"] = json.dumps(outcome.certificate)
+    return _packed(family, outcome, **facts, **times)
 
 
 def shrunk(family: Family, instance: Any) -> Any:

@@ -6,6 +6,7 @@ Judged in a process that never ran a plug-in's code, and within limits of its ow
 from __future__ import annotations
 
 import dataclasses
+import json
 import resource
 import signal
 import tempfile
@@ -14,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.isolation.answer import AnswerError, Failure, Report, unpack
+from schedgap.bench.isolation.answer import AnswerError, Failure, Report, certificate_of, unpack
 from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.messages import Answer, Cause
 from schedgap.bench.isolation.supervise import MIB
@@ -237,8 +238,17 @@ def _answer(request: Request, instance: Any, ending: Ending, scratch: Path) -> A
     if request.shrunk:
         instance = shrunk(family, instance)
     measurement, solution = judge(family, instance, ending, request.limits)
-    if solution is None or request.shrunk:
+    if request.shrunk:
         return Answer(measurement)
+    certificate = None
+    if request.keep and ending.answer is not None and measurement.status not in FAILED:
+        try:
+            given = certificate_of(ending.answer, instance.name, instance.digest)
+        except AnswerError as error:
+            return Answer(invalid(str(error), ending))
+        certificate = None if given is None else json.dumps(given, indent=1).encode()
+    if solution is None:
+        return Answer(measurement, certificate=certificate)
     try:
         if family.measures is not None:
             measurement = replace(measurement, measures=family.measures(instance, solution))
@@ -250,7 +260,7 @@ def _answer(request: Request, instance: Any, ending: Ending, scratch: Path) -> A
         raise
     except Exception as error:
         return Answer(Measurement(Status.ERROR, reason=f"its verified solution cannot be measured: {error!r:.300}"))
-    return Answer(measurement, picture, content)
+    return Answer(measurement, picture, content, certificate)
 
 
 def _file_content(family: Family, instance: Any, solution: Any, scratch: Path) -> bytes:

@@ -113,9 +113,9 @@ class Request:
     """One run for a server.
 
     given : the parameters that were given. instance : a pickle of it; None for the one that the server has.
-    keep : answer with the verified solution as a file's content, too. is_plugin : the method is not one of this package,
-    and the run's process imports `plugins`, files with methods, and those that are installed; or it is one of the programs
-    among them.
+    keep : answer with the verified solution and the certificate as contents of files, too. is_plugin : the method is not
+    one of this package, and the run's process imports `plugins`, files with methods, and those that are installed; or it is
+    one of the programs among them.
     warm : the child warms up by itself before the timed call.
     shrunk : run on the family's small version of the instance instead, for its effects on compiled code only.
     before : pickles of instances on which the method is called first, in the same process, untimed.
@@ -163,12 +163,13 @@ class Answer:
     """What a run gave.
 
     picture : of the verified solution, None where the family has none. solution : the verified solution as its file's
-    content, if it was to be kept.
+    content, if it was to be kept. certificate : likewise, of a bound that counts.
     """
 
     measurement: Measurement
     picture: Picture | None = None
     solution: bytes | None = None
+    certificate: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
+from collections import defaultdict
 from functools import cache
 
 import numpy as np
 import pytest
 
+from schedgap.bench.certify.documents import read_certificate
+from schedgap.bench.certify.problem import read_problem
+from schedgap.bench.certify.proof import check
 from schedgap.bench.checks.contract import judge_trial
 from schedgap.bench.checks.trials import Kind, Seen, Trial
+from schedgap.bench.isolation.answer import certificate_of
 from schedgap.bench.isolation.child import measured
 from schedgap.bench.isolation.judge import judge
 from schedgap.bench.isolation.messages import Ending, Request
@@ -31,6 +37,8 @@ from schedgap.instances.sharing import micro, random_jobs
 from schedgap.instances.waiting import bursty, mms
 
 TIME_LIMIT_S = 20.0
+# By method: instance, certificate and the bound that was given.
+CERTIFICATES = defaultdict(list)
 load_methods(["fairness", "harvest", "provisioning", "reconfiguration", "sharing", "waiting"])
 METHODS = {f"{family}/{name}": method for (family, name), method in sorted(REGISTRY.items()) if method.is_shipped}
 
@@ -176,12 +184,15 @@ def seen(method, instance, kind):
     """One run in this process, judged as any other."""
     limits = Limits.from_time_limit(0.0 if kind is Kind.NO_TIME else TIME_LIMIT_S)
     run = make_run(instance, method, {}, limits, group=kind)
-    request = Request(method.family, method.name, {}, run.seed, limits, run.digest, None)
+    request = Request(method.family, method.name, {}, run.seed, limits, run.digest, None, keep=True)
     family = find_family(method.family)
     with open(os.devnull, "wb") as nobody:
         answer = measured(request, instance, nobody.fileno())
     measurement, solution = judge(family, instance, Ending(answer=answer), limits)
     content = None if solution is None else pickle.dumps(solution)
+    certificate = certificate_of(answer, instance.name, instance.digest)
+    if certificate is not None:
+        CERTIFICATES[method.name].append((instance, certificate, measurement.bound))
     return Seen(Record(run.key, run, measurement, "", ""), content)
 
 
@@ -204,6 +215,19 @@ def test_keeps_what_every_method_promises(name):
     checked = judge_trial(trial_of(name), [trial_of(other) for other in others])
     assert len(checked.checks) == 11
     assert [check for check in checked.checks if check.result == "failed"] == []
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.bounds])
+def test_certificates_hold(name, tmp_path):
+    """Read from a file by the checker's own reader: they prove no more than the bound that the method gives."""
+    trial_of(name)
+    family = find_family(METHODS[name].family)
+    for instance, certificate, bound in CERTIFICATES[METHODS[name].name]:
+        family.write_instance(instance, tmp_path / "i.json")
+        (tmp_path / "c.json").write_text(json.dumps(certificate))
+        found = check(read_problem(tmp_path / "i.json"), read_certificate(tmp_path / "c.json"))
+        assert found.reason is None
+        assert found.bound <= bound
 
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.exact])
