@@ -105,17 +105,20 @@ def plan_suite(
         naming the field, for an unknown method or maker, a wrong parameter, or two equal instances.
     """
     check_headline(suite)
-    if trace is not None and all(block.trace is None for block in suite.instances):
+    if suite.collection and trace is None:
+        wanted = "; ".join(dict.fromkeys(each.origin for each in suite.collection))
+        raise SuiteError(f"{suite.name}: its instances are public files that are not shipped; give --trace: {wanted}.")
+    if trace is not None and all(block.trace is None for block in suite.blocks):
         raise SuiteError(f"{suite.name}: no instances of this suite can come from a trace; leave --trace out.")
     load_catalogue([suite.family], plugins)
     plan = Plan(setting(suite.family, plugins, suite.limits.threads or 1, isolation))
-    texts = {text for block in suite.instances for text in block.methods or suite.methods} | set(suite.methods)
+    texts = {text for block in suite.blocks for text in block.methods or suite.methods} | set(suite.methods)
     methods = {text: _checked(suite, text) for text in texts}
     hashes = {text: plugin_hash(method, plugins) for text, (method, _) in methods.items()}
     for reference in suite.reference:
         _checked(suite, reference.method)
     seen: dict[str, str] = {}
-    for number, block in enumerate(suite.instances):
+    for number, block in enumerate(suite.blocks):
         limits = suite.limits_of(block)
         for source in suite.sources(block, None if trace is None else Path(trace), folder):
             try:

@@ -20,11 +20,13 @@ SOME_FAILED = 3
 NOTHING_MEASURED = 4
 
 
-def finish(records: Sequence[Record], audit: Audit | None, undone: Sequence[str] = ()) -> None:
+def finish(
+    records: Sequence[Record], audit: Audit | None, undone: Sequence[str] = (), wrong: Sequence[str] = ()
+) -> None:
     """Say on stderr what failed and what was not done, and leave with the exit code that design and scripts agree on."""
     for line in failures(records):
         typer.echo(line, err=True)
-    for line in undone:
+    for line in (*wrong, *undone):
         typer.echo(line, err=True)
     if undone:
         typer.echo(f"{len(undone)} runs were not done; the same command does them.", err=True)
@@ -34,5 +36,5 @@ def finish(records: Sequence[Record], audit: Audit | None, undone: Sequence[str]
     if not is_measured(records):
         typer.echo("nothing was measured: no run ended with a result.", err=True)
         raise typer.Exit(NOTHING_MEASURED)
-    if disagreements or undone or any(record.status in FAILED for record in records):
+    if disagreements or undone or wrong or any(record.status in FAILED for record in records):
         raise typer.Exit(SOME_FAILED)

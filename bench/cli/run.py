@@ -19,6 +19,7 @@ from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.cli.runs import show_forecast
 from schedgap.bench.cli.show import show_suite
 from schedgap.bench.forecast import forecast
+from schedgap.bench.statistics.headlines.closed import contradictions_to_published
 
 
 class Executor(StrEnum):
@@ -140,4 +141,4 @@ def run(
     if shard is not None and not result.records and not result.undone:
         # More shards than runs: this one has nothing to do, and that is no fault.
         return
-    finish(result.records, result.audit, result.undone)
+    finish(result.records, result.audit, result.undone, contradictions_to_published(result.suite, result.records))

@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_v
 
 from schedgap.bench.programs.program import Program, programs_among, resolved
 from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
+from schedgap.bench.suites.collection import Collection, Listed, with_tables
 from schedgap.bench.suites.published import STRICT, Map, Reference, Setting, Sweep
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.source import Source
@@ -123,13 +124,30 @@ class Suite(_Strict):
     repetitions: Annotated[int, Field(gt=0)] = 1
     methods: Annotated[list[str], Field(min_length=1)]
     limits: LimitsBlock = LimitsBlock()
-    instances: Annotated[list[InstanceBlock], Field(min_length=1)]
+    instances: list[InstanceBlock] = []
+    collection: list[Collection] = []
     reference: list[Reference] = []
     setting: list[Setting] = []
     measures: list[str] = []
     sweep: list[Sweep] = []
     map: list[Map] = []
     programs: list[ProgramBlock] = []
+
+    @model_validator(mode="after")
+    def _has_instances(self) -> Suite:
+        if not self.instances and not self.collection:
+            raise ValueError("there are no instances; give 'instances' or a 'collection'")
+        return self
+
+    @property
+    def blocks(self) -> list[InstanceBlock]:
+        """All instances: the blocks of `instances`, and one block for each instance of a collection."""
+        return [*self.instances, *(_block(each, listed) for each in self.collection for listed in each.listed)]
+
+    @property
+    def published(self) -> dict[str, Listed]:
+        """What is published of each instance of a collection, by its name."""
+        return {listed.name: listed for each in self.collection for listed in each.listed}
 
     @model_validator(mode="after")
     def _programs_are_methods(self) -> Suite:
@@ -203,6 +221,12 @@ class Suite(_Strict):
             yield Source(self.family, kind, name or "", path, dict(zip(axes, values, strict=True)))
 
 
+def _block(collection: Collection, listed: Listed) -> InstanceBlock:
+    parameters: dict[str, Value | list[Value]] = {"member": listed.file, "name": listed.name}
+    trace = TraceBlock(importer=collection.importer, parameters=parameters)
+    return InstanceBlock(group=listed.group, file=listed.file, importer=collection.importer, trace=trace)
+
+
 def read_suite(name: str | Path) -> tuple[Suite, Path]:
     """Return a suite by the name of a shipped one or the path of a TOML file, and the folder of that file.
 
@@ -229,6 +253,7 @@ def read_suite(name: str | Path) -> tuple[Suite, Path]:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SuiteError(f"{name}: not TOML: {error}.") from None
     try:
-        return Suite.model_validate(document), Path(str(file)).parent
+        folder = Path(str(file)).parent
+        return Suite.model_validate(with_tables(document, folder)), folder
     except ValidationError as error:
         raise SuiteError(f"{name}: {first_problem(error)}") from None

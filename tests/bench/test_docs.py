@@ -13,6 +13,7 @@ from schedgap.bench.plugins.discover import load_families, load_methods
 from schedgap.bench.records.record import Record
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.statistics.summary import MethodSummary
+from schedgap.bench.suites.collection import Collection, Listed
 from schedgap.bench.suites.published import Reference, Setting
 from schedgap.bench.suites.source import Source
 from schedgap.bench.suites.suite import InstanceBlock, Suite, TraceBlock
@@ -51,13 +52,13 @@ def test_the_example_runs(result, example):
 
 def test_every_field_is_named(page, result):
     named = set(re.findall(r"`([\w.\[\]]+)`", page))
-    models = (Suite, InstanceBlock, TraceBlock, Reference, Setting)
+    models = (Suite, InstanceBlock, TraceBlock, Collection, Listed, Reference, Setting)
     wanted = {name for model in models for name in model.model_fields}
     wanted |= {name for row in (Record.to_row(result.records[0]), result.to_json()) for name in row}
     wanted |= {field.name for kind in (MethodSummary, Limits) for field in fields(kind)}
     wanted |= set(Status)
     # `schema` and `instances` are named in the headings of their blocks, `group` and others as `instances[].group`.
-    named |= {name.removeprefix("instances[].") for name in named} | {"schema_"}
+    named |= {name.split("[].")[-1] for name in named} | {"schema_"}
     assert wanted - named == set()
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.headlines.closed import CLOSED
 from schedgap.bench.statistics.headlines.gap import GAP, rows_of
 from schedgap.bench.statistics.headlines.measures import MEASURES
 from schedgap.bench.statistics.headlines.normalised_cost import NORMALISED_COST
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from schedgap.bench.statistics.headlines.headline import Headline, Row
     from schedgap.bench.suites.suite import Suite
 
-HEADLINES = {headline.name: headline for headline in (GAP, NORMALISED_COST, RUNTIME, OBJECTIVE, MEASURES)}
+HEADLINES = {headline.name: headline for headline in (GAP, NORMALISED_COST, RUNTIME, OBJECTIVE, MEASURES, CLOSED)}
 
 
 def find_headline(suite: Suite | None) -> Headline:

@@ -53,7 +53,7 @@ def built(make_record):
     def rows(name):
         suite, _ = read_suite(name)
         records = []
-        for number, block in enumerate(suite.instances):
+        for number, block in enumerate(suite.blocks):
             for place, text in enumerate(block.methods or suite.methods):
                 status = Status.INVALID if place == 1 else None
                 measures = dict.fromkeys(suite.measures, 1234.5678 * (place + 1))

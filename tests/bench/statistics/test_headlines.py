@@ -2,7 +2,8 @@
 
 import pytest
 
-from schedgap.bench.statistics.headlines import headline_rows
+from schedgap.bench.statistics.headlines import find_headline, headline_rows
+from schedgap.bench.statistics.headlines.closed import contradictions_to_published
 from schedgap.bench.suites.suite import Suite
 from schedgap.instances.method import Status
 
@@ -83,3 +84,33 @@ def test_objective_counts_verified_runs_only(make_record):
 def test_runtime_of_tasks_written_as_text(make_record, text, tasks):
     (row,) = headline_rows(make_suite("runtime"), [make_record("a", source={"tasks": text}, wall_s=1.0, objective=1)])
     assert (row["tasks"], row["runs"], row["time_median_s"]) == (tasks, 1, 1.0)
+
+
+def test_closed(make_record):
+    """Of three open ones one is closed, one has a better bound, one a better packing; a known one contradicts its optimum."""
+    million = 1_000_000
+    listed = [{"name": name, "file": name, "group": "g", "lower": 3.0, "upper": 5.0} for name in ("i", "j", "k")]
+    listed.append({"name": "w", "file": "w", "group": "h", "lower": 3.0, "upper": 4.0, "optimum": 4.0})
+    given = make_suite("closed").model_dump(by_alias=True, exclude_none=True)
+    given["collection"] = [{"importer": "vbp", "origin": "o", "listed": listed}]
+    suite = Suite.model_validate({**given, "instances": []})
+    records = [
+        make_record("a", "i", group="g", objective=5 * million, bound=5 * million, wall_s=1.0),
+        make_record("a", "j", group="g", objective=6 * million, bound=4 * million, wall_s=3.0),
+        make_record("a", "k", group="g", objective=4 * million, bound=3 * million, wall_s=2.0),
+        make_record("a", "w", group="h", objective=5 * million, bound=5 * million, wall_s=2.0),
+    ]
+    keys = ("group", "runs", "closed", "closed_before", "better_bounds", "better_solutions", "wrong", "time_mean_s")
+    rows = headline_rows(suite, records)
+    assert [tuple(row[key] for key in keys) for row in rows] == [
+        ("g", 3, 1, 0, 2, 1, 0, 2.0),
+        ("h", 1, 1, 1, 1, 0, 1, 2.0),
+        ("all", 4, 2, 1, 3, 1, 1, 2.0),
+    ]
+    said = ["WRONG, theirs or ours: w: bound 5 above the published 4."]
+    assert contradictions_to_published(suite, records) == said
+    assert find_headline(suite).note(rows) == said[0]
+    low = make_record("a", "i", group="g", objective=2 * million, bound=2 * million)
+    assert contradictions_to_published(suite, [low]) == [
+        "WRONG, theirs or ours: i: solution 2 below the published bound 3."
+    ]
