@@ -75,8 +75,9 @@ def search(items: Items, bounds: Relaxations, limit: int, content: Any, count: A
     """Look for a content worth more than `limit`, penalties of cuts taken off; write it to content (n,).
 
     count : (2,), the items of the content, and the nodes that were looked at. Returns `DEARER` or `NONE_DEARER`.
-    A node is a content; its children add one item behind its last. One is left with all behind it where no relaxation
-    makes it worth more than the limit: further penalties only take off.
+    A node is a content; its children add one item behind its last. A child is left out with all below it where some
+    relaxation makes it worth no more than the limit: further penalties only take off. So are all children from one on, where
+    the first relaxation does.
     """
     n, resources, relaxed = items.value.shape[0], items.capacity.shape[0], bounds.width.shape[0]
     free = items.capacity.copy()
@@ -89,17 +90,20 @@ def search(items: Items, bounds: Relaxations, limit: int, content: Any, count: A
     while True:
         found = False
         while i < n:
-            for b in range(relaxed):
-                if value + bounds.worth[bounds.start[b] + i * bounds.width[b] + room[b]] <= limit:
-                    i = n
-                    break
-            if i == n:
+            if value + bounds.worth[bounds.start[0] + i * bounds.width[0] + room[0]] <= limit:
                 break
             found = barred[i] == 0
             for d in range(resources):
                 if items.size[i, d] > free[d]:
                     found = False
                     break
+            if found:
+                rest = limit - value - items.value[i]
+                for b in range(relaxed):
+                    row = bounds.start[b] + (i + 1) * bounds.width[b]
+                    if bounds.worth[row + room[b] - bounds.weight[i, b]] <= rest:
+                        found = False
+                        break
             if found:
                 break
             i = items.next_kind[i]
