@@ -71,6 +71,24 @@ def most(value: Any, weight: Any, width: int) -> int:
 
 
 @kernel
+def place(items: Items, bounds: Relaxations, i: int, sign: int, free: Any, room: Any, barred: Any, held: Any) -> int:
+    """Put item i on the machine (sign 1) or take it off (-1); returns by how much the penalties of cuts change."""
+    for d in range(free.shape[0]):
+        free[d] -= sign * items.size[i, d]
+    for b in range(room.shape[0]):
+        room[b] -= sign * bounds.weight[i, b]
+    for e in range(items.conflict_start[i], items.conflict_start[i + 1]):
+        barred[items.conflict[e]] += sign
+    change = 0
+    for e in range(items.cut_start[i], items.cut_start[i + 1]):
+        j = items.cut[e]
+        before = held[j] // items.denominator[j]
+        held[j] += sign * items.numerator[e]
+        change += items.penalty[j] * (held[j] // items.denominator[j] - before)
+    return change
+
+
+@kernel
 def search(items: Items, bounds: Relaxations, limit: int, content: Any, count: Any) -> int:
     """Look for a content worth more than `limit`, penalties of cuts taken off; write it to content (n,).
 
@@ -116,19 +134,9 @@ def search(items: Items, bounds: Relaxations, limit: int, content: Any, count: A
                 return NONE_DEARER
             depth -= 1
             sign, i, value = -1, content[depth], before[depth]
-        for d in range(resources):
-            free[d] -= sign * items.size[i, d]
-        for b in range(relaxed):
-            room[b] -= sign * bounds.weight[i, b]
-        for e in range(items.conflict_start[i], items.conflict_start[i + 1]):
-            barred[items.conflict[e]] += sign
-        for e in range(items.cut_start[i], items.cut_start[i + 1]):
-            j = items.cut[e]
-            old = held[j] // items.denominator[j]
-            held[j] += sign * items.numerator[e]
-            if found:
-                value -= items.penalty[j] * (held[j] // items.denominator[j] - old)
+        penalty = place(items, bounds, i, sign, free, room, barred, held)
         if found:
+            value -= penalty
             depth += 1
             if value > limit:
                 count[0] = depth

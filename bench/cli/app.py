@@ -77,7 +77,7 @@ COMMANDS = {
     ),
     "export": ("export", "export", "Write a formulation of an instance as a model file for any other solver."),
     "schema": ("export", "schema", "Print the JSON Schema of a file format, for editors and checkers."),
-    "fetch": ("fetch", "fetch", "Download a public trace, check its SHA-256 and print where it is."),
+    "fetch": ("instances", "fetch", "Download a public trace, check its SHA-256 and print where it is."),
 }
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 # What `import` does not know are parameters of the format's reader.

@@ -1,4 +1,4 @@
-"""`schedgap generate`, `import`, `verify`: instances and solutions as files."""
+"""`schedgap generate`, `import`, `fetch`, `verify`: instances, traces and solutions as files."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from schedgap.bench.suites.source import Source, family_of_file
 from schedgap.instances.documents.array_files import arrays_beside
 from schedgap.instances.errors import InstanceError, did_you_mean
 from schedgap.instances.family import FAMILIES, find_family
+from schedgap.instances.traces import fetch as download
 
 
 def generate(
@@ -73,6 +74,15 @@ def _split(given: list[str]) -> tuple[list[Path], list[str]]:
         else:
             paths.append(Path(text))
     return paths, pairs
+
+
+def fetch(
+    trace: Annotated[str, typer.Argument(help="Name of a public trace (`schedgap list traces`).")],
+    folder: Annotated[Path | None, typer.Option("--out", "-o", help="Directory; the user's cache by default.")] = None,
+    base_url: Annotated[str | None, typer.Option("--base-url", help="A mirror, in place of the public home.")] = None,
+) -> None:
+    """Download a public trace, check its SHA-256 and print where it is."""
+    typer.echo(str(download(trace, folder, base_url=base_url)))
 
 
 def verify(

@@ -132,7 +132,7 @@ def run(
             show_forecast(expected)
         return
     with ProgressBar(f"suite {suite}", quiet=quiet, verbose=verbose) as bar:
-        where = {"executor": executor.value, "address": address, "solutions": solutions}
+        where: dict[str, Any] = {"executor": executor.value, "address": address, "solutions": solutions}
         result = run_suite(suite, on_progress=bar.show, **where, **asked)
     if as_json:
         typer.echo(json.dumps(result.to_json(), allow_nan=False))

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.archives import member_bytes
 from schedgap.instances.csv_table import whole_number
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.units import DOLLAR, resource_scale
+from schedgap.instances.unpacked import member_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ import zipfile
 
 import pytest
 
-from schedgap.instances.archives import member_bytes
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.unpacked import member_bytes
 
 
 @pytest.fixture
