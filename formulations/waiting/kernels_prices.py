@@ -35,6 +35,8 @@ class Prices(NamedTuple):
 class Cheapest(NamedTuple):
     """What is found. value, wait : (J,) int64, written; wait is -1 for jobs that rent.
 
+    wait is read too: a wait within the limit, or -1, that may be good and spares looking at many worse ones.
+
     load : (G,) float64, size x time of the jobs between two grid points, added to; the last one is left alone.
     """
 
@@ -57,33 +59,45 @@ def cheapest_starts(jobs: PricedJobs, wait_price: int, prices: Prices, found: Ch
     for j in range(jobs.submit.shape[0]):
         while at < grid.shape[0] - 1 and grid[at + 1] <= jobs.submit[j]:
             at += 1
-        found.value[j], found.wait[j] = _cheapest_wait(jobs, wait_price, prices, j, at)
+        found.value[j], found.wait[j] = _cheapest_wait(jobs, wait_price, prices, j, at, found.wait[j])
         if found.wait[j] >= 0:
             _add_load(jobs, grid, j, jobs.submit[j] + found.wait[j], at, found.load)
 
 
 @inner_kernel
-def _cheapest_wait(jobs: PricedJobs, wait_price: int, prices: Prices, j: int, first: int) -> tuple[int, int]:
-    """Return the least cost of a job that is submitted after grid point `first`, and its wait."""
+def _cheapest_wait(jobs: PricedJobs, wait_price: int, prices: Prices, j: int, first: int, hint: int) -> tuple[int, int]:
+    """Return the least cost of a job that is submitted after grid point `first`, and its wait. hint : a good one."""
     grid, price, sums = prices
     last = grid.shape[0] - 1
+    submit, runtime, size, longest = jobs.submit[j], jobs.runtime[j], jobs.size[j], jobs.longest[j]
     best, best_wait = jobs.rent[j], -1
-    final = _point_before(grid, jobs.submit[j] + jobs.runtime[j], first)
+    # Priced time above it costs more than the best: products stay within 64 bits.
+    most = best // size
+    if hint > 0:
+        start = submit + hint
+        begin = _point_before(grid, start, first)
+        end = _point_before(grid, start + runtime, begin)
+        priced = (
+            sums[end] + price[end] * (start + runtime - grid[end]) - sums[begin] - price[begin] * (start - grid[begin])
+        )
+        if wait_price * hint < best and priced <= most and wait_price * hint + size * priced < best:
+            best, best_wait = wait_price * hint + size * priced, hint
+            most = best // size
+    final = _point_before(grid, submit + runtime, first)
     w = 0
     while True:
         paid = wait_price * w
         if paid >= best:
             break
-        start = jobs.submit[j] + w
-        end = start + jobs.runtime[j]
+        start = submit + w
+        end = start + runtime
         priced = sums[final] + price[final] * (end - grid[final]) - sums[first] - price[first] * (start - grid[first])
-        # Dividing keeps the product within 64 bits.
-        if priced <= (best - paid) // jobs.size[j] and paid + jobs.size[j] * priced < best:
-            best = paid + jobs.size[j] * priced
-            best_wait = w
-        if w == jobs.longest[j]:
+        if priced <= most and paid + size * priced < best:
+            best, best_wait = paid + size * priced, w
+            most = best // size
+        if w == longest:
             break
-        step = jobs.longest[j] - w
+        step = longest - w
         if first < last:
             step = min(step, grid[first + 1] - start)
         if final < last:

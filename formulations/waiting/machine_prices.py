@@ -11,8 +11,8 @@ so its cost is at least
 
     s (p T - S Y) + sum over jobs of min(rent, min over waits w of wait_price w + size x integral of y while it runs).
 
-The jobs' part does not depend on s. Its factor is put at s = k, which holds for all s >= k where p T >= S Y, and for
-all s <= k where p T <= S Y. Maximised over y this is the bound of the time-indexed linear program, whose columns are
+The jobs' part does not depend on s, so prices are a straight line over s, and so many machines cost at least the
+highest of all lines there. Maximised over y this is the bound of the time-indexed linear program, whose columns are
 the starts of each job, in continuous time: jobs stay whole and uninterrupted, only their shapes inside the machines
 are relaxed. y is constant between the points of a grid and a whole multiple of 2^-q micro-dollars per hour; every sum
 is one of integers: of one job below 2^61, since y is, times the longest runtime, and larger rents are cut to that; of all
@@ -21,14 +21,12 @@ jobs in Python's integers. So what is proven holds at every size.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from schedgap.formulations.waiting.kernels_prices import Cheapest, PricedJobs, Prices, cheapest_starts
-from schedgap.instances.waiting.objective import exact_sum
+from schedgap.instances.waiting.objective import exact_sum, rent_of
 
 if TYPE_CHECKING:
     from schedgap.formulations.waiting.scaled import Scaled
@@ -38,35 +36,23 @@ if TYPE_CHECKING:
 AMOUNT_BITS, MOST_FRACTION_BITS = 61, 20
 
 
-class Side(Enum):
-    """For which numbers of machines a bound is to hold."""
+class Line(NamedTuple):
+    """What prices prove: s machines and their jobs cost at least base + s x slope, in amounts of `MachineTime.bits`."""
 
-    AT_LEAST = 1
-    AT_MOST = -1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Priced:
-    """What prices come to.
-
-    amount : lower bound for schedules on the chosen side of `machines`, in the amounts of `Scaled`, rounded down.
-    levels : (G,) float64, machines that the jobs at their cheapest would use between two grid points.
-    """
-
-    amount: int
-    levels: FloatArray
+    base: int
+    slope: int
 
 
 class MachineTime:
-    """The jobs of an instance against a grid of moments at which prices may change.
+    """The jobs of an instance against prices of machine time.
 
-    grid : (G + 1,) int64, ascending, from 0 to the horizon. by_memory : a job's size is its memory, not its cores.
+    by_memory : a job's size is its memory, not its cores. bits : of fractions of an amount of `Scaled`. wait : (J,) int64,
+    the waits of the jobs with a size at the last prices, -1 for rent.
     """
 
-    def __init__(self, scaled: Scaled, grid: IntArray, *, by_memory: bool) -> None:
+    def __init__(self, scaled: Scaled, *, by_memory: bool) -> None:
         instance = scaled.instance
-        self.scaled, self.grid = scaled, grid
-        self.lengths = np.diff(grid)
+        self.scaled = scaled
         # A job without memory costs nothing by memory, and adds nothing to the bound.
         sizes = (instance.memory_mib if by_memory else instance.cores)[scaled.jobs]
         self.used = np.flatnonzero(sizes)
@@ -87,45 +73,47 @@ class MachineTime:
         self.longest = np.where(limit >= 0, np.minimum(limit, self.longest), self.longest)
         if instance.wait_price:
             self.longest = np.minimum(self.longest, self.rent // self.wait_price)
+        self.unit_price = instance.fixed_price
         self.budget = (instance.fixed_price * scaled.horizon) << self.bits
         self.afterwards = (instance.fixed_price << self.bits) // self.machine
         self.highest = (1 << AMOUNT_BITS) // max(1, int(self.runtime.max(initial=1)))
-        self._value = np.empty_like(self.rent)
-        self._wait = np.empty_like(self.rent)
+        self._value, self.wait = np.empty_like(self.rent), np.full_like(self.rent, -1)
 
-    def whole_prices(self, shares: FloatArray, side: Side) -> IntArray:
-        """Return whole prices that spend about the given shares of a machine's price, within what `side` demands.
+    def evaluate(self, grid: IntArray, rate: FloatArray) -> tuple[Line, FloatArray]:
+        """Return what prices prove, and (G,) float64, how many machines the jobs at their cheapest use when. Deterministic.
 
-        shares : (G,) float64, of the budget, not negative.
+        grid : (G + 1,) int64, ascending, from 0 to the horizon. rate : (G,) float64, between two of its points the price
+        of a unit of size, in shares of a machine's price over its size; rounded down to whole prices that fit 64 bits.
         """
-        rate = shares * (float(self.budget) / self.machine) / self.lengths
-        price = np.minimum(np.floor(rate), float(min(self.highest, 2**62))).astype(np.int64)
-        spent = self.spent(price)
-        if side is Side.AT_LEAST and spent > self.budget:
-            # Rounding of the shares' sum: a few units too many.
-            excess = (spent - self.budget) / spent
-            price = np.floor(price * (1 - 2 * excess - 1e-15)).astype(np.int64)
-        elif side is Side.AT_MOST and spent < self.budget:
-            missing = self.budget - spent
-            k = int(np.argmax(self.lengths))
-            price[k] = min(self.highest, int(price[k]) - (-missing // (int(self.lengths[k]) * self.machine)))
-        return price
-
-    def spent(self, price: IntArray) -> int:
-        """Return S Y, exactly."""
-        return self.machine * sum(map(int.__mul__, price.tolist(), self.lengths.tolist()))
-
-    def evaluate(self, price: IntArray, machines: int, side: Side) -> Priced | None:
-        """Return the bound of whole prices, or None where they prove nothing for that side. Deterministic."""
-        slack = self.budget - self.spent(price)
-        if slack * side.value < 0 or (price > self.highest).any():
-            return None
+        lengths = np.diff(grid)
+        whole = np.floor(rate * (float(self.unit_price << self.bits) / self.machine))
+        price = np.clip(whole, 0.0, float(min(self.highest, 2**62))).astype(np.int64)
         prices = np.append(price, min(self.afterwards, self.highest))
         with np.errstate(over="ignore"):
-            sums = np.concatenate(([0], np.cumsum(price * self.lengths)))
-        found = Cheapest(self._value, self._wait, np.zeros(self.grid.shape[0]))
+            sums = np.concatenate(([0], np.cumsum(price * lengths)))
+        found = Cheapest(self._value, self.wait, np.zeros(grid.shape[0]))
         jobs = PricedJobs(self.submit, self.runtime, self.size, self.rent, self.longest)
-        cheapest_starts(jobs, self.wait_price, Prices(self.grid, prices, sums), found)
-        total = exact_sum(self._value) + machines * slack
-        amount = (total >> self.bits) + self.scaled.always_rented
-        return Priced(amount, found.load[:-1] / (self.machine * self.lengths.astype(np.float64)))
+        cheapest_starts(jobs, self.wait_price, Prices(grid, prices, sums), found)
+        spent = self.machine * rent_of(price, lengths)
+        levels: FloatArray = found.load[:-1] / (self.machine * lengths.astype(np.float64))
+        return Line(exact_sum(self._value), self.budget - spent), levels
+
+    def least(self, lines: list[Line]) -> tuple[int, int]:
+        """Return the number of machines above 0 for which lines prove least, and that amount, in those of `Scaled`.
+
+        The highest of lines is convex in the number, and a line of slope above 0 must be among them. O(lines x bits).
+        """
+
+        def cost(machines: int) -> int:
+            return max(line.base + machines * line.slope for line in lines)
+
+        low, high = 1, 1
+        while cost(high + 1) < cost(high):
+            low, high = high, 2 * high
+        while low < high:
+            middle = (low + high) // 2
+            if cost(middle + 1) < cost(middle):
+                low = middle + 1
+            else:
+                high = middle
+        return low, (cost(low) >> self.bits) + self.scaled.always_rented

@@ -1,108 +1,90 @@
-"""Finding good prices on machine time: ascent along averaged subgradients, with multiplied shares.
+"""Finding good prices on machine time: for a number of machines, ascent whose steps follow each price's own history.
 
-The bound of `machine_prices` is concave in the prices, and a subgradient with respect to the share that a grid
-interval has of a machine's price is the number of machines that the jobs would use there, less the number that the
-bound is for: where more is asked for, time gets dearer. Jobs change their minds all at once, so the levels of past
-rounds are averaged; a run of rounds without progress goes back to the best prices with a smaller step.
+The bound of `machine_prices` for s machines is concave in the prices, and a subgradient with respect to the price between
+two moments is the number of machines that the jobs would use there, less s: where more is asked for, time gets dearer.
+Jobs change their minds all at once, so subgradients are averaged and divided by the root of their averaged squares
+(Kingma and Ba's Adam, 2015), under steps that shrink to nothing. Prices are first found on a coarse grid, whose rounds
+are cheap and whose prices move far, and then on finer ones that begin where the coarser one ended.
+
+What every round proves is a line over the number of machines. So the number to work on is always that for which all lines
+together prove least: once it is one for which the prices of this grid were improved already, the grid is done.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.waiting.machine_prices import MachineTime, Side
-
 if TYPE_CHECKING:
-    from schedgap.formulations.waiting.machine_prices import Priced
-    from schedgap.instances.arrays import FloatArray
+    from schedgap.formulations.waiting.machine_prices import Line, MachineTime
+    from schedgap.instances.arrays import FloatArray, IntArray
 
-# Chosen on the paper's queueing baseline and on HPC2N's trace: others of the same size do within 0.3 % as well.
-FIRST_STEP, GROWTH, SHRINK, PATIENCE, AVERAGING = 0.5, 1.05, 0.6, 6, 0.9
-LARGEST_EXPONENT = 3.0
-# No share vanishes: it could never come back.
-LEAST_SHARE = 1e-9
+# Of subgradients and of their squares, Adam's usual order of size; what keeps quiet times from being all noise.
+AVERAGING, SQUARES, LEAST_ROOT = 0.9, 0.98, 1e-3
+# In shares of a machine's price over its size: the first steps on the coarsest grid, and on all others.
+FIRST_STEP, LATER_STEP = 0.3, 0.1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Ascent:
-    """Where an ascent ended: the best bound, its shares, and how many rounds it took. amount is None if it has none."""
+    """What was found so far: lines of all rounds, and the best prices on the last grid by number of machines."""
 
-    amount: int | None
-    shares: FloatArray
-    levels: FloatArray
-    rounds: int
+    def __init__(self, problem: MachineTime, deadline: float | None = None) -> None:
+        """Prepare. deadline : of `time.perf_counter`."""
+        self.problem, self.deadline = problem, deadline
+        self.lines: list[Line] = []
+        self.grid: IntArray = np.zeros(0, np.int64)
+        self.rates: dict[int, FloatArray] = {}
 
+    def is_late(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and time.perf_counter() > self.deadline
 
-def ascend(
-    problem: MachineTime,
-    starts: list[FloatArray],
-    machines: int,
-    side: Side,
-    rounds: int,
-    deadline: float | None = None,
-) -> Ascent:
-    """Improve prices for schedules with at least, or at most, so many machines.
+    def improve(self, grid: IntArray, rounds: int) -> None:
+        """Improve the prices on a grid, one after the other for all numbers of machines for which lines prove least.
 
-    starts : (G,) float64 each, positive, adding up to 1. The last one is where the ascent begins; the others may have
-    no room around them, since a share of nothing hardly grows, but may be the best there is. deadline : of
-    `time.perf_counter`. O(rounds x one evaluation).
-    """
-    spread = problem.lengths / problem.lengths.sum()
-    top: Priced | None = None
-    top_shares = starts[-1]
-
-    def is_late() -> bool:
-        return deadline is not None and time.perf_counter() > deadline
-
-    for start in starts[:-1]:
-        if top is not None and is_late():
-            break
-        found = problem.evaluate(problem.whole_prices(start, side), machines, side)
-        if found is not None and (top is None or found.amount > top.amount):
-            top, top_shares = found, start
-    best: Priced | None = None
-    best_shares = curr = _allowed(starts[-1], 0.0, side, spread)
-    average, step, stale, done = np.zeros_like(curr), FIRST_STEP, 0, 0
-    for done in range(1, rounds + 1):
-        if top is not None and is_late():
-            done -= 1
-            break
-        found = problem.evaluate(problem.whole_prices(curr, side), machines, side)
-        if found is None:
-            break
-        if best is None or found.amount > best.amount:
-            best, best_shares, stale, step = found, curr, 0, step * GROWTH
+        grid : (G + 1,) int64, ascending, from 0 to the horizon. rounds : for one number. O(rounds x one evaluation).
+        """
+        if self.rates:
+            known = {number: _on_grid(rate, self.grid, grid) for number, rate in self.rates.items()}
+            step, machines = LATER_STEP, self.problem.least(self.lines)[0]
         else:
-            stale += 1
-        average = found.levels if done == 1 else AVERAGING * average + (1 - AVERAGING) * found.levels
-        if stale == PATIENCE:
-            curr, average, stale, step = best_shares, best.levels, 0, step * SHRINK
-        curr = _moved(curr, average, step, machines, side, spread)
-        if is_late():
-            break
-    if best is not None and (top is None or best.amount > top.amount):
-        top, top_shares = best, best_shares
-    levels = average if top is None else top.levels
-    return Ascent(None if top is None else top.amount, top_shares, levels, done)
+            # At even prices machines are worth their price where all jobs keep them busy; at none, nothing is.
+            even = np.ones(grid.shape[0] - 1)
+            line, levels = self.problem.evaluate(grid, even)
+            self.lines += [line, self.problem.evaluate(grid, np.zeros_like(even))[0]]
+            step, machines = FIRST_STEP, max(1, int(levels @ np.diff(grid) / grid[-1]))
+            known = {machines: even}
+        self.grid, self.rates = grid, {}
+        while machines not in self.rates and not (self.rates and self.is_late()):
+            nearest = min(known, key=lambda number: (abs(number - machines), number))
+            known[machines] = self.rates[machines] = self._ascend(known[nearest], machines, rounds, step)
+            machines = self.problem.least(self.lines)[0]
+
+    def _ascend(self, rate: FloatArray, machines: int, rounds: int, first_step: float) -> FloatArray:
+        """Return the best prices for a number of machines found from given ones."""
+        average, squares = np.zeros_like(rate), np.zeros_like(rate)
+        best, best_rate = None, rate
+        for done in range(1, rounds + 1):
+            if best is not None and self.is_late():
+                break
+            line, levels = self.problem.evaluate(self.grid, rate)
+            self.lines.append(line)
+            amount = line.base + machines * line.slope
+            if best is None or amount > best:
+                best, best_rate = amount, rate
+            slope = levels / machines - 1.0
+            average = AVERAGING * average + (1 - AVERAGING) * slope
+            squares = SQUARES * squares + (1 - SQUARES) * slope**2
+            root = np.sqrt(squares / (1 - SQUARES**done)) + LEAST_ROOT
+            step = first_step * (1 - done / rounds)
+            rate = np.maximum(rate + step * average / ((1 - AVERAGING**done) * root), 0.0)
+        return best_rate
 
 
-def _moved(
-    shares: FloatArray, levels: FloatArray, step: float, machines: int, side: Side, spread: FloatArray
-) -> FloatArray:
-    """Return the shares after one step."""
-    unspent = max(0.0, 1.0 - float(shares.sum())) if side is Side.AT_LEAST and machines else 0.0
-    middle = float(machines) if side is Side.AT_MOST else float(shares @ levels) + unspent * machines
-    scale = step / max(middle, 1e-9)
-    grown = shares * np.exp(np.clip(scale * (levels - middle), -LARGEST_EXPONENT, LARGEST_EXPONENT))
-    return _allowed(grown, unspent * np.exp(min(scale * (machines - middle), LARGEST_EXPONENT)), side, spread)
-
-
-def _allowed(shares: FloatArray, unspent: float, side: Side, spread: FloatArray) -> FloatArray:
-    """Return shares, none of them 0, that add up to 1, to less with an unspent part, or to more for AT_MOST."""
-    kept = np.maximum(shares, LEAST_SHARE * spread)
-    total = float(kept.sum()) + unspent
-    return kept if side is Side.AT_MOST and total >= 1 else kept / total
+def _on_grid(rate: FloatArray, grid: IntArray, finer: IntArray) -> FloatArray:
+    """Return prices on another grid: those at the middle of its intervals."""
+    middle = finer[:-1] + np.diff(finer) // 2
+    found: FloatArray = rate[np.searchsorted(grid, middle, side="right") - 1]
+    return found

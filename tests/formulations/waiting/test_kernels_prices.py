@@ -17,7 +17,7 @@ def test_cheapest_starts_against_trying_every_start():
         submit, runtime = np.sort(rng.integers(0, 30, count)), rng.integers(1, 20, count)
         size, rent, longest = rng.integers(1, 4, count), rng.integers(1, 90, count), rng.integers(0, 15, count)
         wait_price = int(rng.integers(0, 3))
-        value, wait, load = np.empty(count, np.int64), np.empty(count, np.int64), np.zeros(points)
+        value, wait, load = np.empty(count, np.int64), rng.integers(-1, longest + 1), np.zeros(points)
         jobs = PricedJobs(submit, runtime, size, rent, longest)
         cheapest_starts(jobs, wait_price, Prices(grid, price, sums), Cheapest(value, wait, load))
         at = price[np.searchsorted(grid, np.arange(80), side="right") - 1]

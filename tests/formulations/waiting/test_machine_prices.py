@@ -3,17 +3,13 @@
 import numpy as np
 
 from schedgap.formulations.waiting.fluid_bound import moments
-from schedgap.formulations.waiting.machine_prices import MachineTime, Side
+from schedgap.formulations.waiting.machine_prices import Line, MachineTime
 from schedgap.formulations.waiting.scaled import scale
-
-
-def bound_of(problem, price, machines, side):
-    found = problem.evaluate(price, machines, side)
-    return None if found is None else problem.scaled.objective(found.amount)
+from schedgap.instances.waiting import bursty
 
 
 def test_any_prices_are_below_the_optimum(random_instance, optimum):
-    """With at least 0 machines every schedule is covered; so it is by both sides of k together."""
+    """However many machines the optimum buys, the highest line there is not above it; nor is renting for all."""
     rng = np.random.default_rng(0)
     proved = 0
     for seed in range(120):
@@ -21,21 +17,31 @@ def test_any_prices_are_below_the_optimum(random_instance, optimum):
         best, scaled = optimum(instance), scale(instance)
         if not scaled.num_jobs:
             continue
-        problem = MachineTime(scaled, moments(scaled, int(rng.integers(1, 12))), by_memory=bool(seed % 2))
-        shares = rng.dirichlet(np.full(problem.lengths.shape[0], 0.5))
-        assert bound_of(problem, problem.whole_prices(shares, Side.AT_LEAST), 0, Side.AT_LEAST) <= best
-        k = int(rng.integers(0, 3))
-        low = bound_of(problem, problem.whole_prices(2 * shares, Side.AT_MOST), k, Side.AT_MOST)
-        high = bound_of(problem, problem.whole_prices(0.6 * shares, Side.AT_LEAST), k + 1, Side.AT_LEAST)
-        assert min(low, high) <= best
-        proved += min(low, high) > 0
+        problem = MachineTime(scaled, by_memory=bool(seed % 2))
+        grid = moments(scaled, int(rng.integers(1, 12)))
+        rates = [np.zeros(grid.shape[0] - 1), *rng.exponential(size=(3, grid.shape[0] - 1))]
+        amount = problem.least([problem.evaluate(grid, rate)[0] for rate in rates])[1]
+        assert scaled.objective(min(amount, scaled.all_rented)) <= best
+        proved += amount > scaled.always_rented
     assert proved > 30
 
 
-def test_prices_that_prove_nothing_are_refused(random_instance):
-    scaled = scale(random_instance(5))
-    problem = MachineTime(scaled, moments(scaled, 4), by_memory=False)
-    spent = problem.whole_prices(np.full(problem.lengths.shape[0], 3.0), Side.AT_MOST)
-    assert problem.spent(spent) > problem.budget
-    assert problem.evaluate(spent, 1, Side.AT_LEAST) is None
-    assert problem.evaluate(np.zeros_like(spent), 1, Side.AT_MOST) is None
+def test_the_least_of_the_highest_lines(random_instance):
+    problem = MachineTime(scale(random_instance(5)), by_memory=False)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        lines = [Line(*rng.integers(-50, 50, 2).tolist()) for _ in range(4)] + [Line(0, 1)]
+        costs = [max(line.base + number * line.slope for line in lines) for number in range(1, 1000)]
+        number, amount = problem.least(lines)
+        assert amount == (min(costs) >> problem.bits) + problem.scaled.always_rented
+        assert costs[number - 1] == min(costs)
+
+
+def test_evaluations_know_waits_of_the_last_one_and_need_none():
+    scaled = scale(bursty(300, seed=3, machine_cores=8, wait_price=0.05))
+    grid = moments(scaled, 50)
+    rates = np.random.default_rng(0).exponential(size=(10, grid.shape[0] - 1))
+    problem = MachineTime(scaled, by_memory=False)
+    for rate in rates:
+        line, _ = problem.evaluate(grid, rate)
+        assert line == MachineTime(scaled, by_memory=False).evaluate(grid, rate)[0]

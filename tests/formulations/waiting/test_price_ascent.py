@@ -1,51 +1,42 @@
-"""The ascent keeps the best it has seen and stays on its side."""
+"""The ascent keeps all that it has proved, on every grid and for every number of machines that it tried."""
 
 import time
 
-import numpy as np
-
 from schedgap.formulations.waiting.fluid_bound import moments
-from schedgap.formulations.waiting.machine_prices import MachineTime, Side
-from schedgap.formulations.waiting.price_ascent import ascend
+from schedgap.formulations.waiting.machine_prices import MachineTime
+from schedgap.formulations.waiting.price_ascent import Ascent
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.waiting import mms
 
 
-def problem_of(max_wait_h):
+def start(max_wait_h=0.2, deadline=None):
     scaled = scale(mms(300, seed=2, max_wait_h=max_wait_h))
-    return MachineTime(scaled, moments(scaled, 200), by_memory=False)
+    return scaled, Ascent(MachineTime(scaled, by_memory=False), deadline)
 
 
-def test_more_rounds_never_lose():
-    problem = problem_of(0.0)
-    even = problem.lengths / problem.lengths.sum()
-    found = [ascend(problem, [even], 0, Side.AT_LEAST, rounds).amount for rounds in (1, 5, 25, 100)]
-    assert found == sorted(found)
-    assert found[-1] > found[0]
+def test_finer_grids_never_lose():
+    scaled, ascent = start()
+    amounts = []
+    for size in (20, 80, 320):
+        ascent.improve(moments(scaled, size), 30)
+        amounts.append(ascent.problem.least(ascent.lines)[1])
+        assert all(rate.shape == (ascent.grid.shape[0] - 1,) for rate in ascent.rates.values())
+    assert amounts == sorted(amounts)
+    assert amounts[-1] > amounts[0]
 
 
-def test_the_best_start_counts():
-    problem = problem_of(0.2)
-    even = problem.lengths / problem.lengths.sum()
-    spike = np.zeros_like(even)
-    spike[0] = 1.0
-    assert (
-        ascend(problem, [even, spike], 0, Side.AT_LEAST, 1).amount
-        == ascend(problem, [even], 0, Side.AT_LEAST, 1).amount
-    )
-
-
-def test_both_sides_spend_what_they_must():
-    problem = problem_of(0.2)
-    even = problem.lengths / problem.lengths.sum()
-    for machines, side in ((30, Side.AT_MOST), (200, Side.AT_LEAST)):
-        found = ascend(problem, [even], machines, side, 20)
-        assert found.amount is not None
-        slack = problem.budget - problem.spent(problem.whole_prices(found.shares, side))
-        assert slack * side.value >= 0
+def test_works_on_the_number_of_machines_that_costs_least():
+    scaled, ascent = start(max_wait_h=0.0)
+    ascent.improve(moments(scaled, 200), 100)
+    machines, amount = ascent.problem.least(ascent.lines)
+    assert machines in ascent.rates
+    # What one machine more or less costs at least is no less.
+    for other in (machines - 1, machines + 1):
+        assert max(line.base + other * line.slope for line in ascent.lines) >> ascent.problem.bits >= amount
 
 
 def test_stops_at_the_deadline():
-    problem = problem_of(0.2)
-    even = problem.lengths / problem.lengths.sum()
-    assert ascend(problem, [even], 0, Side.AT_LEAST, 50, time.perf_counter()).rounds == 1
+    scaled, ascent = start(deadline=time.perf_counter())
+    ascent.improve(moments(scaled, 200), 50)
+    # Two to begin with, and one for the first number of machines.
+    assert len(ascent.lines) == 3
