@@ -1,0 +1,260 @@
+"""The loops behind `priced-search`: jobs placed in turn at prices, and jobs near each other placed anew."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from schedgap.formulations.waiting.priced_search.kernels_timeline import first_room, stretch_of, take
+from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_uniform
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline
+
+# Of this many jobs drawn, the one that costs most by waiting or renting is where jobs are taken from.
+DRAWN = 8
+# From so many stretches on jobs are not taken together, and so many stretches before the drawn job at most.
+ACROSS, BEFORE = 200, 48
+# Orders in which jobs are placed anew; the first is by chance.
+ORDERS = 6
+
+
+class Given(NamedTuple):
+    """Jobs in order of submission: (J,) int64, rent float64. slack : the longest wait, negative for jobs that must rent."""
+
+    submit: np.ndarray
+    runtime: np.ndarray
+    cores: np.ndarray
+    memory: np.ndarray
+    rent: np.ndarray
+    slack: np.ndarray
+    wait_price: float
+
+
+class Plan(NamedTuple):
+    """Where jobs run and from when: (J,) int64, -1 and their submission for rent."""
+
+    machine: np.ndarray
+    start: np.ndarray
+
+
+class Near(NamedTuple):
+    """Jobs by the stretch in which they start: the first one (stretches,), and of each the one behind and before, (J,)."""
+
+    first: np.ndarray
+    behind: np.ndarray
+    before: np.ndarray
+
+
+class Taken(NamedTuple):
+    """Room for K jobs that are placed anew: which, where and from when they ran, sort keys, and their order."""
+
+    job: np.ndarray
+    machine: np.ndarray
+    start: np.ndarray
+    key: np.ndarray
+    order: np.ndarray
+
+
+@lean_kernel
+def place_in_turn(jobs: Given, line: Timeline, worth: np.ndarray, width: int, machines: int, plan: Plan) -> float:
+    """Place jobs in order of submission where they first have room, if that pays; return their waits' and rents' cost.
+
+    worth : (G + 1,) float64, the price of a core summed up to multiples of `width`; the last for ever. A job rents if its
+    wait and the priced time that it would take cost more.
+    """
+    cost = 0.0
+    for j in range(jobs.submit.shape[0]):
+        machine, start = _first_place(jobs, line, machines, j, jobs.slack[j])
+        paid = jobs.wait_price * (start - jobs.submit[j])
+        if machine >= 0:
+            priced = _worth_until(worth, width, start + jobs.runtime[j]) - _worth_until(worth, width, start)
+            if paid + jobs.cores[j] * priced > jobs.rent[j]:
+                machine = -1
+        if machine >= 0:
+            take(line, machine, start, jobs.runtime[j], jobs.cores[j], jobs.memory[j])
+            cost += paid
+        else:
+            start = jobs.submit[j]
+            cost += jobs.rent[j]
+        plan.machine[j], plan.start[j] = machine, start
+    return cost
+
+
+@inner_kernel
+def _worth_until(worth: np.ndarray, width: int, moment: int) -> float:
+    last = worth.shape[0] - 1
+    k = moment // width
+    if k >= last:
+        return float(worth[last])
+    return float(worth[k] + (worth[k + 1] - worth[k]) * (moment - k * width) / width)
+
+
+@inner_kernel
+def _first_place(jobs: Given, line: Timeline, machines: int, j: int, slack: int) -> tuple[int, int]:
+    """Return the machine on which a job first has room, and when; -1 and its submission for none within the slack."""
+    found, start = -1, jobs.submit[j]
+    latest = jobs.submit[j] + slack
+    for machine in range(machines):
+        if latest < jobs.submit[j]:
+            break
+        moment = first_room(line, machine, jobs.submit[j], latest, jobs.runtime[j], jobs.cores[j], jobs.memory[j])
+        if moment >= 0:
+            found, start, latest = machine, moment, moment - 1
+    return found, start
+
+
+@lean_kernel
+def link_all(line: Timeline, plan: Plan, near: Near) -> None:
+    """Put all jobs into the lists of the stretches in which they start, which are empty (-1)."""
+    for j in range(plan.start.shape[0]):
+        _link(line, plan, near, j)
+
+
+@inner_kernel
+def _link(line: Timeline, plan: Plan, near: Near, j: int) -> None:
+    k = stretch_of(line, plan.start[j])
+    near.before[j], near.behind[j] = -1, near.first[k]
+    if near.first[k] >= 0:
+        near.before[near.first[k]] = j
+    near.first[k] = j
+
+
+@inner_kernel
+def _unlink(line: Timeline, plan: Plan, near: Near, j: int) -> None:
+    if near.before[j] >= 0:
+        near.behind[near.before[j]] = near.behind[j]
+    else:
+        near.first[stretch_of(line, plan.start[j])] = near.behind[j]
+    if near.behind[j] >= 0:
+        near.before[near.behind[j]] = near.before[j]
+
+
+@lean_kernel
+def rework(
+    jobs: Given, line: Timeline, plan: Plan, near: Near, taken: Taken, moves: int, heat: float, random: np.ndarray
+) -> float:
+    """Take jobs that start near each other off and place them anew, `moves` times; return by how much the cost changed.
+
+    A worse plan by d is kept with probability exp(-d / heat) (simulated annealing). random : (1,) uint64, not 0.
+    """
+    machines = line.most.shape[0] // line.stretches
+    gained = 0.0
+    for _ in range(moves):
+        count = _choose(jobs, line, plan, near, taken, random)
+        kind, change = xorshift_below(random, ORDERS), 0.0
+        for i in range(count):
+            j = taken.job[i]
+            taken.machine[i], taken.start[i] = plan.machine[j], plan.start[j]
+            taken.key[i] = _key(jobs, line, plan.start[j], j, kind, xorshift_uniform(random))
+            change -= _remove(jobs, line, plan, near, j)
+        _sort(taken, count)
+        share = 1.0 - 0.7 * xorshift_uniform(random) ** 3
+        for i in range(count):
+            j = taken.job[taken.order[i]]
+            slack = jobs.slack[j] if jobs.slack[j] < 0 else min(jobs.slack[j], int(jobs.slack[j] * share))
+            machine, start = _first_place(jobs, line, machines, j, slack)
+            if jobs.wait_price * (start - jobs.submit[j]) >= jobs.rent[j] or xorshift_uniform(random) < 0.02:
+                machine, start = -1, jobs.submit[j]
+            change += _put(jobs, line, plan, near, j, machine, start)
+        if change <= 0 or xorshift_uniform(random) < math.exp(-change / heat):
+            gained += change
+            continue
+        for i in range(count):
+            _remove(jobs, line, plan, near, taken.job[i])
+        for i in range(count):
+            _put(jobs, line, plan, near, taken.job[i], taken.machine[i], taken.start[i])
+    return gained
+
+
+@inner_kernel
+def _cost(jobs: Given, plan: Plan, j: int) -> float:
+    if plan.machine[j] < 0:
+        return float(jobs.rent[j])
+    return float(jobs.wait_price * (plan.start[j] - jobs.submit[j]))
+
+
+@inner_kernel
+def _choose(jobs: Given, line: Timeline, plan: Plan, near: Near, taken: Taken, random: np.ndarray) -> int:
+    """Choose jobs that start near one that costs much, and rented ones submitted before it; return how many."""
+    number, room = plan.start.shape[0], taken.job.shape[0]
+    around = xorshift_below(random, number)
+    for _ in range(DRAWN):
+        j = xorshift_below(random, number)
+        if _cost(jobs, plan, j) > _cost(jobs, plan, around):
+            around = j
+    at = stretch_of(line, plan.start[around])
+    back = min(BEFORE, at - stretch_of(line, jobs.submit[around]) + 3)
+    at = max(0, at - xorshift_below(random, back + 1))
+    each, wanted, count = 0.1 + 0.9 * xorshift_uniform(random) ** 2, 2 + xorshift_below(random, room - 1), 0
+    for k in range(at, min(at + ACROSS, line.stretches)):
+        j = near.first[k]
+        while j >= 0 and count < wanted:
+            if xorshift_uniform(random) < each:
+                taken.job[count] = j
+                count += 1
+            j = near.behind[j]
+        if count == wanted:
+            break
+    more = min(room, count + xorshift_below(random, 1 + wanted // 2))
+    reach = 1 + int(math.exp(xorshift_uniform(random) * math.log(1.0 + number / 20)))
+    for _ in range(3 * (more - count)):
+        j = around - xorshift_below(random, reach)
+        if count == more or j < 0 or plan.machine[j] >= 0 or jobs.slack[j] < at * line.width - jobs.submit[j]:
+            continue
+        known = False
+        for i in range(count):
+            known |= taken.job[i] == j
+        if not known:
+            taken.job[count] = j
+            count += 1
+    return count
+
+
+@inner_kernel
+def _key(jobs: Given, line: Timeline, start: int, j: int, kind: int, drawn: float) -> float:
+    """Return what jobs are sorted by: nothing, start, work from most or least, submission, cores; each with some chance."""
+    if kind == 0:
+        return drawn
+    if kind == 1:
+        return start + 4 * drawn * line.width
+    if kind == 4:
+        return float(jobs.submit[j] + 4 * drawn * line.width)
+    size = float(jobs.cores[j]) * (0.5 + drawn)
+    if kind == 5:
+        return -size
+    work = size * float(jobs.runtime[j])
+    return work if kind == 3 else -work
+
+
+@inner_kernel
+def _sort(taken: Taken, count: int) -> None:
+    """Put the first jobs in the order of their keys."""
+    for i in range(count):
+        k = i
+        while k > 0 and taken.key[taken.order[k - 1]] > taken.key[i]:
+            taken.order[k] = taken.order[k - 1]
+            k -= 1
+        taken.order[k] = i
+
+
+@inner_kernel
+def _remove(jobs: Given, line: Timeline, plan: Plan, near: Near, j: int) -> float:
+    """Take a job off; return what it cost."""
+    _unlink(line, plan, near, j)
+    if plan.machine[j] >= 0:
+        take(line, plan.machine[j], plan.start[j], jobs.runtime[j], -jobs.cores[j], -jobs.memory[j])
+    return _cost(jobs, plan, j)
+
+
+@inner_kernel
+def _put(jobs: Given, line: Timeline, plan: Plan, near: Near, j: int, machine: int, start: int) -> float:
+    """Place a job, or rent for it; return what it costs."""
+    plan.machine[j], plan.start[j] = machine, start
+    if machine >= 0:
+        take(line, machine, start, jobs.runtime[j], jobs.cores[j], jobs.memory[j])
+    _link(line, plan, near, j)
+    return _cost(jobs, plan, j)

@@ -1,0 +1,180 @@
+"""Schedules made with hindsight from the bound's prices, and improved by placing jobs near each other anew.
+
+The prices of `bound-fluid` say what a core is worth when: a job that would cost more by its wait and by the priced time
+that it takes than by renting leaves its room to others. Jobs are placed so in order of submission, each where it first has
+room (conservative backfilling with hindsight), for several numbers of machines, ends of the last fixed job, and shares of
+the prices. The best is improved by large neighbourhood search (Shaw, 1998): some dozen jobs that start near each other are
+taken off and placed anew in another order, which is kept by simulated annealing.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.waiting.fluid_bound import MOST_GRID, grid_size, priced
+from schedgap.formulations.waiting.priced_search.kernels_rework import (
+    Given,
+    Near,
+    Plan,
+    Taken,
+    link_all,
+    place_in_turn,
+    rework,
+)
+from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline
+from schedgap.formulations.waiting.scaled import scale
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import Outcome, method
+from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.objective import costs
+from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
+
+if TYPE_CHECKING:
+    from schedgap.formulations.waiting.price_ascent import Ascent
+    from schedgap.formulations.waiting.scaled import Scaled
+    from schedgap.instances.waiting.model import WaitingInstance
+
+# How much longer than the horizon machines may run, as shares of it; and shares of the prices that jobs look at.
+LATER, SHARES = (0.0, 0.01, 0.03), (0.0, 0.5, 0.8, 0.9, 0.95, 1.0)
+# Jobs placed anew at once, moves between two looks at the clock, and the share of moves to choose the number of machines by.
+TOGETHER, MOVES, CHOOSING = 40, 2_000, 0.1
+# Heat begins at this share of the mean rent of a job, and falls to a share of that.
+HEAT, COOLED = 0.1, 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """A plan for a number of machines, which moves change, and the best that it has been.
+
+    amount, least : of the machines until `jobs`' last end, of waits and of rents, in amounts of `Scaled`.
+    """
+
+    machines: int
+    jobs: Given
+    line: Timeline
+    plan: Plan
+    amount: float
+    best: Plan
+    least: float
+
+
+@method("priced-search", family=FAMILY, bounds=True, stochastic=True)
+def priced_search(
+    instance: WaitingInstance,
+    rng: np.random.Generator,
+    *,
+    time_limit_s: float | None = None,
+    rounds: int = 40,
+    moves: int = 500_000,
+) -> Outcome:
+    """Find a schedule with hindsight, and a bound: placed by the bound's prices, improved by large neighbourhood search.
+
+    rounds : as of bound-fluid. moves : of the search; fewer if time is over. O(jobs) before the first move.
+    """
+    if rounds < 1 or moves < 0:
+        raise MethodError(f"rounds is {rounds}, moves {moves}; give at least 1 and 0.")
+    begun = time.perf_counter()
+    deadline = None if time_limit_s is None else begun + time_limit_s
+    scaled = scale(instance)
+    all_rented = WaitingSchedule(0, np.full(instance.num_jobs, RENTED), instance.submit_us)
+    if not scaled.num_jobs:
+        return Outcome(all_rented, scaled.objective(scaled.all_rented))
+    half = None if time_limit_s is None else begun + time_limit_s / 3
+    found = priced(scaled, rounds, min(MOST_GRID, grid_size(scaled)), half)
+    machines, amount = found.problem.least(found.lines)
+    bound = scaled.objective(min(amount, scaled.all_rented))
+    random = np.array([int(rng.integers(1, 2**63))], np.uint64)
+    drafts = [best_draft(scaled, found, number, deadline) for number in (machines, machines + 1)]
+    drafts = [improved(each, int(CHOOSING * moves), random, deadline) for each in drafts]
+    best = min(drafts, key=lambda each: each.least)
+    best = improved(best, moves, random, deadline)
+    schedule = schedule_of(scaled, best)
+    if costs(instance, schedule).objective > costs(instance, all_rented).objective:
+        schedule = all_rented
+    return Outcome(schedule, bound, details={"machines": schedule.num_machines, "rounds": len(found.lines)})
+
+
+def best_draft(scaled: Scaled, found: Ascent, machines: int, deadline: float | None = None) -> Draft:
+    """Return the best plan of jobs placed in turn at shares of prices."""
+    rate = found.rates[min(found.rates, key=lambda number: abs(number - machines))]
+    unit = scaled.instance.fixed_price / scaled.instance.machine_cores
+    grid = found.grid
+    width = max(1, -(-scaled.horizon // (4 * grid.shape[0])))
+    points = np.minimum(np.arange(-(-scaled.horizon // width) + 1) * width, scaled.horizon)
+    worth = np.interp(points, grid, np.concatenate(([0.0], np.cumsum(rate * np.diff(grid))))) * unit
+    best: Draft | None = None
+    for later in LATER:
+        cap = int(scaled.horizon * (1 + later))
+        jobs = _given(scaled, cap)
+        for share in SHARES:
+            if best is not None and deadline is not None and time.perf_counter() > deadline:
+                break
+            line = _timeline(scaled, machines, cap)
+            plan = Plan(np.empty_like(scaled.submit), np.empty_like(scaled.submit))
+            amount = place_in_turn(jobs, line, share * worth, width, machines, plan)
+            amount += float(machines * scaled.instance.fixed_price) * cap
+            if best is None or amount < best.amount:
+                best = Draft(machines, jobs, line, plan, amount, _copy(plan), amount)
+    assert best is not None
+    return best
+
+
+def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | None) -> Draft:
+    """Return the draft after so many moves, which change its plan."""
+    jobs, line, plan = draft.jobs, draft.line, draft.plan
+    number = jobs.submit.shape[0]
+    near = Near(np.full(line.stretches, -1), np.full(number, -1), np.full(number, -1))
+    link_all(line, plan, near)
+    room = max(2, min(TOGETHER, number))
+    job, machine, start, order = np.zeros((4, room), np.int64)
+    taken = Taken(job, machine, start, np.zeros(room), order)
+    heat, amount, best, least = HEAT * max(1.0, float(jobs.rent.mean())), draft.amount, draft.best, draft.least
+    for done in range(0, moves, MOVES):
+        if deadline is not None and time.perf_counter() > deadline:
+            break
+        now = heat * COOLED ** (done / moves)
+        amount += rework(jobs, line, plan, near, taken, min(MOVES, moves - done), now, random)
+        if amount < least:
+            best, least = _copy(plan), amount
+    return replace(draft, amount=amount, best=best, least=least)
+
+
+def schedule_of(scaled: Scaled, draft: Draft) -> WaitingSchedule:
+    """Return the best plan of a draft as a schedule of the instance."""
+    instance = scaled.instance
+    machine, start_us = np.full(instance.num_jobs, RENTED), instance.submit_us.copy()
+    machine[scaled.jobs], start_us[scaled.jobs] = draft.best.machine, draft.best.start * scaled.unit_us
+    return WaitingSchedule(draft.machines, machine, start_us)
+
+
+def _copy(plan: Plan) -> Plan:
+    return Plan(plan.machine.copy(), plan.start.copy())
+
+
+def _given(scaled: Scaled, cap: int) -> Given:
+    """Return the jobs, none of which is to end after `cap` on a fixed machine."""
+    instance = scaled.instance
+    slack = cap - scaled.submit - scaled.runtime
+    slack = np.where(scaled.longest >= 0, np.minimum(slack, scaled.longest), slack)
+    rent = scaled.rent.astype(np.float64) * scaled.runtime
+    cores, memory = instance.cores[scaled.jobs], instance.memory_mib[scaled.jobs]
+    return Given(scaled.submit, scaled.runtime, cores, memory, rent, slack, float(instance.wait_price))
+
+
+def _timeline(scaled: Scaled, machines: int, cap: int) -> Timeline:
+    """Return empty machines."""
+    instance, number = scaled.instance, scaled.num_jobs
+    stretches = max(1, number // (3 * machines))
+    width = max(1, -(-cap // stretches))
+    standing = machines * stretches
+    steps = standing + 2 * number + 2
+    after = np.arange(1, steps + 1)
+    after[stretches - 1 : standing : stretches] = -1
+    moments = np.zeros(steps, np.int64)
+    moments[:standing] = np.tile(np.arange(stretches) * width, machines)
+    cores, memory = np.full(steps, instance.machine_cores), np.full(steps, instance.machine_memory_mib)
+    return Timeline(width, stretches, moments, cores, memory, after, cores[:standing].copy(), np.array([standing]))
