@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
 
 # How much longer than the horizon machines may run, as shares of it; and shares of the prices that jobs look at.
-LATER, SHARES = (0.0, 0.01, 0.03), (0.0, 0.5, 0.8, 0.9, 0.95, 1.0)
+LATER, SHARES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0), (0.0, 0.8, 0.9, 1.0)
 # Jobs placed anew at once, moves between two looks at the clock, and the share of moves to choose the number of machines by.
 TOGETHER, MOVES, CHOOSING = 40, 2_000, 0.1
 # Heat begins at this share of the mean rent of a job, and falls to a share of that.
@@ -69,7 +69,7 @@ def priced_search(
     *,
     time_limit_s: float | None = None,
     rounds: int = 40,
-    moves: int = 500_000,
+    moves: int = 200_000,
 ) -> Outcome:
     """Find a schedule with hindsight, and a bound: placed by the bound's prices, improved by large neighbourhood search.
 
@@ -88,7 +88,10 @@ def priced_search(
     machines, amount = found.problem.least(found.lines)
     bound = scaled.objective(min(amount, scaled.all_rented))
     random = np.array([int(rng.integers(1, 2**63))], np.uint64)
-    drafts = [best_draft(scaled, found, number, deadline) for number in (machines, machines + 1)]
+    # Where many jobs end after the horizon, far fewer machines than the bound's may pay.
+    numbers = {machines + 1, *(machines >> shift for shift in range(machines.bit_length()))}
+    drafts = [best_draft(scaled, found, number, deadline) for number in sorted(numbers)]
+    drafts = sorted(drafts, key=lambda each: each.least)[:2]
     drafts = [improved(each, int(CHOOSING * moves), random, deadline) for each in drafts]
     best = min(drafts, key=lambda each: each.least)
     best = improved(best, moves, random, deadline)
@@ -107,8 +110,11 @@ def best_draft(scaled: Scaled, found: Ascent, machines: int, deadline: float | N
     points = np.minimum(np.arange(-(-scaled.horizon // width) + 1) * width, scaled.horizon)
     worth = np.interp(points, grid, np.concatenate(([0.0], np.cumsum(rate * np.diff(grid))))) * unit
     best: Draft | None = None
-    for later in LATER:
-        cap = int(scaled.horizon * (1 + later))
+    ends = {int(scaled.horizon * (1 + later)) for later in LATER} | {int((scaled.submit + scaled.runtime).max())}
+    price = float(machines * scaled.instance.fixed_price)
+    for cap in sorted({max(scaled.horizon, end) for end in ends}):
+        if best is not None and price * cap >= best.amount:
+            break
         jobs = _given(scaled, cap)
         for share in SHARES:
             if best is not None and deadline is not None and time.perf_counter() > deadline:
@@ -116,7 +122,7 @@ def best_draft(scaled: Scaled, found: Ascent, machines: int, deadline: float | N
             line = _timeline(scaled, machines, cap)
             plan = Plan(np.empty_like(scaled.submit), np.empty_like(scaled.submit))
             amount = place_in_turn(jobs, line, share * worth, width, machines, plan)
-            amount += float(machines * scaled.instance.fixed_price) * cap
+            amount += price * cap
             if best is None or amount < best.amount:
                 best = Draft(machines, jobs, line, plan, amount, _copy(plan), amount)
     assert best is not None
