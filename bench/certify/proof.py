@@ -134,15 +134,13 @@ class _Leaf:
         if self.worth <= below * self.scale:
             proven = Fraction(max(-(-self.worth // (self.scale * step)), 0) * step, DOLLAR)
             return 0, f"proves {_shown(proven)}, not the {_shown(Fraction(bound, DOLLAR))} that are claimed."
-        scale = (self.worth - 1) // below if below else None
+        if below == 0:
+            # Any price of machines above 0 will do.
+            return 0, None
         tried = 0
         for k, price in enumerate(self.problem.prices):
-            if scale is None:
-                # Any price of machines above 0 will do.
-                return tried, None
-            verdict = dearer_content(
-                self._items(k), self.problem.capacities[k], self.cuts, price * scale + self.limits[k], self.hints
-            )
+            limit = price * (self.worth - 1) // below + self.limits[k]
+            verdict = dearer_content(self._items(k), self.problem.capacities[k], self.cuts, limit, self.hints)
             tried += verdict.nodes
             if verdict.content is not None:
                 tasks = ", ".join(map(str, verdict.content)) or "none"

@@ -283,3 +283,11 @@ def test_equal_tasks_are_one_kind_until_a_decision_names_one():
     leaf = {"scale": 7, "prices": [2 * BIN, 3 * BIN]}
     found = check(problem, {"bound": 3, "proof": {"pair": [0, 8], "together": leaf, "apart": leaf}})
     assert (found.reason, found.leaves, Fraction(found.bound, BIN)) == (None, 2, 3)
+
+
+def test_the_scale_need_not_be_whole():
+    """Two tasks, two machines of 10: read at 1.3, the leaf proves more than 10, and so 20."""
+    problem = Problem("x", (10,), ((1,),), (0,), (((1,), (1,)),), (1, 1))
+    assert reason(problem, Fraction(20, 10**6), {"scale": 1, "prices": [13, 1]}) is None
+    assert reason(problem, Fraction(20, 10**6), {"scale": 1, "prices": [14, 1]}) is None
+    assert reason(problem, Fraction(20, 10**6), {"scale": 1, "prices": [13, 0]}) is not None

@@ -1,0 +1,187 @@
+"""Branch-cut-and-price for covering task classes by the contents of machines.
+
+    minimise    sum_p price[type p] x[p]                       x[p]: machines with content p, whole
+    subject to  sum_p content[p, c] x[p] >= counts[c]          for each task class c
+
+over all contents of all machine types. Column generation with exact pricing (`kernels_content`), subset-row cuts that pricing
+respects, branching on pairs of tasks, and dives; everything that counts is proven in integers, and the proof can be written
+down for others to check. Best where tasks are large, and so machines hold few, or where prices have a large common step.
+
+Sources: Gilmore and Gomory (1961); Ryan and Foster (1981); Farley (1990); Jepsen et al. (2008) for the cuts; Pessoa, Sadykov,
+Uchoa and Vanderbeck (2018) for smoothing; Sadykov et al. (2019) for dives.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.provisioning.branch_price.diving import Depths, Dive
+from schedgap.formulations.provisioning.branch_price.first_values import first_values
+from schedgap.formulations.provisioning.branch_price.program import Program
+from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
+from schedgap.formulations.provisioning.branch_price.tree import Node, Tree, leaf
+from schedgap.formulations.provisioning.column_generation.column_generation import supported
+from schedgap.formulations.provisioning.search import Search
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.provisioning.classes import merge_equal_classes
+from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.objective import cost
+from schedgap.instances.provisioning.solution import Provisioning
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+
+UNLIMITED_S = 1e9
+MICRO = 1_000_000
+# How far dives step back: not at all, a little, and in turns with the tree further and further.
+QUICK, LONGER = Depths(0, 0), Depths(3, 2)
+LONGEST = (Depths(10, 2), Depths(5, 4), Depths(20, 3), Depths(10, 5))
+# The first turns of the tree and of such a dive; the following ones are twice as long each.
+TURN_S = 5.0
+# Until when the relaxation at the root is solved, as a share of the time limit, and the dive that follows.
+STAGES = ((0.1, QUICK), (0.3, LONGER), (1.0, LONGER))
+# Largest share of all time that dives in the tree take, and seconds of the longest one.
+DIVING_SHARE, DIVE_S = 0.4, 20.0
+
+
+@method("branch-cut-and-price", family=FAMILY, supports=supported, bounds=True, exact=True)
+def branch_cut_and_price(
+    instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1
+) -> Outcome:
+    """Branch-cut-and-price: exact pricing, subset-row cuts, branching on pairs of tasks, dives."""
+    search = BranchCutAndPrice(instance, time_limit_s, threads)
+    search.run()
+    return search.outcome()
+
+
+class BranchCutAndPrice(Search):
+    """One run, in the instance whose equal classes are merged."""
+
+    def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None, threads: int) -> None:
+        super().__init__(time.perf_counter(), UNLIMITED_S if time_limit_s is None else time_limit_s)
+        self.threads, self.deadline = threads, self.start + self.limit_s
+        self.merged = merge_equal_classes(instance)
+        self.instance = self.merged.instance
+        self.tree: Tree | None = None
+        # The bound that can be shown, micro-dollars, and its proof: of the root, or of the whole tree.
+        self.shown: tuple[int, dict[str, Any]] = (0, {})
+        self.diving_s = 0.0
+        self.root: Relaxation | None = None
+        assert self.instance.reservation_type is not None
+        alone = np.eye(self.instance.num_classes, dtype=np.int64)
+        self._improve(Provisioning.from_patterns(self.instance.reservation_type, self.instance.counts, alone))
+
+    def run(self) -> None:
+        """Solve the relaxation over classes, dive, and then branch over tasks."""
+        program = Program.of_classes(self.instance)
+        root = self.root = Relaxation(program, threads=self.threads)
+        root.start([], first_values(program), proven=True)
+        self.raise_bound(min(root.bound, self._cutoff()))
+        self._take(root)
+        for share, depths in STAGES:
+            if self.is_open:
+                root.solve(min(self.deadline, self.start + share * self.limit_s), self._cutoff())
+                self._take(root)
+                self.raise_bound(min(root.bound, self._cutoff()))
+            if self.is_open and depths is not None:
+                self._dive(root, depths)
+        self.shown = min(root.bound, self._cutoff()), leaf(root)
+        if self.is_open and root.is_converged:
+            self._branch(root)
+
+    def _branch(self, root: Relaxation) -> None:
+        program = root.program.expanded(self._task_numbers())
+        which = np.repeat(np.arange(root.program.num_items), root.program.counts)
+        machines = (
+            [] if (root.program.counts > 1).any() else [root.master.machine(p) for p in range(root.master.num_contents)]
+        )
+        tree = self.tree = Tree(Node(program, machines, [], root.values[which], self.bound, 0), self.threads)
+        turn_s, dives = TURN_S, cycle(LONGEST)
+        while self.is_open and tree.open:
+            self._climb(tree, min(self.deadline, time.perf_counter() + turn_s))
+            if self.is_open and tree.open:
+                self._dive(root, next(dives), turn_s)
+            turn_s *= 2
+        if not tree.open:
+            self.shown = self.bound, tree.root.proof
+
+    def _climb(self, tree: Tree, until: float) -> None:
+        """Solve nodes of the tree, dive from each, and raise the bound."""
+        while self.is_open and tree.open and time.perf_counter() < until:
+            relaxation = tree.step(self.deadline, self._cutoff())
+            if relaxation is None:
+                return
+            self._take(relaxation)
+            if relaxation.bound < self._cutoff() and self.is_open:
+                self._dive(relaxation, QUICK)
+            least = tree.bound
+            self.raise_bound(self._cutoff() if least is None else min(least, self._cutoff()))
+
+    def _task_numbers(self) -> list[int]:
+        """Return the numbers, in the order of the source's classes, of the tasks of the merged classes one by one."""
+        first = np.cumsum(self.merged.source.counts) - self.merged.source.counts
+        return [
+            int(first[c]) + copy
+            for c in np.argsort(self.merged.class2merged, kind="stable")
+            for copy in range(int(self.merged.source.counts[c]))
+        ]
+
+    def _certificate(self) -> dict[str, Any]:
+        """Return the certificate of the bound that can be shown, for the instance as it was given."""
+        bound, proof = self.shown
+        if "prices" in proof:
+            proof = proof | {"prices": [proof["prices"][g] for g in self.merged.class2merged]}
+        return {"bound": bound // MICRO if bound % MICRO == 0 else bound / MICRO, "proof": proof}
+
+    def _dive(self, relaxation: Relaxation, depths: Depths, most_s: float = DIVE_S) -> None:
+        spent = time.perf_counter() - self.start
+        if depths == QUICK and self.diving_s > DIVING_SHARE * spent + 1.0:
+            return
+        before = time.perf_counter()
+        dive = Dive(relaxation, min(self.deadline, before + most_s), self._cutoff())
+        relaxation.take(dive.run(depths))
+        self._take(relaxation)
+        self.diving_s += time.perf_counter() - before
+
+    def _cutoff(self) -> int:
+        assert self.objective is not None
+        return self.objective
+
+    def _take(self, relaxation: Relaxation) -> None:
+        """Take the cheapest packing that a relaxation came by."""
+        if relaxation.packed_cost is not None and relaxation.packed_cost < self._cutoff():
+            types, contents = zip(*relaxation.packed, strict=True)
+            patterns = np.array(contents) @ relaxation.program.content
+            ones: IntArray = np.ones(len(types), np.int64)
+            self._improve(Provisioning.from_cover(self.instance, types, ones, patterns))
+
+    def _improve(self, solution: Provisioning) -> None:
+        self.keep(solution, cost(self.instance, solution))
+
+    def outcome(self) -> Outcome:
+        """Return the outcome for the instance as it was given."""
+        assert self.best is not None
+        assert self.root is not None
+        return Outcome(
+            self.merged.restore(self.best),
+            self.bound,
+            Status.OPTIMAL if self.is_proven else Status.FEASIBLE,
+            solve_s=time.perf_counter() - self.start,
+            trajectory=tuple(self.trajectory),
+            backend="highs",
+            certificate=self._certificate() if self.shown[0] else None,
+            details={
+                "iterations": self.root.iterations,
+                "columns": self.root.master.num_contents,
+                "nodes": 0 if self.tree is None else self.tree.nodes,
+                "cuts": 0 if self.tree is None else self.tree.cuts,
+                "diving_s": round(self.diving_s, 2),
+            },
+        )

@@ -1,0 +1,135 @@
+"""Dives with limited discrepancies: fix what the relaxation holds most of, generate contents for the rest, step back a little.
+
+After Sadykov, Vanderbeck, Pessoa, Tahiri and Uchoa, "Primal heuristics for branch and price: the assets of diving methods",
+INFORMS Journal on Computing 31(2), 2019. Where a dive ends above the cutoff, it goes back to one of its first decisions and
+leaves out the contents that it fixed there.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from schedgap.formulations.provisioning.branch_price.master import rounded_up
+from schedgap.formulations.provisioning.limits import class_values
+from schedgap.instances.provisioning.dual_bound import NANO
+
+if TYPE_CHECKING:
+    from schedgap.formulations.backends.highs_lp import LpSolution
+    from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
+    from schedgap.instances.arrays import IntArray
+
+    Machines = list[tuple[int, IntArray]]
+
+# Rounds of pricing at a node: quick ones, and all of them where the value is above the cutoff; nodes of a search then.
+ROUNDS, MOST_ROUNDS, NODES = 3, 30, 50_000
+NEARLY_WHOLE = 0.8
+
+
+class _Stop(Exception):
+    """The deadline of a dive has passed."""
+
+
+class Depths(NamedTuple):
+    """How far a dive may step back: decisions from the root on, and contents left out at one of them."""
+
+    decisions: int
+    discrepancies: int
+
+
+class Dive:
+    """Dives from one relaxation; after a dive its master asks for everything again."""
+
+    def __init__(self, relaxation: Relaxation, deadline: float, cutoff: int) -> None:
+        self.relaxation, self.deadline, self.cutoff = relaxation, deadline, cutoff
+        self.instance, self.master = relaxation.program.instance, relaxation.master
+        self.nodes = 0
+
+    def run(self, depths: Depths) -> Machines:
+        """Return the machines of a solution cheaper than the cutoff, or none."""
+        try:
+            return self._explore(self.relaxation.program.counts.copy(), [], frozenset(), 0, depths) or []
+        except _Stop:
+            return []
+        finally:
+            self.master.restrict(self.relaxation.program.counts)
+            self.master.relax_cuts(None)
+
+    def _explore(
+        self, left: IntArray, fixed: Machines, tabu: frozenset[int], depth: int, depths: Depths
+    ) -> Machines | None:
+        while True:
+            found = self._solve(left, fixed)
+            if found is None:
+                return None
+            chosen = self._chosen(found, left, tabu)
+            if not chosen:
+                return None
+            rest, machines = left.copy(), list(fixed)
+            for p, times in chosen:
+                k, content = self.master.machine(p)
+                rest -= times * content
+                machines += [(k, content)] * times
+            if not rest.any():
+                return machines if self._cost(machines) < self.cutoff else None
+            solution = self._explore(rest, machines, tabu, depth + 1, depths)
+            if solution is not None or depth >= depths.decisions:
+                return solution
+            tabu |= {chosen[0][0]}
+            if len(tabu) > depths.discrepancies:
+                return None
+
+    def _cost(self, machines: Machines) -> int:
+        return sum(int(self.instance.price[k]) for k, _ in machines)
+
+    def _solve(self, left: IntArray, fixed: Machines) -> LpSolution | None:
+        """Solve the restricted master for what is left, with a few rounds of quick pricing; None above the cutoff."""
+        self.nodes += 1
+        master, num = self.master, left.shape[0]
+        master.restrict(left)
+        parts = [sum(int(c @ cut.numerators) // cut.divisor for _, c in fixed) for cut in master.cuts]
+        master.relax_cuts(np.array(parts, np.float64))
+        spent = self._cost(fixed)
+        for turn in range(MOST_ROUNDS):
+            left_s = self.deadline - time.perf_counter()
+            found = master.solve(left_s) if left_s > 0 else None
+            if found is None:
+                raise _Stop
+            is_above = rounded_up(found.objective, self.relaxation.step) + spent >= self.cutoff
+            if turn >= ROUNDS and not is_above:
+                return found
+            values = class_values(self.instance, found.row_duals[:num])
+            penalties = self.relaxation.penalties_near(found.row_duals[num:])
+            machines = self.relaxation.pricing.packing(values, penalties, left)
+            if machines and spent + self._cost(machines) < self.cutoff:
+                self.relaxation.take(fixed + machines)
+            if turn >= ROUNDS or not master.add(self.relaxation.improving(machines, found.row_duals)):
+                if not is_above:
+                    return found
+                priced = self.relaxation.pricing.best(values, penalties, self.instance.price * NANO, NODES, left)
+                new = self.relaxation.improving(priced.contents + machines, found.row_duals)
+                if not master.add(new):
+                    return None
+        return None
+
+    def _chosen(self, found: LpSolution, left: IntArray, tabu: frozenset[int]) -> list[tuple[int, int]]:
+        """Choose contents and how many machines of each, all within what is left; at least one if any fits."""
+        left = left.copy()
+        chosen: list[tuple[int, int]] = []
+        order = np.argsort(-found.x, kind="stable")
+        for p in order[found.x[order] > 1e-6].tolist():
+            value = float(found.x[p])
+            if p in tabu:
+                continue
+            if chosen and value < NEARLY_WHOLE:
+                break
+            content = self.master.machine(p)[1]
+            used = content > 0
+            room = int((left[used] // content[used]).min())
+            times = min(room, int(value + 1 - NEARLY_WHOLE) or (0 if chosen else 1))
+            if times:
+                chosen.append((p, times))
+                left -= times * content
+        return chosen

@@ -1,0 +1,254 @@
+"""The most valuable content of one machine, with cuts and with pairs of items that may not meet; exactly.
+
+A depth-first search over contents. Every node has its own list of candidates: what still fits and meets no rival. Its bound is
+the fractional knapsack over that list, at whole prices of the resources that are tuned for what is left of the machine (weak
+Lagrangian duality: any prices are valid), and the number of items that can still come times the dearest of them, which is
+what stops the search where machines hold few items. Penalties of cuts only lower values, so bounds leave them out. All
+that decides is int64.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from schedgap.formulations.provisioning.branch_price.kernels_goods import arrange, tune
+from schedgap.instances.jit import inlined_kernel, kernel
+
+if TYPE_CHECKING:
+    from schedgap.formulations.provisioning.branch_price.kernels_goods import Goods, Stack
+    from schedgap.instances.arrays import FloatArray, IntArray
+
+# Lists of at least so many candidates get prices of their own, in so many rounds.
+TUNED, ROUNDS = 30, 10
+MANY, HUGE = 2**40, 2**62
+
+
+class Chosen(NamedTuple):
+    """left : (n,) copies that may still come, used : (n,), blocked : (n,) rivals chosen, parts : (Q,) numerators chosen.
+
+    least, second : (R,) work.
+    """
+
+    left: Any
+    used: Any
+    blocked: Any
+    parts: Any
+    least: Any
+    second: Any
+
+
+class Effort(NamedTuple):
+    """Nodes of a search: `most` of all, `content` once it has found something. rounds : of tuning prices at the root."""
+
+    most: int
+    content: int
+    rounds: int
+
+
+class Leaf(NamedTuple):
+    """What a list of candidates can still give: so many items at most, and the dearest value."""
+
+    copies: Any
+    value: Any
+
+
+@kernel
+def search_content(
+    goods: Goods,
+    capacity: IntArray,
+    allowed: IntArray,
+    target: int,
+    effort: Effort,
+    price: FloatArray,
+    stack: Stack,
+    best: IntArray,
+) -> tuple[int, int, int]:
+    """Find the content worth most above `target`. allowed : (n,) copies at most. best : (n,), out; all 0 for none.
+
+    price : (R,), in and out, where the tuning of prices starts. stack : of more depths than a content has items.
+
+    Returns the value of the best content or `target`, a proven upper bound on the value of any content (equal to it if the
+    search went to its end), and the nodes.
+    """
+    num, num_resources = goods.size.shape
+    chosen = Chosen(
+        allowed.copy(),
+        np.zeros(num, np.int64),
+        np.zeros(num, np.int64),
+        np.zeros(goods.divisor.shape[0], np.int64),
+        np.zeros(num_resources, np.int64),
+        np.zeros(num_resources, np.int64),
+    )
+    bits = min(30, 61 - _bits(goods.value.max()))
+    best[:] = 0
+    top, nodes, depth = target, 0, 0
+    stack.rest[0], stack.price[0], stack.gained[0], stack.number[0], stack.position[0] = capacity, price, 0, 0, 0
+    _list_root(goods, stack, chosen)
+    tune(goods, stack, 0, chosen.left, effort.rounds)
+    price[:] = stack.price[0]
+    arrange(goods, stack, 0, bits)
+    root = _bound(goods, stack, 0, chosen.left, HUGE)
+    while True:
+        if _bound(goods, stack, depth, chosen.left, top) <= top:
+            if depth == 0:
+                return top, top, nodes
+            depth -= 1
+            _put_back(goods, stack, chosen, depth)
+            continue
+        nodes += 1
+        if nodes > effort.most or (nodes > effort.content and top > target):
+            return top, max(top, root), nodes
+        _take(goods, stack, chosen, depth)
+        if stack.gained[depth + 1] > top:
+            top = stack.gained[depth + 1]
+            best[:] = chosen.used
+        leaf = _list_next(goods, stack, chosen, depth)
+        if leaf.copies <= 1:
+            top = _last(goods, stack, chosen, depth + 1, top, best)
+        if leaf.copies <= 1 or leaf.copies * leaf.value <= top - stack.gained[depth + 1]:
+            _put_back(goods, stack, chosen, depth)
+            continue
+        depth += 1
+        is_long = num_resources > 1 and stack.number[depth] >= TUNED
+        if is_long and _bound(goods, stack, depth, chosen.left, top) > top:
+            tune(goods, stack, depth, chosen.left, ROUNDS)
+            arrange(goods, stack, depth, bits)
+
+
+@inlined_kernel
+def _bits(value: int) -> int:
+    bits = 0
+    while value > 0:
+        value >>= 1
+        bits += 1
+    return bits
+
+
+@inlined_kernel
+def _list_root(goods: Goods, stack: Stack, chosen: Chosen) -> None:
+    for q in range(goods.value.shape[0]):
+        i = goods.order[q]
+        fits = chosen.left[i] > 0 and goods.value[i] > 0
+        for r in range(goods.size.shape[1]):
+            fits = fits and goods.size[i, r] <= stack.rest[0, r]
+        if fits:
+            stack.cand[0, stack.number[0]] = i
+            stack.number[0] += 1
+
+
+@inlined_kernel
+def _bound(goods: Goods, stack: Stack, depth: int, left: IntArray, enough: int) -> int:
+    """Return the fractional knapsack over the candidates from the position on, or a value above `enough` if it is that."""
+    bound: int = stack.gained[depth]
+    if stack.position[depth] >= stack.number[depth]:
+        return bound
+    room = stack.room[depth]
+    if goods.table.shape[0] > 0:
+        first = goods.rank[stack.cand[depth, stack.position[depth]]]
+        within: int = bound + goods.table[first, stack.rest[depth, 0]]
+        if within <= enough:
+            return within
+    for q in range(stack.position[depth], stack.number[depth]):
+        i, weight = stack.cand[depth, q], stack.weight[depth, q]
+        if weight * left[i] > room:
+            bound += goods.value[i] * room // weight + 1
+            return bound
+        room -= weight * left[i]
+        bound += goods.value[i] * left[i]
+        if bound > enough:
+            break
+    return bound
+
+
+@inlined_kernel
+def _take(goods: Goods, stack: Stack, chosen: Chosen, depth: int) -> None:
+    """Choose the candidate at the position: what is left of the machine, and what the content is worth with it."""
+    i = stack.cand[depth, stack.position[depth]]
+    stack.item[depth] = i
+    chosen.left[i] -= 1
+    chosen.used[i] += 1
+    worth = stack.gained[depth] + goods.value[i]
+    for e in range(goods.rival_start[i], goods.rival_start[i + 1]):
+        chosen.blocked[goods.rival[e]] += 1
+    for e in range(goods.cut_start[i], goods.cut_start[i + 1]):
+        c = goods.cut[e]
+        before = chosen.parts[c] // goods.divisor[c]
+        chosen.parts[c] += goods.part[e]
+        worth -= (chosen.parts[c] // goods.divisor[c] - before) * goods.penalty[c]
+    stack.gained[depth + 1] = worth
+    for r in range(goods.size.shape[1]):
+        stack.rest[depth + 1, r] = stack.rest[depth, r] - goods.size[i, r]
+        stack.price[depth + 1, r] = stack.price[depth, r]
+    stack.room[depth + 1] = stack.room[depth] - stack.weight[depth, stack.position[depth]]
+    stack.position[depth + 1] = 0
+
+
+@inlined_kernel
+def _put_back(goods: Goods, stack: Stack, chosen: Chosen, depth: int) -> None:
+    """Undo the choice of a depth and go to its next candidate."""
+    i = stack.item[depth]
+    chosen.left[i] += 1
+    chosen.used[i] -= 1
+    for e in range(goods.rival_start[i], goods.rival_start[i + 1]):
+        chosen.blocked[goods.rival[e]] -= 1
+    for e in range(goods.cut_start[i], goods.cut_start[i + 1]):
+        chosen.parts[goods.cut[e]] -= goods.part[e]
+    stack.position[depth] += 1
+
+
+@inlined_kernel
+def _list_next(goods: Goods, stack: Stack, chosen: Chosen, depth: int) -> Leaf:
+    """List the candidates of the next depth: those from the position on that still fit, in the same order."""
+    num_resources = goods.size.shape[1]
+    number, value = 0, np.int64(0)
+    least, second = chosen.least, chosen.second
+    for r in range(num_resources):
+        least[r] = second[r] = MANY
+    for q in range(stack.position[depth], stack.number[depth]):
+        i = stack.cand[depth, q]
+        fits = chosen.left[i] > 0 and chosen.blocked[i] == 0
+        for r in range(num_resources):
+            if goods.size[i, r] > stack.rest[depth + 1, r]:
+                fits = False
+                break
+        if not fits:
+            continue
+        stack.cand[depth + 1, number], stack.weight[depth + 1, number] = i, stack.weight[depth, q]
+        number += 1
+        value = max(value, goods.value[i])
+        for r in range(num_resources):
+            size = goods.size[i, r]
+            if size < least[r]:
+                second[r] = least[r] if chosen.left[i] == 1 else size
+                least[r] = size
+            elif size < second[r]:
+                second[r] = size
+    stack.number[depth + 1] = number
+    copies = MANY if number > 0 else 0
+    for r in range(num_resources):
+        if number > 0 and second[r] > 0:
+            copies = min(copies, 1 + max(0, stack.rest[depth + 1, r] - least[r]) // second[r])
+    # `MANY` copies times a value would leave 64 bits; no content has more items than the stack has depths.
+    return Leaf(min(copies, stack.number.shape[0]), value)
+
+
+@inlined_kernel
+def _last(goods: Goods, stack: Stack, chosen: Chosen, depth: int, top: int, best: IntArray) -> int:
+    """Try each candidate as the last item of the content; return the best value."""
+    for q in range(stack.number[depth]):
+        i = stack.cand[depth, q]
+        worth = stack.gained[depth] + goods.value[i]
+        if worth <= top:
+            continue
+        for e in range(goods.cut_start[i], goods.cut_start[i + 1]):
+            c = goods.cut[e]
+            after = (chosen.parts[c] + goods.part[e]) // goods.divisor[c]
+            worth -= (after - chosen.parts[c] // goods.divisor[c]) * goods.penalty[c]
+        if worth > top:
+            top = worth
+            for j in range(best.shape[0]):
+                best[j] = chosen.used[j]
+            best[i] += 1
+    return top

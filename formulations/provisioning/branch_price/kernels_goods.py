@@ -1,0 +1,150 @@
+"""What a search for contents works on, and the whole prices of resources that its bounds come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from schedgap.instances.jit import kernel
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+
+
+class Goods(NamedTuple):
+    """What may be chosen: n items, E rivalries, Q cuts with W entries; all int64.
+
+    value : (n,). size : (n, R). order : (n,) in which items are listed at the root, rank : (n,) its inverse. table : (n + 1,
+    C + 1), of one resource: the most value of the items from a rank on that a rest of a machine holds; (0, 0) for none.
+    rival_start : (n + 1,), rival : (E,) items that may not meet. cut_start : (n + 1,), cut, part : (W,) the cuts of an item and
+    its numerators in them. divisor, penalty : (Q,): a content whose numerators of a cut sum to s is worth floor(s / divisor)
+    penalties less.
+    """
+
+    value: Any
+    size: Any
+    order: Any
+    rank: Any
+    table: Any
+    rival_start: Any
+    rival: Any
+    cut_start: Any
+    cut: Any
+    part: Any
+    divisor: Any
+    penalty: Any
+
+
+class Stack(NamedTuple):
+    """The path from the root, by depth D. rest : (D, R). gained, number, position, room, item : (D,). cand, weight : (D, n).
+
+    price : (D, R) float64. room : what is left of the machine at the depth's whole prices, weight : what a candidate takes.
+    """
+
+    rest: Any
+    gained: Any
+    number: Any
+    position: Any
+    room: Any
+    item: Any
+    cand: Any
+    weight: Any
+    price: Any
+
+
+def new_stack(depths: int, num: int, num_resources: int) -> Stack:
+    """Return the work arrays for contents of fewer than `depths` items."""
+    cand, weight = np.zeros((depths, num), np.int64), np.zeros((depths, num), np.int64)
+    rest, price = np.zeros((depths, num_resources), np.int64), np.zeros((depths, num_resources))
+    gained, number, position, room, item = (np.zeros(depths, np.int64) for _ in range(5))
+    return Stack(rest, gained, number, position, room, item, cand, weight, price)
+
+
+@kernel
+def fill_values(goods: Goods, allowed: IntArray) -> None:
+    """Fill the table of the goods, for one resource. O(n C) for items of which one is allowed."""
+    table = goods.table
+    num, cells = table.shape[0] - 1, table.shape[1]
+    table[num] = 0
+    for q in range(num - 1, -1, -1):
+        i = goods.order[q]
+        value, size = goods.value[i], goods.size[i, 0]
+        if size == 0:
+            table[q] = table[q + 1] + allowed[i] * value
+            continue
+        for room in range(cells):
+            table[q, room] = table[q + 1, room]
+            for copies in range(1, min(allowed[i], room // size) + 1):
+                table[q, room] = max(table[q, room], table[q + 1, room - copies * size] + copies * value)
+
+
+@kernel
+def arrange(goods: Goods, stack: Stack, depth: int, bits: int) -> None:
+    """Make the depth's prices whole, so that the rest of the machine is worth at most 2^bits, and sort its candidates by them."""
+    num, num_resources = stack.number[depth], goods.size.shape[1]
+    total = 0.0
+    for r in range(num_resources):
+        total += stack.price[depth, r] * stack.rest[depth, r]
+    whole = np.zeros(num_resources, np.int64)
+    room = np.int64(0)
+    for r in range(num_resources):
+        share = stack.price[depth, r] / total if total > 0 else 0.0
+        if num_resources == 1:
+            share = 1.0 / max(stack.rest[depth, r], 1)
+        # A resource of which nothing is left has any price: no candidate takes of it.
+        whole[r] = np.int64(share * 2.0**bits) if stack.rest[depth, r] > 0 else 0
+        room += whole[r] * stack.rest[depth, r]
+    key = np.empty(num, np.float64)
+    weight = np.zeros(num, np.int64)
+    for q in range(num):
+        i = stack.cand[depth, q]
+        for r in range(num_resources):
+            weight[q] += whole[r] * goods.size[i, r]
+        key[q] = -goods.value[i] / max(weight[q], 0.5)
+    stack.room[depth] = room
+    if num_resources == 1:
+        # In the order of the table already.
+        stack.weight[depth, :num] = weight
+        return
+    order = np.argsort(key, kind="mergesort")
+    cand = stack.cand[depth, :num].copy()
+    for q in range(num):
+        stack.cand[depth, q], stack.weight[depth, q] = cand[order[q]], weight[order[q]]
+
+
+@kernel
+def tune(goods: Goods, stack: Stack, depth: int, left: IntArray, rounds: int) -> None:
+    """Lower price @ rest + sum over the candidates of left max(0, value - price @ size), by subgradient steps from the best."""
+    num_resources, rest, price = goods.size.shape[1], stack.rest[depth], stack.price[depth]
+    curr, slope = price.copy(), np.empty(num_resources)
+    least, step = np.inf, 0.0
+    for t in range(rounds):
+        total = 0.0
+        for r in range(num_resources):
+            total += curr[r] * rest[r]
+            slope[r] = 1.0
+        for q in range(stack.number[depth]):
+            i = stack.cand[depth, q]
+            surplus = float(goods.value[i])
+            for r in range(num_resources):
+                surplus -= curr[r] * goods.size[i, r]
+            if surplus > 0:
+                total += left[i] * surplus
+                for r in range(num_resources):
+                    slope[r] -= left[i] * goods.size[i, r] / max(rest[r], 1)
+        if t == 0:
+            step = 0.3 * total
+        if total < least:
+            least = total
+            price[:] = curr
+        norm = 0.0
+        for r in range(num_resources):
+            if curr[r] <= 0 and slope[r] > 0:
+                slope[r] = 0.0
+            norm += slope[r] * slope[r]
+        if norm <= 0:
+            break
+        step *= 0.85
+        for r in range(num_resources):
+            curr[r] = max(0.0, curr[r] - step * slope[r] / np.sqrt(norm) / max(rest[r], 1))

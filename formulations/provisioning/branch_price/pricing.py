@@ -1,0 +1,173 @@
+"""Pricing of a node's program: the most valuable content of each machine type, and whole packings one machine at a time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from schedgap.formulations.provisioning.branch_price.kernels_content import Effort, search_content
+from schedgap.formulations.provisioning.branch_price.kernels_goods import Goods, fill_values, new_stack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.formulations.provisioning.branch_price.program import Program
+    from schedgap.instances.arrays import IntArray
+
+# Of the search for a content that proves a bound, and of the one for a machine of a packing: rounds of tuning, and nodes.
+ROUNDS, CONTENT_NODES = 60, 20_000
+# Nodes a second until so many nodes have been timed.
+FIRST_RATE, MEASURED_NODES = 500_000.0, 20_000
+PACKING = Effort(200, 200, 6)
+# Cells of the value table of one resource.
+MAX_CELLS = 8_000_000
+
+
+class Cut(NamedTuple):
+    """A Chvatal-Gomory cut of rank 1: sum_p floor(numerators @ content[p] / divisor) x[p] <= `most`.
+
+    numerators : (n,) int64, of the items of a program.
+    """
+
+    numerators: IntArray
+    divisor: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Priced:
+    """upper : (K,) int64, proven: no content is worth more. contents : (type, (n,) int64) pairs. is_complete : all searched."""
+
+    upper: IntArray
+    contents: list[tuple[int, IntArray]]
+    is_complete: bool
+
+
+class Pricing:
+    """Prices the contents of a program's machine types at changing values of its items."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        instance = program.instance
+        num, num_resources = program.num_items, program.capacity.shape[1]
+        self.rivals = _rows(num, [pair for a, b in program.rivals for pair in ((a, b), (b, a))])
+        self.size = [np.ascontiguousarray(program.demand[f]) for f in instance.type2family]
+        self.allowed = np.stack([self._most(k) for k in range(instance.num_types)])
+        self.price = np.zeros((instance.num_types, num_resources))
+        self.stack = new_stack(self._depths(), num, num_resources)
+        shape = num + 1, int(program.capacity.max()) + 1
+        has_table = num_resources == 1 and shape[0] * shape[1] <= MAX_CELLS
+        self.table = np.zeros(shape if has_table else (0, 0), np.int64)
+        self.respect(())
+        self.nodes_a_second = FIRST_RATE
+
+    def respect(self, cuts: Sequence[Cut]) -> None:
+        """Take these cuts into account from now on."""
+        entries = [(int(i), c) for c, cut in enumerate(cuts) for i in np.flatnonzero(cut.numerators)]
+        start, which = _rows(self.program.num_items, entries)
+        item = np.repeat(np.arange(self.program.num_items), np.diff(start))
+        part = np.array([cuts[c].numerators[i] for i, c in zip(item, which, strict=True)], np.int64)
+        self.cuts = start, which, part, np.array([cut.divisor for cut in cuts], np.int64)
+
+    def best(
+        self,
+        values: IntArray,
+        penalties: IntArray,
+        target: IntArray,
+        node_limit: int,
+        left: IntArray | None = None,
+    ) -> Priced:
+        """Search every type for a content worth more than its target (K,).
+
+        values : (n,) int64, of one of each item. penalties : (Q,) int64, of the cuts. left : (n,) of each item at most, or None.
+        """
+        num_types, before, searched = self.program.instance.num_types, time.perf_counter(), 0
+        upper, contents, is_complete = np.zeros(num_types, np.int64), [], True
+        for k in range(num_types):
+            goods = self._goods(k, values, penalties)
+            effort = Effort(node_limit, min(node_limit, CONTENT_NODES), ROUNDS)
+            content, upper[k], nodes = self._search(k, goods, int(target[k]), effort, left)
+            searched += nodes
+            is_complete = is_complete and not _is_cut_short(nodes, effort, content)
+            if content.any():
+                contents.append((k, content))
+        if searched > MEASURED_NODES:
+            self.nodes_a_second = searched / num_types / (time.perf_counter() - before)
+        return Priced(upper, contents, is_complete)
+
+    def packing(
+        self, values: IntArray, penalties: IntArray, left: IntArray | None = None
+    ) -> list[tuple[int, IntArray]]:
+        """Pack what is left, (n,) or everything, machine by machine: each the type and content of most value for its price."""
+        instance = self.program.instance
+        left = self.program.counts.copy() if left is None else left.copy()
+        goods = [self._goods(k, np.maximum(values, 1), penalties) for k in range(instance.num_types)]
+        machines: list[tuple[int, IntArray]] = []
+        while left.any():
+            best, least = None, np.inf
+            for k in range(instance.num_types):
+                content, _, _ = self._search(k, goods[k], 0, PACKING, left)
+                worth = float(goods[k].value @ content)
+                if worth > 0 and instance.price[k] / worth < least:
+                    best, least = (k, content), instance.price[k] / worth
+            if best is None:
+                return []
+            times = int((left[best[1] > 0] // best[1][best[1] > 0]).min())
+            machines += [best] * times
+            left -= times * best[1]
+        return machines
+
+    def _search(
+        self, k: int, goods: Goods, target: int, effort: Effort, left: IntArray | None
+    ) -> tuple[IntArray, int, int]:
+        allowed = self.allowed[k] if left is None else np.minimum(self.allowed[k], left)
+        best, capacity = np.zeros(allowed.shape[0], np.int64), self.program.capacity[k]
+        if not self.price[k].any():
+            self.price[k] = 0.1 * (goods.value @ allowed) / max(1, int(capacity.sum()))
+        _, upper, nodes = search_content(goods, capacity, allowed, target, effort, self.price[k], self.stack, best)
+        return best, upper, nodes
+
+    def _goods(self, k: int, values: IntArray, penalties: IntArray) -> Goods:
+        size = self.size[k]
+        order = np.arange(values.shape[0])
+        if size.shape[1] == 1:
+            order = np.argsort(-values / np.maximum(size[:, 0], 0.5), kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.shape[0])
+        goods = Goods(values, size, order, rank, self.table, *self.rivals, *self.cuts, penalties)
+        if self.table.size:
+            fill_values(goods, self.allowed[k])
+        return goods
+
+    def _most(self, k: int) -> IntArray:
+        """(n,) int64: how many of each item a machine of a type holds at most."""
+        program, capacity = self.program, self.program.capacity[k]
+        size = self.size[k]
+        copies = np.where(size > 0, capacity // np.maximum(size, 1), program.counts[:, None]).min(axis=1)
+        most: IntArray = np.where(program.fits[k], np.minimum(copies, program.counts), 0)
+        return most
+
+    def _depths(self) -> int:
+        """Return one more than the most items that a machine holds, and another."""
+        most = 0
+        for k, capacity in enumerate(self.program.capacity):
+            inside = self.allowed[k] > 0
+            size = self.size[k][inside]
+            # Each item takes at least the least positive demand of some resource.
+            least = np.where(size > 0, size, np.iinfo(np.int64).max).min(axis=0, initial=np.iinfo(np.int64).max)
+            free = int(self.allowed[k][inside][(size == 0).all(axis=1)].sum())
+            most = max(most, min(int(self.allowed[k].sum()), int((capacity // least).sum()) + free))
+        return most + 2
+
+
+def _is_cut_short(nodes: int, effort: Effort, content: IntArray) -> bool:
+    return bool(nodes > effort.most or (nodes > effort.content and content.any()))
+
+
+def _rows(num: int, pairs: list[tuple[int, int]]) -> tuple[IntArray, IntArray]:
+    """Return the second numbers of pairs, ordered by the first, and where those of each first number start, (num + 1,)."""
+    array = np.array(sorted(pairs), np.int64).reshape(-1, 2)
+    return np.searchsorted(array[:, 0], np.arange(num + 1)).astype(np.int64), np.ascontiguousarray(array[:, 1])

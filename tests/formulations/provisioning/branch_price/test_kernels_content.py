@@ -1,0 +1,93 @@
+"""The search against trying all contents."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from schedgap.formulations.provisioning.branch_price.kernels_content import Effort, search_content
+from schedgap.formulations.provisioning.branch_price.kernels_goods import Goods, fill_values, new_stack
+
+ALL = Effort(10**9, 10**9, 20)
+
+
+def drawn(seed, num_resources, *, is_hard):
+    """Return goods with rivals and cuts where they are hard, capacity and allowed copies."""
+    rng = np.random.default_rng(seed)
+    num = 7
+    value, size = rng.integers(0, 100, num), rng.integers(0, 9, (num, num_resources))
+    size[(size == 0).all(axis=1), 0] = 1
+    pairs = [(0, 1), (2, 5)] if is_hard else []
+    rivals = sorted([*pairs, *((b, a) for a, b in pairs)])
+    cuts = [((0, 2, 3), 40), ((1, 3, 4), 25), ((2, 3, 6), 60)] if is_hard else []
+    entries = sorted((i, c) for c, (items, _) in enumerate(cuts) for i in items)
+    order = np.argsort(-value / np.maximum(size[:, 0], 0.5), kind="stable")
+    has_table = num_resources == 1
+    goods = Goods(
+        value,
+        size,
+        order,
+        np.argsort(order),
+        np.zeros((num + 1, 16) if has_table else (0, 0), np.int64),
+        np.searchsorted([a for a, _ in rivals], np.arange(num + 1)),
+        np.array([b for _, b in rivals], np.int64),
+        np.searchsorted([i for i, _ in entries], np.arange(num + 1)),
+        np.array([c for _, c in entries], np.int64),
+        np.ones(len(entries), np.int64),
+        np.full(len(cuts), 2),
+        np.array([penalty for _, penalty in cuts], np.int64),
+    )
+    allowed = np.ones(num, np.int64) if is_hard else rng.integers(0, 4, num)
+    if has_table:
+        fill_values(goods, allowed)
+    return goods, np.full(num_resources, 15), allowed, pairs, cuts
+
+
+def worths(goods, capacity, allowed, pairs, cuts):
+    """Yield the value of each content that fits."""
+    for content in itertools.product(*(range(int(n) + 1) for n in allowed)):
+        content = np.array(content)
+        meets = any(content[a] and content[b] for a, b in pairs)
+        if (content @ goods.size <= capacity).all() and not meets:
+            penalty = sum(price * (content[list(items)].sum() // 2) for items, price in cuts)
+            yield int(goods.value @ content - penalty), content
+
+
+def searched(goods, capacity, allowed, target, effort=ALL):
+    best = np.zeros(goods.value.shape[0], np.int64)
+    stack = new_stack(int(allowed.sum()) + 2, goods.value.shape[0], goods.size.shape[1])
+    price = np.full(goods.size.shape[1], 1.0)
+    return *search_content(goods, capacity, allowed, target, effort, price, stack, best), best
+
+
+@pytest.mark.parametrize("is_hard", [False, True])
+@pytest.mark.parametrize("num_resources", [1, 2, 4])
+@pytest.mark.parametrize("seed", range(12))
+def test_finds_what_trying_all_contents_finds(seed, num_resources, is_hard):
+    goods, capacity, allowed, pairs, cuts = drawn(seed, num_resources, is_hard=is_hard)
+    most = max(worth for worth, _ in worths(goods, capacity, allowed, pairs, cuts))
+    top, upper, _, best = searched(goods, capacity, allowed, 0)
+    assert top == upper == most
+    penalty = sum(price * (best[list(items)].sum() // 2) for items, price in cuts)
+    assert int(goods.value @ best) - penalty == most or most == 0
+    assert (best @ goods.size <= capacity).all()
+    assert (best <= allowed).all()
+    assert not any(best[a] and best[b] for a, b in pairs)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_finds_nothing_at_a_target_that_no_content_passes(seed):
+    goods, capacity, allowed, pairs, cuts = drawn(seed, 2, is_hard=True)
+    most = max(worth for worth, _ in worths(goods, capacity, allowed, pairs, cuts))
+    top, upper, _, best = searched(goods, capacity, allowed, most)
+    assert (top, upper, int(best.sum())) == (most, most, 0)
+    assert searched(goods, capacity, allowed, most - 1)[0] == most
+
+
+@pytest.mark.parametrize("most", [0, 1, 3, 10])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_search_cut_short_still_bounds(seed, most):
+    goods, capacity, allowed, pairs, cuts = drawn(seed, 3, is_hard=False)
+    best = max(worth for worth, _ in worths(goods, capacity, allowed, pairs, cuts))
+    top, upper, _, _ = searched(goods, capacity, allowed, 0, Effort(most, most, 20))
+    assert top <= best <= upper

@@ -1,0 +1,77 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from schedgap.formulations.provisioning.branch_price.kernels_goods import Goods, arrange, fill_values, new_stack, tune
+
+NONE = np.zeros(0, np.int64)
+
+
+def goods_of(value, size, table=None):
+    num = len(value)
+    order = np.argsort(-np.asarray(value) / np.maximum(np.asarray(size)[:, 0], 0.5), kind="stable")
+    table = np.zeros((0, 0), np.int64) if table is None else table
+    starts = np.zeros(num + 1, np.int64)
+    return Goods(
+        np.asarray(value),
+        np.asarray(size),
+        order,
+        np.argsort(order),
+        table,
+        starts,
+        NONE,
+        starts,
+        NONE,
+        NONE,
+        NONE,
+        NONE,
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_table_holds_the_most_of_the_items_from_a_rank_on(seed):
+    rng = np.random.default_rng(seed)
+    allowed = rng.integers(0, 3, 5)
+    goods = goods_of(rng.integers(0, 50, 5), rng.integers(0, 6, (5, 1)), np.zeros((6, 11), np.int64))
+    fill_values(goods, allowed)
+    for first, room in itertools.product(range(6), range(11)):
+        items = goods.order[first:]
+        contents = itertools.product(*(range(int(allowed[i]) + 1) for i in items))
+        worths = [
+            sum(n * goods.value[i] for n, i in zip(content, items, strict=True))
+            for content in contents
+            if sum(n * goods.size[i, 0] for n, i in zip(content, items, strict=True)) <= room
+        ]
+        assert goods.table[first, room] == max(worths)
+
+
+@pytest.fixture
+def stack():
+    """A stack with all of four items as candidates for a machine of 10 and 10."""
+    stack = new_stack(5, 4, 2)
+    stack.number[0], stack.cand[0], stack.rest[0] = 4, np.arange(4), 10
+    stack.price[0] = 1.0
+    return stack
+
+
+def relaxed(goods, price, rest):
+    """What the prices bound a content by."""
+    return price @ rest + np.maximum(goods.value - goods.size @ price, 0).sum()
+
+
+def test_tuned_prices_bound_better(stack):
+    goods = goods_of([60, 50, 40, 30], [[6, 1], [5, 2], [1, 6], [2, 5]])
+    before = relaxed(goods, stack.price[0], stack.rest[0])
+    tune(goods, stack, 0, np.ones(4, np.int64), 40)
+    after = relaxed(goods, stack.price[0], stack.rest[0])
+    # The linear relaxation by hand: all of the first and third, and most of the others.
+    assert 120 <= after < before
+
+
+def test_candidates_are_sorted_by_value_for_weight(stack):
+    goods = goods_of([10, 40, 20, 30], [[5, 5], [5, 5], [5, 5], [5, 5]])
+    arrange(goods, stack, 0, 20)
+    assert stack.cand[0].tolist() == [1, 3, 2, 0]
+    assert len(set(stack.weight[0].tolist())) == 1
+    assert 0 < stack.weight[0, 0] * 2 <= stack.room[0] <= 2**20

@@ -1,0 +1,30 @@
+import numpy as np
+
+from schedgap.formulations.provisioning.branch_price.program import Program
+
+
+def test_a_task_is_an_item_and_demands_have_no_common_divisor(bins):
+    program = Program.of_classes(bins([10, 7], [[4, 2], [6, 4]], [2, 1]))
+    assert program.capacity.tolist() == [[5, 3]]
+    assert program.demand[0].tolist() == [[2, 1], [3, 2]]
+    single = program.expanded([0, 1, 2])
+    assert single.counts.tolist() == [1, 1, 1]
+    assert single.tasks == ((0,), (1,), (2,))
+    assert single.content.tolist() == [[1, 0], [1, 0], [0, 1]]
+
+
+def test_tasks_together_are_one_item_in_the_place_of_the_first(bins):
+    program = Program.of_classes(bins([10], [3, 4, 5, 6])).expanded(range(4))
+    joined = program.apart(0, 1).apart(1, 3).together(2, 0)
+    assert joined.tasks == ((0, 2), (1,), (3,))
+    assert joined.demand[0, :, 0].tolist() == [8, 4, 6]
+    assert joined.rivals == {(0, 1), (1, 2)}
+    assert joined.fits.all()
+    assert joined.content.tolist() == [[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]
+
+
+def test_what_does_not_fit_is_impossible(bins):
+    program = Program.of_classes(bins([10], [7, 4])).expanded(range(2))
+    assert program.is_possible
+    assert not program.together(0, 1).is_possible
+    assert np.array_equal(program.apart(1, 0).apart(0, 1).fits, program.fits)
