@@ -25,6 +25,7 @@ from schedgap.bench.statistics.tables import (
     table_lines,
     terminal_width,
     verified_note,
+    without_solution,
 )
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method_text import method_label
@@ -103,7 +104,7 @@ def show_gap(result: GapResult, unit: str) -> None:
     content = result.to_json()
     show_table(*result.table())
     bound, objective = number(content["bound"]), number(content["best_objective"])
-    say(f"best proven bound {bound}, best verified solution {objective} {unit}")
+    say(f"best proven bound {bound}, best verified solution {objective} {unit}", *without_solution(result.records))
     if result.audit is not None:
         say(result.audit.line())
 

@@ -177,7 +177,7 @@ def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tupl
     if solution is None:
         if claimed in (Status.OPTIMAL, Status.FEASIBLE):
             return refused(f"it claims to be '{claimed}' and returns no solution")
-        reason = said.details.get("reason") if claimed == Status.UNSUPPORTED else None
+        reason = said.details.get("reason")
         shown = None if reason is None else str(reason)
         return dataclasses.replace(measurement, status=Status(claimed), bound=bound, reason=shown), None
     try:

@@ -105,6 +105,15 @@ def failures(records: Iterable[Record]) -> list[str]:
     ]
 
 
+def without_solution(records: Iterable[Record]) -> list[str]:
+    """Return a line for each run that did not fail and still has no solution, if it gave a reason."""
+    return [
+        f"{record.run.label}: {record.status}: {short(record.measurement.reason, SHOWN_REASON)}"
+        for record in records
+        if record.status not in FAILED and record.measurement.objective is None and record.measurement.reason
+    ]
+
+
 def short(reason: str, most: int) -> str:
     """Return a reason in one line of at most so many characters, which moves no cursor."""
     line = _harmless(" ".join(reason.split()))

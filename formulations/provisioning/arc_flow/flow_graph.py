@@ -35,7 +35,7 @@ ARCS_PER_STATE = 4
 MAX_SUMS = 50_000_000
 MAX_KEY = 2**61
 # Expanding and merging take about a microsecond a state.
-STATES_PER_SECOND = 500_000
+GROWTH, STATES_PER_SECOND = 8, 500_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,14 +141,16 @@ def _build(instance: ProvisioningInstance, families: list[int], deadline: float,
     states = FIRST_STATES
     while True:
         left = deadline - time.perf_counter()
-        if left <= 0 or states > max(FIRST_STATES, left * STATES_PER_SECOND):
+        if left <= 0:
             return "there is no time to build the flow graph"
+        if states > max(FIRST_STATES, left * STATES_PER_SECOND):
+            return f"the flow graph has more than {states // GROWTH} states, and {left:.0f} s are too short for {states}"
         built = _expand_and_merge(needs, most, stride, offset, sums, keys, min(states, max_states))
         if built is not None:
             break
         if states >= max_states:
             return f"the flow graph has more than {max_states} states or {ARCS_PER_STATE * max_states} arcs"
-        states *= 8
+        states *= GROWTH
     node_layer, node_ptr, head, state2node, num_states = built
     root = state2node[root_state.reshape(-1)].astype(np.int64)
     return FlowGraph(types, root, classes, free, node_layer, node_ptr, head, num_states)

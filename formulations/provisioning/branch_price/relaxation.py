@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SMOOTHING = 0.8
 FIRST_NODES, LAST_NODES = 2_000, 2_000_000_000
+# Of the nodes that the time left is enough for, at the rate of the last search.
+SPARE = 0.5
 
 
 class Relaxation:
@@ -96,7 +98,8 @@ class Relaxation:
                 trial = smoothing * self.centre + (1 - smoothing) * duals
                 values = class_values(self.program.instance, trial[:num])
                 penalties = self.penalties_near(trial[num:])
-                within = max(FIRST_NODES, int(self.pricing.nodes_a_second * (deadline - time.perf_counter())))
+                left_s = deadline - time.perf_counter()
+                within = max(FIRST_NODES, int(SPARE * self.pricing.nodes_a_second * left_s))
                 better, contents, is_complete = self._prove(values, penalties, min(nodes, within), min(goal, cutoff))
                 if self.bound >= goal:
                     break

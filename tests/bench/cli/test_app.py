@@ -68,6 +68,12 @@ def test_gap_table_and_solutions(instance_file, schedgap, hostile, tmp_path):
     assert "give a new directory" in err
 
 
+def test_gap_says_why_there_is_no_solution(instance_file, schedgap, hostile):
+    code, out, err = schedgap("gap", instance_file, "-m", "x-honest", "-m", "x-unsupported", "--plugin", hostile)
+    assert code == 0
+    assert "x-unsupported: unsupported: it never does" in out + err
+
+
 def test_verify_refuses_what_is_infeasible(instance_file, schedgap, hostile, tmp_path):
     folder = tmp_path / "solutions"
     schedgap("gap", instance_file, "-m", "x-honest", "--bound", "x-honest", "--plugin", hostile, "--solutions", folder)

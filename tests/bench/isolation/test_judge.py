@@ -79,6 +79,7 @@ def test_reasons(weigh):
     assert weigh(bound=11)[0].reason == "its bound 11 is above the objective 10 of its own verified solution"
     assert weigh("optimal", bound=9)[0].reason == "it claims to be optimal, its bound 9 does not prove that"
     assert weigh("unsupported", solution=None, details={"reason": "too odd"})[0].reason == "too odd"
+    assert weigh("no_solution", solution=None, details={"reason": "too large"})[0].reason == "too large"
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,13 @@ def test_a_type_that_holds_nothing_starts_at_the_end():
     assert graph.free.tolist() == []
 
 
+def test_too_little_time_says_how_much_is_needed(monkeypatch):
+    monkeypatch.setattr("schedgap.formulations.provisioning.arc_flow.flow_graph.FIRST_STATES", 2)
+    monkeypatch.setattr("schedgap.formulations.provisioning.arc_flow.flow_graph.STATES_PER_SECOND", 0)
+    said = build_flow_graphs(one_family(), deadline=time.perf_counter() + 99)
+    assert said == "the flow graph has more than 2 states, and 99 s are too short for 16"
+
+
 def test_too_large_says_why():
     instance = one_family()
     assert build_flow_graphs(instance, max_states=3) == "the flow graph has more than 3 states or 12 arcs"
