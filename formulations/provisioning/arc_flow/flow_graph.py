@@ -144,7 +144,9 @@ def _build(instance: ProvisioningInstance, families: list[int], deadline: float,
         if left <= 0:
             return "there is no time to build the flow graph"
         if states > max(FIRST_STATES, left * STATES_PER_SECOND):
-            return f"the flow graph has more than {states // GROWTH} states, and {left:.0f} s are too short for {states}"
+            return (
+                f"the flow graph has more than {states // GROWTH} states, and {left:.0f} s are too short for {states}"
+            )
         built = _expand_and_merge(needs, most, stride, offset, sums, keys, min(states, max_states))
         if built is not None:
             break

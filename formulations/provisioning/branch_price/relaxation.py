@@ -30,6 +30,8 @@ SMOOTHING = 0.8
 FIRST_NODES, LAST_NODES = 2_000, 2_000_000_000
 # Of the nodes that the time left is enough for, at the rate of the last search.
 SPARE = 0.5
+# Nodes of a search while a solved relaxation is polished.
+POLISHING_NODES = 50_000
 
 
 class Relaxation:
@@ -116,6 +118,24 @@ class Relaxation:
                 else:
                     self.is_converged = is_complete
                     return
+
+    def polish(self, deadline: float) -> None:
+        """Go on generating contents at the program's own duals while quick searches find any: for cuts and decisions.
+
+        A bound of the program rounded up may be proven long before its solution is near the relaxation's, in which cuts are
+        violated.
+        """
+        num = self.program.num_items
+        while time.perf_counter() < deadline:
+            found = self.master.solve(deadline - time.perf_counter())
+            if found is None:
+                return
+            self.found = found
+            values = class_values(self.program.instance, found.row_duals[:num])
+            penalties = self.penalties_near(found.row_duals[num:])
+            _, contents, _ = self._prove(values, penalties, POLISHING_NODES, None)
+            if not self.master.add(self.improving(contents + self.pack(values, penalties), found.row_duals)):
+                return
 
     def pack(self, values: IntArray, penalties: IntArray) -> list[tuple[int, IntArray]]:
         """Pack everything at these values; keep the packing if it is the cheapest. Returns its machines."""

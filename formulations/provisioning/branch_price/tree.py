@@ -72,6 +72,7 @@ class Tree:
         for _ in range(NODE_ROUNDS if node.depth else ROOT_ROUNDS):
             if relaxation.bound >= cutoff or not relaxation.is_converged:
                 break
+            relaxation.polish(deadline)
             cuts = violated_cuts(relaxation)
             if not cuts:
                 break
