@@ -47,6 +47,8 @@ LONGEST = (Depths(10, 2), Depths(5, 4), Depths(20, 3), Depths(10, 5))
 TURN_S = 5.0
 # Until when the relaxation at the root is solved, as a share of the time limit, and the dive that follows.
 STAGES = ((0.1, QUICK), (0.3, LONGER), (1.0, LONGER))
+# In the tree every task is a row of dense columns.
+MAX_TASKS = 1_500
 # Largest share of all time that dives in the tree take, and seconds of the longest one.
 DIVING_SHARE, DIVE_S = 0.4, 20.0
 
@@ -93,8 +95,11 @@ class BranchCutAndPrice(Search):
             if self.is_open and depths is not None:
                 self._dive(root, depths)
         self.shown = min(root.bound, self._cutoff()), leaf(root)
-        if self.is_open and root.is_converged:
+        if self.is_open and root.is_converged and self.instance.num_tasks <= MAX_TASKS:
             self._branch(root)
+        for depths in LONGEST:
+            if self.is_open and self.tree is None:
+                self._dive(root, depths, self.left_s)
 
     def _branch(self, root: Relaxation) -> None:
         program = root.program.expanded(self._task_numbers())

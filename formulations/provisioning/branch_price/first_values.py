@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from schedgap.formulations.provisioning.branch_price.program import Program
     from schedgap.instances.arrays import BoolArray, IntArray
 
-# Orders in which the greedy search for a clique looks at the items: by each resource, and by all of them together.
-MAX_ITEMS = 3_000
+# Pairs of items are looked at up to so many.
+MAX_ITEMS = 1_500
 
 
 def first_values(program: Program) -> IntArray:

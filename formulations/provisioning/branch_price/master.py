@@ -98,13 +98,6 @@ class Master:
         self.cuts += cuts
         self._build()
 
-    def keep(self, columns: IntArray) -> None:
-        """Forget all contents but some."""
-        self._contents = [self._contents[p] for p in columns]
-        self._types = [self._types[p] for p in columns]
-        self._known = {k.to_bytes(4, "little") + c.tobytes() for k, c in zip(self._types, self._contents, strict=True)}
-        self._build()
-
     def restrict(self, left: IntArray) -> None:
         """Ask only for `left` (n,) of each item, by contents that have at most so many."""
         for i in np.flatnonzero(left != self.left):
@@ -125,16 +118,6 @@ class Master:
         if found is None:
             return None
         return type(found)(found.objective, found.x[self.program.num_items :], found.row_duals)
-
-    def solve_integer(self, time_limit_s: float, cutoff: float, threads: int = 1) -> list[tuple[int, IntArray]]:
-        """Return the machines of the best solution of the known contents below `cutoff` dollars; none if there is none."""
-        if time_limit_s <= 0:
-            return []
-        found = self._lp.solve_integer(time_limit_s, cutoff=cutoff, threads=threads)
-        if found is None:
-            return []
-        slack, repeat = np.split(np.rint(found).astype(np.int64), [self.program.num_items])
-        return [] if slack.any() else [self.machine(int(p)) for p in np.repeat(np.arange(repeat.shape[0]), repeat)]
 
 
 def rounded_up(dollars: float, step: int) -> int:

@@ -22,7 +22,7 @@ ROUNDS, CONTENT_NODES = 60, 20_000
 # Nodes a second until so many nodes have been timed.
 FIRST_RATE, MEASURED_NODES = 500_000.0, 20_000
 PACKING = Effort(200, 200, 6)
-# Cells of the value table of one resource.
+# Cells of the value tables, of one resource for each type.
 MAX_CELLS = 8_000_000
 
 
@@ -59,8 +59,8 @@ class Pricing:
         self.price = np.zeros((instance.num_types, num_resources))
         self.stack = new_stack(self._depths(), num, num_resources)
         shape = num + 1, int(program.capacity.max()) + 1
-        has_table = num_resources == 1 and shape[0] * shape[1] <= MAX_CELLS
-        self.table = np.zeros(shape if has_table else (0, 0), np.int64)
+        has_table = num_resources == 1 and instance.num_types * shape[0] * shape[1] <= MAX_CELLS
+        self.tables = [np.zeros(shape if has_table else (0, 0), np.int64) for _ in range(instance.num_types)]
         self.respect(())
         self.nodes_a_second = FIRST_RATE
 
@@ -137,8 +137,8 @@ class Pricing:
             order = np.argsort(-values / np.maximum(size[:, 0], 0.5), kind="stable")
         rank = np.empty_like(order)
         rank[order] = np.arange(order.shape[0])
-        goods = Goods(values, size, order, rank, self.table, *self.rivals, *self.cuts, penalties)
-        if self.table.size:
+        goods = Goods(values, size, order, rank, self.tables[k], *self.rivals, *self.cuts, penalties)
+        if goods.table.size:
             fill_values(goods, self.allowed[k])
         return goods
 

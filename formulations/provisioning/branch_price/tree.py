@@ -65,7 +65,6 @@ class Tree:
         node = self.open[-1]
         self.nodes += 1
         relaxation = Relaxation(node.program, threads=self.threads)
-        relaxation.bound = 0
         relaxation.cut(node.cuts)
         relaxation.start(node.machines, node.values)
         relaxation.solve(deadline, cutoff)
