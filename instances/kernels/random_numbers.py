@@ -53,7 +53,8 @@ def xorshift_below(random: Any, bound: int) -> int:
     x ^= x >> np.uint64(7)
     x ^= x << np.uint64(17)
     random[0] = x
-    return int((x >> np.uint64(11)) % np.uint64(bound))
+    # Signed, as the difference of two draws may be below 0.
+    return int(np.int64((x >> np.uint64(11)) % np.uint64(bound)))
 
 
 @lean_kernel
