@@ -111,6 +111,22 @@ def arrange(goods: Goods, stack: Stack, depth: int, bits: int) -> None:
     cand = stack.cand[depth, :num].copy()
     for q in range(num):
         stack.cand[depth, q], stack.weight[depth, q] = cand[order[q]], weight[order[q]]
+    sort_by_worth(goods.value, stack.cand[depth, :num], stack.weight[depth, :num])
+
+
+@kernel
+def sort_by_worth(value: IntArray, item: IntArray, weight: IntArray) -> None:
+    """Sort items and their weights by falling value for weight, exactly; nothing weighs least. In place, nearly sorted before.
+
+    A bound by fractional knapsack holds in this order only, and floats do not tell close ratios apart. No product of a
+    value and a weight may leave 63 bits. O(n) for what is sorted, O(n^2) at most.
+    """
+    for q in range(1, item.shape[0]):
+        k = q
+        while k > 0 and value[item[k]] * weight[k - 1] > value[item[k - 1]] * weight[k]:
+            item[k - 1], item[k] = item[k], item[k - 1]
+            weight[k - 1], weight[k] = weight[k], weight[k - 1]
+            k -= 1
 
 
 @kernel

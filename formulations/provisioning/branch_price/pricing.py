@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.formulations.provisioning.branch_price.kernels_content import Effort, search_content
-from schedgap.formulations.provisioning.branch_price.kernels_goods import Goods, fill_values, new_stack
+from schedgap.formulations.provisioning.branch_price.kernels_goods import Goods, fill_values, new_stack, sort_by_worth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,6 +135,9 @@ class Pricing:
         order = np.arange(values.shape[0])
         if size.shape[1] == 1:
             order = np.argsort(-values / np.maximum(size[:, 0], 0.5), kind="stable")
+            # Beyond, sizes are too fine for the search's whole prices: all weights are 0 there, and any order will do.
+            if int(values.max()) * int(size.max()) < 2**62:
+                sort_by_worth(values, order, size[order, 0])
         rank = np.empty_like(order)
         rank[order] = np.arange(order.shape[0])
         goods = Goods(values, size, order, rank, self.tables[k], *self.rivals, *self.cuts, penalties)

@@ -53,10 +53,10 @@ def worths(goods, capacity, allowed, pairs, cuts):
             yield int(goods.value @ content - penalty), content
 
 
-def searched(goods, capacity, allowed, target, effort=ALL):
+def searched(goods, capacity, allowed, target, effort=ALL, price=None):
     best = np.zeros(goods.value.shape[0], np.int64)
     stack = new_stack(int(allowed.sum()) + 2, goods.value.shape[0], goods.size.shape[1])
-    price = np.full(goods.size.shape[1], 1.0)
+    price = np.full(goods.size.shape[1], 1.0) if price is None else price
     return *search_content(goods, capacity, allowed, target, effort, price, stack, best), best
 
 
@@ -91,3 +91,14 @@ def test_a_search_cut_short_still_bounds(seed, most):
     best = max(worth for worth, _ in worths(goods, capacity, allowed, pairs, cuts))
     top, upper, _, _ = searched(goods, capacity, allowed, 0, Effort(most, most, 20))
     assert top <= best <= upper
+
+
+@pytest.mark.parametrize("first", range(3))
+@pytest.mark.parametrize("seed", range(40))
+def test_bounds_hold_where_weights_are_coarse(seed, first):
+    """Of values near 2^57 the whole prices have three bits: most items weigh nothing, and count before all that weighs."""
+    goods, capacity, allowed, pairs, cuts = drawn(seed, 3, is_hard=False)
+    goods = goods._replace(value=goods.value << 50)
+    most = max(worth for worth, _ in worths(goods, capacity, allowed, pairs, cuts))
+    price = np.where(np.arange(3) == first, 1.0, 0.01)
+    assert searched(goods, capacity, allowed, 0, Effort(10**9, 10**9, 0), price)[:2] == (most, most)

@@ -3,7 +3,14 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.branch_price.kernels_goods import Goods, arrange, fill_values, new_stack, tune
+from schedgap.formulations.provisioning.branch_price.kernels_goods import (
+    Goods,
+    arrange,
+    fill_values,
+    new_stack,
+    sort_by_worth,
+    tune,
+)
 
 NONE = np.zeros(0, np.int64)
 
@@ -75,3 +82,19 @@ def test_candidates_are_sorted_by_value_for_weight(stack):
     assert stack.cand[0].tolist() == [1, 3, 2, 0]
     assert len(set(stack.weight[0].tolist())) == 1
     assert 0 < stack.weight[0, 0] * 2 <= stack.room[0] <= 2**20
+
+
+def test_close_ratios_are_told_apart():
+    value = np.array([2**53, 2**53 + 1, 5, 2**53 + 2])
+    item, weight = np.array([0, 1, 2, 3]), np.array([3, 3, 0, 3])
+    sort_by_worth(value, item, weight)
+    assert (item.tolist(), weight.tolist()) == ([2, 3, 1, 0], [0, 3, 3, 3])
+
+
+def test_what_weighs_nothing_comes_first(stack):
+    """However little it is worth: what the fractional knapsack fills up before it must not hide it."""
+    stack.price[0] = 1.0, 0.0
+    goods = goods_of([100, 90, 3, 80], [[5, 0], [5, 0], [0, 5], [5, 0]])
+    arrange(goods, stack, 0, 4)
+    assert stack.cand[0].tolist() == [2, 0, 1, 3]
+    assert stack.weight[0, 0] == 0
