@@ -252,7 +252,7 @@ def rents(
         for i in range(n):
             value[i] = base[i] + np.int64(speed[i] * RATES[m])
         price[:] = 0.0
-        improve_multipliers(value, demand, fit, np.maximum(capacity, 1), 0, ROUNDS, price)
+        improve_multipliers(value, demand, fit, np.arange(n), np.maximum(capacity, 1), ROUNDS, price)
         full = 0.0
         for r in range(num_resources):
             full += np.rint(price[r]) * capacity[r]

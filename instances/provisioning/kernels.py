@@ -190,16 +190,23 @@ def _next_item(
 
 @kernel
 def improve_multipliers(
-    value: IntArray, demand: IntArray, bound: IntArray, rest: IntArray, first: int, rounds: int, price: FloatArray
+    value: IntArray,
+    demand: IntArray,
+    bound: IntArray,
+    items: IntArray,
+    rest: IntArray,
+    rounds: int,
+    price: FloatArray,
+    shrink: float = 0.9,
 ) -> float:
-    """Lower price @ rest + sum over items first.. of bound max(0, value - price @ demand), a piecewise-linear function.
+    """Lower price @ rest + sum over `items` (m,) of bound max(0, value - price @ demand), a piecewise-linear function.
 
-    rest : (R,), positive. price : (R,) float64, in and out, not negative. Returns the value reached; any price gives a
-    valid bound. Subgradient steps of geometrically falling length from the best point so far, with resources measured
-    in shares of `rest`. O(rounds n R). Descent along the axes alone stalls in the kinks: it left a bound 34 % too high
-    where this one is tight.
+    rest : (R,). price : (R,) float64, in and out, not negative. Returns the value reached; any price gives a valid
+    bound. Subgradient steps, each `shrink` times as long as the last, from the best point so far, with resources
+    measured in shares of `rest`. O(rounds m R). Descent along the axes alone stalls in the kinks: it left a bound 34 %
+    too high where this one is tight.
     """
-    n, num_resources = demand.shape
+    num_resources = demand.shape[1]
     best = np.inf
     curr = price.copy()
     slope = np.empty(num_resources)
@@ -209,14 +216,14 @@ def improve_multipliers(
         for r in range(num_resources):
             total += curr[r] * rest[r]
             slope[r] = 1.0
-        for i in range(first, n):
+        for i in items:
             surplus = float(value[i])
             for r in range(num_resources):
                 surplus -= curr[r] * demand[i, r]
             if surplus > 0:
                 total += bound[i] * surplus
                 for r in range(num_resources):
-                    slope[r] -= bound[i] * demand[i, r] / rest[r]
+                    slope[r] -= bound[i] * demand[i, r] / max(rest[r], 1)
         if t == 0:
             step = 0.3 * total
         if total < best:
@@ -229,7 +236,7 @@ def improve_multipliers(
             norm += slope[r] * slope[r]
         if norm <= 0:
             break
-        step *= 0.9
+        step *= shrink
         for r in range(num_resources):
-            curr[r] = max(0.0, curr[r] - step * slope[r] / np.sqrt(norm) / rest[r])
+            curr[r] = max(0.0, curr[r] - step * slope[r] / np.sqrt(norm) / max(rest[r], 1))
     return best

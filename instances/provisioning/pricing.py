@@ -197,14 +197,15 @@ class _Family:
         rests = np.vstack((np.repeat(self.samples, 2, axis=0), self.samples[-1:]))
         prices[(prices * rests).sum(axis=1) > total] = 0.0
         best_price = prices[-1].copy()
-        improve_multipliers(value, demand, bound, self.samples[-1], 0, ROUNDS, best_price)
+        everything = np.arange(kept.size)
+        improve_multipliers(value, demand, bound, everything, self.samples[-1], ROUNDS, best_price)
         order = np.argsort(-value / np.maximum(demand @ best_price, 1e-9), kind="stable")
         kept, value, exact, demand, bound = kept[order], value[order], exact[order], demand[order], bound[order]
         prices = prices[:-1]
-        starts = (0, kept.size // 3)
+        parts = everything, everything[kept.size // 3 :]
         for s, rest in enumerate(self.samples):
-            for j, start in enumerate(starts):
-                improve_multipliers(value, demand, bound, rest, start, ROUNDS, prices[2 * s + j])
+            for j, part in enumerate(parts):
+                improve_multipliers(value, demand, bound, part, rest, ROUNDS, prices[2 * s + j])
         self.multipliers = prices / 2.0**shift
         tuned = np.empty(demand.shape[1])
         is_complete = True
@@ -217,7 +218,7 @@ class _Family:
             # Only what fits: a price tuned for a small machine times a demand beyond it may not fit 63 bits.
             fit = np.flatnonzero((demand <= capacity).all(axis=1))
             tuned[:] = best_price
-            improve_multipliers(value[fit], demand[fit], bound[fit], np.maximum(capacity, 1), 0, ROUNDS, tuned)
+            improve_multipliers(value, demand, bound, fit, np.maximum(capacity, 1), ROUNDS, tuned)
             multiplier = np.rint(np.vstack((tuned, prices))).astype(np.int64)
             loss = demand[fit] @ multiplier[0] - value[fit]
             root = int(multiplier[0] @ capacity) + int(bound[fit] @ np.maximum(-loss, 0))

@@ -24,13 +24,14 @@ from schedgap.formulations.provisioning.branch_price.first_values import first_v
 from schedgap.formulations.provisioning.branch_price.program import Program
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
 from schedgap.formulations.provisioning.branch_price.tree import Node, Tree, leaf
-from schedgap.formulations.provisioning.column_generation.column_generation import supported
+from schedgap.formulations.provisioning.column_generation.column_generation import UNLIMITED_S, supported
 from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from typing import Any
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
-UNLIMITED_S = 1e9
-MICRO = 1_000_000
 # How far dives step back: not at all, a little, and in turns with the tree further and further.
 QUICK, LONGER = Depths(0, 0), Depths(3, 2)
 LONGEST = (Depths(10, 2), Depths(5, 4), Depths(20, 3), Depths(10, 5))
@@ -92,7 +91,7 @@ class BranchCutAndPrice(Search):
                 root.solve(min(self.deadline, self.start + share * self.limit_s), self._cutoff())
                 self._take(root)
                 self.raise_bound(min(root.bound, self._cutoff()))
-            if self.is_open and depths is not None:
+            if self.is_open:
                 self._dive(root, depths)
         self.shown = min(root.bound, self._cutoff()), leaf(root)
         if self.is_open and root.is_converged and self.instance.num_tasks <= MAX_TASKS:
@@ -143,7 +142,7 @@ class BranchCutAndPrice(Search):
         bound, proof = self.shown
         if "prices" in proof:
             proof = proof | {"prices": [proof["prices"][g] for g in self.merged.class2merged]}
-        return {"bound": bound // MICRO if bound % MICRO == 0 else bound / MICRO, "proof": proof}
+        return {"bound": bound // DOLLAR if bound % DOLLAR == 0 else bound / DOLLAR, "proof": proof}
 
     def _dive(self, relaxation: Relaxation, depths: Depths, most_s: float = DIVE_S) -> None:
         spent = time.perf_counter() - self.start

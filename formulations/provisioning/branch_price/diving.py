@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.formulations.provisioning.branch_price.master import rounded_up
+from schedgap.formulations.provisioning.column_generation.diving import whole_parts
 from schedgap.formulations.provisioning.limits import class_values
 from schedgap.instances.provisioning.dual_bound import NANO
 
@@ -64,14 +65,14 @@ class Dive:
             found = self._solve(left, fixed)
             if found is None:
                 return None
-            chosen = self._chosen(found, left, tabu)
+            chosen = whole_parts(found.x, self.master.contents, left, NEARLY_WHOLE, tabu)
             if not chosen:
                 return None
             rest, machines = left.copy(), list(fixed)
             for p, times in chosen:
-                k, content = self.master.machine(p)
-                rest -= times * content
-                machines += [(k, content)] * times
+                machine = self.master.machine(p)
+                rest -= times * machine[1]
+                machines += [machine] * times
             if not rest.any():
                 return machines if self._cost(machines) < self.cutoff else None
             solution = self._explore(rest, machines, tabu, depth + 1, depths)
@@ -89,8 +90,8 @@ class Dive:
         self.nodes += 1
         master, num = self.master, left.shape[0]
         master.restrict(left)
-        parts = [sum(int(c @ cut.numerators) // cut.divisor for _, c in fixed) for cut in master.cuts]
-        master.relax_cuts(np.array(parts, np.float64))
+        contents = np.array([content for _, content in fixed], np.int64).reshape(-1, num)
+        master.relax_cuts(master.rows(contents).sum(axis=0)[num:])
         spent = self._cost(fixed)
         for turn in range(MOST_ROUNDS):
             left_s = self.deadline - time.perf_counter()
@@ -113,23 +114,3 @@ class Dive:
                 if not master.add(new):
                     return None
         return None
-
-    def _chosen(self, found: LpSolution, left: IntArray, tabu: frozenset[int]) -> list[tuple[int, int]]:
-        """Choose contents and how many machines of each, all within what is left; at least one if any fits."""
-        left = left.copy()
-        chosen: list[tuple[int, int]] = []
-        order = np.argsort(-found.x, kind="stable")
-        for p in order[found.x[order] > 1e-6].tolist():
-            value = float(found.x[p])
-            if p in tabu:
-                continue
-            if chosen and value < NEARLY_WHOLE:
-                break
-            content = self.master.machine(p)[1]
-            used = content > 0
-            room = int((left[used] // content[used]).min())
-            times = min(room, int(value + 1 - NEARLY_WHOLE) or (0 if chosen else 1))
-            if times:
-                chosen.append((p, times))
-                left -= times * content
-        return chosen

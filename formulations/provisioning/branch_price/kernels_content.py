@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.provisioning.branch_price.kernels_goods import arrange, tune
+from schedgap.formulations.provisioning.branch_price.kernels_goods import arrange
 from schedgap.instances.jit import inlined_kernel, kernel
+from schedgap.instances.provisioning.kernels import improve_multipliers
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.branch_price.kernels_goods import Goods, Stack
     from schedgap.instances.arrays import FloatArray, IntArray
 
 # Lists of at least so many candidates get prices of their own, in so many rounds.
-TUNED, ROUNDS = 30, 10
+TUNED, ROUNDS, SHRINK = 30, 10, 0.85
 MANY, HUGE = 2**40, 2**62
 
 
@@ -86,7 +87,7 @@ def search_content(
     top, nodes, depth = target, 0, 0
     stack.rest[0], stack.price[0], stack.gained[0], stack.number[0], stack.position[0] = capacity, price, 0, 0, 0
     _list_root(goods, stack, chosen)
-    tune(goods, stack, 0, chosen.left, effort.rounds)
+    _tune(goods, stack, 0, chosen.left, effort.rounds)
     price[:] = stack.price[0]
     arrange(goods, stack, 0, bits)
     root = _bound(goods, stack, 0, chosen.left, HUGE)
@@ -113,7 +114,7 @@ def search_content(
         depth += 1
         is_long = num_resources > 1 and stack.number[depth] >= TUNED
         if is_long and _bound(goods, stack, depth, chosen.left, top) > top:
-            tune(goods, stack, depth, chosen.left, ROUNDS)
+            _tune(goods, stack, depth, chosen.left, ROUNDS)
             arrange(goods, stack, depth, bits)
 
 
@@ -124,6 +125,13 @@ def _bits(value: int) -> int:
         value >>= 1
         bits += 1
     return bits
+
+
+@kernel
+def _tune(goods: Goods, stack: Stack, depth: int, left: IntArray, rounds: int) -> None:
+    """Tune the depth's prices of resources for its candidates and what is left of the machine."""
+    items = stack.cand[depth, : stack.number[depth]]
+    improve_multipliers(goods.value, goods.size, left, items, stack.rest[depth], rounds, stack.price[depth], SHRINK)
 
 
 @inlined_kernel

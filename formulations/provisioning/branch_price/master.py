@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,24 +26,28 @@ if TYPE_CHECKING:
     from schedgap.formulations.provisioning.branch_price.program import Program
     from schedgap.instances.arrays import FloatArray, IntArray
 
-MICRO = 1e6
+# Contents that there is room for at first.
+FIRST = 256
 
 
 class Master:
-    """Contents found so far, (P, n) int64, their types, (P,) int64, and the linear program over them."""
+    """Contents found so far, their types, and the linear program over them.
+
+    left : (n,) int64, what is asked for. contents : (P, n) int64. types : (P,) int64.
+    """
 
     def __init__(self, program: Program, *, threads: int = 1) -> None:
         self.program, self.threads = program, threads
         self.cuts: list[Cut] = []
         self.left = program.counts
-        self._contents: list[IntArray] = []
-        self._types: list[int] = []
+        self.num_contents = 0
+        self._contents, self._types = np.zeros((FIRST, program.num_items), np.int64), np.zeros(FIRST, np.int64)
         self._known: set[bytes] = set()
         self._build()
 
     def _build(self) -> None:
         """Make the linear program anew; its first columns cover an item each, at more than any machine's price."""
-        num, instance = self.program.num_items, self.program.instance
+        num, price = self.program.num_items, self.program.instance.price
         most = np.array([cut.most for cut in self.cuts], np.float64)
         self._lp = GrowingLp(
             np.concatenate((self.left.astype(np.float64), np.full(most.shape[0], -np.inf))),
@@ -50,48 +55,56 @@ class Master:
             threads=self.threads,
         )
         slack = np.hstack((np.eye(num), np.zeros((num, most.shape[0]))))
-        self._lp.add_columns(np.full(num, 10 * float(instance.price.max()) / MICRO), slack)
+        self._lp.add_columns(np.full(num, 10 * float(price.max()) / DOLLAR), slack)
         self._add_columns(0)
 
     def _add_columns(self, first: int) -> None:
-        contents = np.array(self._contents[first:], np.int64).reshape(-1, self.program.num_items)
-        if contents.shape[0] == 0:
-            return
-        parts = [contents @ cut.numerators // cut.divisor for cut in self.cuts]
-        columns = np.column_stack((contents, *parts)).astype(np.float64)
-        upper = np.where((contents <= self.left).all(axis=1), np.inf, 0.0)
-        self._lp.add_columns(self.program.instance.price[self._types[first:]] / MICRO, columns, upper)
-
-    @property
-    def num_contents(self) -> int:
-        """Number of contents."""
-        return len(self._types)
+        types, contents = self.types[first:], self.contents[first:]
+        self._lp.add_columns(self.program.instance.price[types] / DOLLAR, self.rows(contents), self._upper(contents))
 
     @property
     def contents(self) -> IntArray:
         """(P, n) int64: how many of each item."""
-        return np.array(self._contents, np.int64).reshape(-1, self.program.num_items)
+        return self._contents[: self.num_contents]
 
     @property
     def types(self) -> IntArray:
         """(P,) int64: the machine type of each content."""
-        return np.array(self._types, np.int64)
+        return self._types[: self.num_contents]
 
     def machine(self, p: int) -> tuple[int, IntArray]:
         """Return the type of a known content, and the content."""
-        return self._types[p], self._contents[p]
+        return int(self._types[p]), self._contents[p].copy()
+
+    def rows(self, contents: IntArray) -> FloatArray:
+        """(m, n + Q): what contents (m, n) have in each row of the program."""
+        parts = [contents @ cut.numerators // cut.divisor for cut in self.cuts]
+        return np.column_stack((contents, *parts)).astype(np.float64)
+
+    def reduced_costs(self, types: IntArray, contents: IntArray, duals: FloatArray) -> FloatArray:
+        """(m,) dollars: the prices of machines with these types and contents, less what they are worth at the rows' duals."""
+        costs: FloatArray = self.program.instance.price[types] / DOLLAR - self.rows(contents) @ duals
+        return costs
+
+    def _upper(self, contents: IntArray) -> FloatArray:
+        """(m,): no machine may have a content with more than is left."""
+        return np.where((contents <= self.left).all(axis=1), np.inf, 0.0)
 
     def add(self, machines: Iterable[tuple[int, IntArray]]) -> int:
         """Add contents that are not known yet; returns how many were new."""
-        before = len(self._types)
+        before = self.num_contents
         for k, content in machines:
             key = k.to_bytes(4, "little") + content.tobytes()
-            if key not in self._known and content.any():
-                self._known.add(key)
-                self._types.append(k)
-                self._contents.append(content)
+            if key in self._known or not content.any():
+                continue
+            self._known.add(key)
+            if self.num_contents == self._types.shape[0]:
+                self._contents = np.concatenate((self._contents, np.zeros_like(self._contents)))
+                self._types = np.concatenate((self._types, np.zeros_like(self._types)))
+            self._contents[self.num_contents], self._types[self.num_contents] = content, k
+            self.num_contents += 1
         self._add_columns(before)
-        return len(self._types) - before
+        return self.num_contents - before
 
     def cut(self, cuts: Sequence[Cut]) -> None:
         """Add cuts."""
@@ -103,8 +116,7 @@ class Master:
         for i in np.flatnonzero(left != self.left):
             self._lp.set_row_bounds(int(i), float(left[i]), np.inf)
         self.left = left.copy()
-        upper = np.where((self.contents <= left).all(axis=1), np.inf, 0.0)
-        self._lp.set_column_upper(np.arange(upper.shape[0]) + self.program.num_items, upper)
+        self._lp.set_column_upper(np.arange(self.num_contents) + self.program.num_items, self._upper(self.contents))
 
     def relax_cuts(self, used: FloatArray | None) -> None:
         """Leave the cuts (Q,) so much less than their most, or their most again for None."""
@@ -122,4 +134,4 @@ class Master:
 
 def rounded_up(dollars: float, step: int) -> int:
     """Return micro-dollars: an amount near `dollars` rounded up to whole steps, with a solver's tolerance taken off."""
-    return math.ceil(dollars * MICRO / step - 1e-6) * step
+    return math.ceil(dollars * DOLLAR / step - 1e-6) * step

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.branch_price.master import MICRO, Master, rounded_up
+from schedgap.formulations.provisioning.branch_price.master import Master, rounded_up
 from schedgap.formulations.provisioning.branch_price.pricing import Pricing
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values
 from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound
 from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,14 +64,11 @@ class Relaxation:
         """
         self.master.add(machines)
         penalties = np.zeros(len(self.master.cuts), np.int64)
-        self.centre = np.concatenate((values / (MICRO * NANO), np.zeros(penalties.shape[0])))
+        self.centre = np.concatenate((values / (DOLLAR * NANO), np.zeros(penalties.shape[0])))
         if proven:
             worth = int(values.astype(object) @ self.program.counts)
-            self.bound, self.values = (
-                scaled_bound(self.program.instance, worth, self.program.instance.price * NANO),
-                values,
-            )
-            self.best = float(worth)
+            self.bound = scaled_bound(self.program.instance, worth, self.program.instance.price * NANO)
+            self.values, self.best = values, float(worth)
         self.pack(values, penalties)
 
     def cut(self, cuts: Sequence[Cut]) -> None:
@@ -164,7 +162,7 @@ class Relaxation:
         ratio = min(1.0, float((instance.price * NANO / np.maximum(priced.upper, 1)).min()))
         better = worth * ratio > self.best
         if better:
-            self.best, self.centre = worth * ratio, np.concatenate((values, penalties)) / (MICRO * NANO)
+            self.best, self.centre = worth * ratio, np.concatenate((values, penalties)) / (DOLLAR * NANO)
             self.centre[values.shape[0] :] *= -1
         bound = scaled_bound(instance, worth, priced.upper)
         if bound > self.bound:
@@ -173,18 +171,15 @@ class Relaxation:
 
     def improving(self, machines: list[tuple[int, IntArray]], duals: FloatArray) -> list[tuple[int, IntArray]]:
         """Return the machines of negative reduced cost."""
-        num, price = self.program.num_items, self.program.instance.price / MICRO
-        cuts, good = self.master.cuts, []
-        for k, content in machines:
-            worth = float(content @ duals[:num])
-            worth += sum(
-                d * (int(content @ c.numerators) // c.divisor) for d, c in zip(duals[num:], cuts, strict=True) if d
-            )
-            if worth > price[k] * (1 + 1e-9):
-                good.append((k, content))
-        return good
+        if not machines:
+            return []
+        types, contents = np.array([k for k, _ in machines]), np.array([content for _, content in machines])
+        least = -1e-9 * self.program.instance.price[types] / DOLLAR
+        good = self.master.reduced_costs(types, contents, duals) < least
+        return [machine for machine, is_good in zip(machines, good, strict=True) if is_good]
 
     def penalties_near(self, duals: FloatArray) -> IntArray:
         """(Q,) int64, nano-dollars: the cuts' penalties near their duals, which are not positive."""
         most = MAX_NANO // max(1, int(self.program.counts.sum()))
-        return np.minimum(np.ceil(np.maximum(-duals, 0.0) * MICRO * NANO), most).astype(np.int64)
+        nano: IntArray = np.minimum(np.ceil(np.maximum(-duals, 0.0) * DOLLAR * NANO), most).astype(np.int64)
+        return nano

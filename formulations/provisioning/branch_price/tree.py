@@ -98,11 +98,8 @@ class Tree:
         master = relaxation.master
         assert relaxation.found is not None
         # What the node's solution uses, and then the contents of least reduced cost.
-        num = node.program.num_items
-        duals, parts = relaxation.found.row_duals, [master.contents]
-        parts += [(master.contents @ cut.numerators // cut.divisor)[:, None] for cut in master.cuts]
-        reduced = node.program.instance.price[master.types] / 1e6 - np.hstack(parts) @ duals
-        near = np.argsort(reduced, kind="stable")[: INHERITED * num]
+        reduced = master.reduced_costs(master.types, master.contents, relaxation.found.row_duals)
+        near = np.argsort(reduced, kind="stable")[: INHERITED * node.program.num_items]
         kept = [master.machine(int(p)) for p in near]
         children = {
             "apart": Node(

@@ -15,7 +15,7 @@ from schedgap.instances.provisioning.solution import Provisioning
 if TYPE_CHECKING:
     from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import FloatArray, IntArray
 
 NODE_LIMIT = 1_000
 ROUNDS = 8
@@ -42,7 +42,7 @@ def dive(relaxation: Relaxation, deadline: float, cutoff: int | None) -> Provisi
             if solution is None or (cutoff is not None and spent + solution.objective * MICRO >= cutoff):
                 return None
             before = len(types)
-            for p, number in _chosen(relaxation, solution, left):
+            for p, number in whole_parts(solution.x, master.patterns, left, NEARLY_WHOLE):
                 pattern = master.pattern(p)
                 types.append(master.type_of(p))
                 repeats.append(number)
@@ -79,20 +79,27 @@ def _solve(relaxation: Relaxation, left: IntArray, deadline: float) -> LpSolutio
     return solution
 
 
-def _chosen(relaxation: Relaxation, solution: LpSolution, left: IntArray) -> list[tuple[int, int]]:
-    """Choose patterns and how many machines of each, all within what is left; at least one if any fits."""
+def whole_parts(
+    x: FloatArray, contents: IntArray, left: IntArray, nearly_whole: float, tabu: frozenset[int] = frozenset()
+) -> list[tuple[int, int]]:
+    """Choose contents and how many machines of each, all within what is left; at least one if any fits.
+
+    x : (P,) machines in a relaxation. contents : (P, n). left : (n,). nearly_whole : of the part of a machine that counts
+    as one; where no content has so much, the one that has most comes once. tabu : contents to leave out.
+    """
     left = left.copy()
     chosen: list[tuple[int, int]] = []
-    order = np.argsort(-solution.x, kind="stable")
-    for p in order[solution.x[order] > 1e-6].tolist():
-        value = float(solution.x[p])
-        if chosen and value < NEARLY_WHOLE:
+    order = np.argsort(-x, kind="stable")
+    for p in order[x[order] > 1e-6].tolist():
+        value = float(x[p])
+        if p in tabu:
+            continue
+        if chosen and value < nearly_whole:
             break
-        pattern = relaxation.master.pattern(p)
-        used = pattern > 0
-        room = int((left[used] // pattern[used]).min())
-        number = min(room, int(value + 1 - NEARLY_WHOLE) or (0 if chosen else 1))
-        if number:
-            chosen.append((p, number))
-            left -= number * pattern
+        used = contents[p] > 0
+        room = int((left[used] // contents[p, used]).min())
+        times = min(room, int(value + 1 - nearly_whole) or (0 if chosen else 1))
+        if times:
+            chosen.append((p, times))
+            left -= times * contents[p]
     return chosen

@@ -82,7 +82,7 @@ def test_better_multipliers_are_still_a_bound(seed):
 
         start = np.random.default_rng(seed).random(3) * 12
         price = start.copy()
-        reached = improve_multipliers(value, demand, bound, rest, first, 40, price)
+        reached = improve_multipliers(value, demand, bound, np.arange(first, 4), rest, 40, price)
         assert reached == pytest.approx(worth(price))
         assert (price >= 0).all()
         assert knapsack(value[first:], demand[first:], bound[first:], rest) - 1e-9 <= reached <= worth(start) + 1e-9

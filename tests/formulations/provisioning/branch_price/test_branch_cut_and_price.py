@@ -48,13 +48,13 @@ def test_packs_bins_and_proves_it(random_bins, seed, dimensions, tmp_path):
     assert other.bound <= outcome.bound <= verify(instance, other.solution)
 
 
-def test_a_relaxation_that_is_a_bin_too_low_is_branched_on(bins, tmp_path):
-    """Items that fill bins of 100 in the relaxation alone: 3 bins by volume, 4 in whole ones."""
-    sizes = [51, 27, 26, 23, 21, 50, 28, 24, 25, 25]
-    instance = bins([100], sizes)
+def test_a_relaxation_that_is_too_low_is_branched_on(bins, tmp_path):
+    """Three items, two a bin, where half of a bin's price would do: 1.5 bins in the relaxation, 2 in whole ones."""
+    instance = bins([6], [3, 3, 3], prices=(1_000_000, 500_000))
     outcome = branch_cut_and_price(instance)
-    assert outcome.status is Status.OPTIMAL
-    assert certified(instance, outcome, tmp_path) == (True, outcome.bound)
+    assert (outcome.status, outcome.bound) == (Status.OPTIMAL, 2_000_000)
+    assert outcome.details["nodes"] > 0
+    assert certified(instance, outcome, tmp_path) == (True, 2_000_000)
 
 
 def test_without_time_there_is_a_solution_and_a_bound(random_bins):

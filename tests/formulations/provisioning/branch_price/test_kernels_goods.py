@@ -9,7 +9,6 @@ from schedgap.formulations.provisioning.branch_price.kernels_goods import (
     fill_values,
     new_stack,
     sort_by_worth,
-    tune,
 )
 
 NONE = np.zeros(0, np.int64)
@@ -60,20 +59,6 @@ def stack():
     stack.number[0], stack.cand[0], stack.rest[0] = 4, np.arange(4), 10
     stack.price[0] = 1.0
     return stack
-
-
-def relaxed(goods, price, rest):
-    """What the prices bound a content by."""
-    return price @ rest + np.maximum(goods.value - goods.size @ price, 0).sum()
-
-
-def test_tuned_prices_bound_better(stack):
-    goods = goods_of([60, 50, 40, 30], [[6, 1], [5, 2], [1, 6], [2, 5]])
-    before = relaxed(goods, stack.price[0], stack.rest[0])
-    tune(goods, stack, 0, np.ones(4, np.int64), 40)
-    after = relaxed(goods, stack.price[0], stack.rest[0])
-    # The linear relaxation by hand: all of the first and third, and most of the others.
-    assert 120 <= after < before
 
 
 def test_candidates_are_sorted_by_value_for_weight(stack):
