@@ -58,17 +58,29 @@ class Verdict:
     nodes: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxation:
+    """One capacity in place of all. weights : (n,) of the items. width : it and 1. spare : what is left of it at most."""
+
+    weights: np.ndarray
+    width: int
+    spare: int
+
+
 def dearer_content(
     items: Sequence[Item],
     capacity: Sequence[int],
     cuts: Sequence[Cut],
     limit: int,
     hints: Sequence[Sequence[int]] = (),
+    spare: Sequence[int] | None = None,
 ) -> Verdict:
-    """Look for a content that is worth more than `limit`. hints : multipliers of the capacities, whole ones each.
+    """Look for a content that is worth more than `limit`.
+
+    hints : multipliers of the capacities, whole ones each. spare : what a content leaves free of each resource at most.
 
     Items worth nothing or less, or too large, are left out: without one of the former a content is worth no less and fits
-    all the same.
+    all the same, and leaves no more free than `spare` with the sizes of all of those.
 
     Raises
     ------
@@ -82,13 +94,20 @@ def dearer_content(
         return Verdict(None, 0)
     _refuse_large(useful, len(capacity), cuts, limit)
     value = np.array([item.value for item in useful])
-    relaxed = [(np.array(weights), width) for weights, width in _relaxations(useful, capacity, hints)]
-    if any(most(value, weights, width) <= limit for weights, width in relaxed):
+    spare = _with_worthless(capacity if spare is None else spare, items, capacity)
+    relaxed = _relaxations(useful, capacity, hints, spare)
+    if any(most(value, each.weights, each.width) <= limit for each in relaxed):
         return Verdict(None, 0)
     content, count = np.zeros(len(useful), np.int64), np.zeros(2, np.int64)
-    found = search(_arrays(useful, capacity, cuts), _tables(value, relaxed), limit, content, count)
+    found = search(_arrays(useful, capacity, spare, cuts), _tables(value, relaxed), limit, content, count)
     tasks = [task for i in content[: count[0]].tolist() for task in useful[i].tasks]
     return Verdict(tuple(sorted(tasks)) if found == DEARER else None, int(count[1]))
+
+
+def _with_worthless(spare: Sequence[int], items: Sequence[Item], capacity: Sequence[int]) -> list[int]:
+    """Return what is free at most once everything is taken off that is worth nothing or less."""
+    more = [sum(item.sizes[d] for item in items if item.value <= 0) for d in range(len(capacity))]
+    return [min(each + extra, room) for each, extra, room in zip(spare, more, capacity, strict=True)]
 
 
 def _refuse_large(items: Sequence[Item], resources: int, cuts: Sequence[Cut], limit: int) -> None:
@@ -123,25 +142,25 @@ def _useful(items: Sequence[Item], capacity: Sequence[int]) -> list[Item]:
 
 
 def _relaxations(
-    items: Sequence[Item], capacity: Sequence[int], hints: Sequence[Sequence[int]]
-) -> list[tuple[list[int], int]]:
-    """Return weights and width of each: every resource, the given sums of them, and the best by linear programming."""
+    items: Sequence[Item], capacity: Sequence[int], hints: Sequence[Sequence[int]], spare: Sequence[int]
+) -> list[Relaxation]:
+    """Return every resource, the given sums of them, and the best by linear programming."""
     binding = [d for d in range(len(capacity)) if sum(item.sizes[d] for item in items) > capacity[d]]
     if not binding:
-        return [([0] * len(items), 1)]
+        return [Relaxation(np.zeros(len(items), np.int64), 1, 1)]
     sums = [[int(d == e) for e in range(len(capacity))] for d in binding]
     if len(binding) > 1:
         sums = [_shadow_prices(items, capacity), *map(list, hints), *sums]
     entries = min(MOST_ENTRIES // len(sums) // (len(items) + 1), 2**22)
-    return [_weights(items, capacity, parts, entries) for parts in sums if any(parts)]
+    return [_relaxation(items, capacity, parts, entries, spare) for parts in sums if any(parts)]
 
 
-def _weights(
-    items: Sequence[Item], capacity: Sequence[int], parts: Sequence[int], entries: int
-) -> tuple[list[int], int]:
-    """Return the weights of a sum of capacities, of which resource d has `parts[d]`, in units that keep tables small.
+def _relaxation(
+    items: Sequence[Item], capacity: Sequence[int], parts: Sequence[int], entries: int, spare: Sequence[int]
+) -> Relaxation:
+    """Return the sum of capacities of which resource d has `parts[d]`, in units that keep tables small.
 
-    Weights are rounded down: what fits still does.
+    Weights are rounded down: what fits still does, and then nothing is said of what must be full.
     """
     used = [d for d, part in enumerate(parts) if part and capacity[d]]
     common = math.lcm(*(capacity[d] for d in used))
@@ -150,8 +169,9 @@ def _weights(
     divisor = math.gcd(*weights) or 1
     if whole // divisor >= entries:
         grid = entries - 1
-        return [weight * grid // whole for weight in weights], grid + 1
-    return [weight // divisor for weight in weights], whole // divisor + 1
+        return Relaxation(np.array([weight * grid // whole for weight in weights]), grid + 1, grid)
+    free = sum(parts[d] * spare[d] * (common // capacity[d]) for d in used)
+    return Relaxation(np.array([weight // divisor for weight in weights]), whole // divisor + 1, free // divisor)
 
 
 def _shadow_prices(items: Sequence[Item], capacity: Sequence[int]) -> list[int]:
@@ -168,18 +188,18 @@ def _shadow_prices(items: Sequence[Item], capacity: Sequence[int]) -> list[int]:
     return [round(PARTS * max(prices.get(d, 0.0), 0.0) / total) if total > 0 else 0 for d in range(len(capacity))]
 
 
-def _tables(value: np.ndarray, relaxed: list[tuple[np.ndarray, int]]) -> Relaxations:
-    widths = [width for _, width in relaxed]
+def _tables(value: np.ndarray, relaxed: Sequence[Relaxation]) -> Relaxations:
+    widths = [each.width for each in relaxed]
     ends = np.cumsum([width * (len(value) + 1) for width in widths])
     worth = np.empty(ends[-1], np.int64)
     starts = np.array([0, *ends[:-1]])
-    for (weights, width), start, end in zip(relaxed, starts, ends, strict=True):
-        fill(value, weights, width, worth[start:end])
-    weight = np.ascontiguousarray(np.stack([weights for weights, _ in relaxed], axis=1))
+    for each, start, end in zip(relaxed, starts, ends, strict=True):
+        fill(value, each.weights, each.width, max(each.spare, -1), worth[start:end])
+    weight = np.ascontiguousarray(np.stack([each.weights for each in relaxed], axis=1))
     return Relaxations(weight, np.array(widths), starts, worth)
 
 
-def _arrays(items: Sequence[Item], capacity: Sequence[int], cuts: Sequence[Cut]) -> Items:
+def _arrays(items: Sequence[Item], capacity: Sequence[int], spare: Sequence[int], cuts: Sequence[Cut]) -> Items:
     next_kind = [len(items)] * len(items)
     for i in range(len(items) - 2, -1, -1):
         next_kind[i] = next_kind[i + 1] if items[i].kind == items[i + 1].kind else i + 1
@@ -190,6 +210,7 @@ def _arrays(items: Sequence[Item], capacity: Sequence[int], cuts: Sequence[Cut])
         value=np.array([item.value for item in items]),
         size=np.array([item.sizes for item in items]).reshape(len(items), len(capacity)),
         capacity=np.array(capacity),
+        spare=np.maximum(spare, -1),
         next_kind=np.array(next_kind),
         cut_start=np.cumsum([0, *(len(item.numerators) for item in items)]),
         cut=np.array([j for j, _ in entries], np.int64),

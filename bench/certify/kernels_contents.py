@@ -13,19 +13,22 @@ import numpy as np
 from schedgap.instances.jit import kernel
 
 DEARER, NONE_DEARER = 1, 0
+# Less than any content is worth.
+NEVER = -(2**61)
 
 
 class Items(NamedTuple):
     """What may be on a machine: n items, D resources, J cuts. All int64.
 
-    value : (n,), positive. size : (n, D). capacity : (D,). next_kind : (n,), the first item behind i that is not equal to
-    it. cut_start : (n + 1,), into cut (of item i, those from cut_start[i] on) and numerator. conflict_start : (n + 1,), into
-    conflict, items that are not beside item i. denominator, penalty : (J,).
+    value : (n,), positive. size : (n, D). capacity : (D,). spare : (D,), what a content leaves free at most. next_kind :
+    (n,), the first item behind i that is not equal to it. cut_start : (n + 1,), into cut (of item i, those from cut_start[i]
+    on) and numerator. conflict_start : (n + 1,), into conflict, items that are not beside item i. denominator, penalty : (J,).
     """
 
     value: Any
     size: Any
     capacity: Any
+    spare: Any
     next_kind: Any
     cut_start: Any
     cut: Any
@@ -46,11 +49,11 @@ class Relaxations(NamedTuple):
 
 
 @kernel
-def fill(value: Any, weight: Any, width: int, worth: Any) -> None:
-    """Fill a relaxation's table, (n + 1, width) in one line: O(n width)."""
+def fill(value: Any, weight: Any, width: int, spare: int, worth: Any) -> None:
+    """Fill a relaxation's table, (n + 1, width) in one line: O(n width). What leaves more than `spare` is worth `NEVER`."""
     n = value.shape[0]
     for r in range(width):
-        worth[n * width + r] = 0
+        worth[n * width + r] = 0 if r <= spare else NEVER
     for i in range(n - 1, -1, -1):
         here, after, w, v = i * width, (i + 1) * width, weight[i], value[i]
         for r in range(min(w, width)):
@@ -90,7 +93,7 @@ def place(items: Items, bounds: Relaxations, i: int, sign: int, free: Any, room:
 
 @kernel
 def search(items: Items, bounds: Relaxations, limit: int, content: Any, count: Any) -> int:
-    """Look for a content worth more than `limit`, penalties of cuts taken off; write it to content (n,).
+    """Look for a content worth more than `limit`, penalties of cuts taken off, that is full enough; write it to content (n,).
 
     count : (2,), the items of the content, and the nodes that were looked at. Returns `DEARER` or `NONE_DEARER`.
     A node is a content; its children add one item behind its last. A child is left out with all below it where some
@@ -138,7 +141,7 @@ def search(items: Items, bounds: Relaxations, limit: int, content: Any, count: A
         if found:
             value -= penalty
             depth += 1
-            if value > limit:
+            if value > limit and (free <= items.spare).all():
                 count[0] = depth
                 return DEARER
             i += 1

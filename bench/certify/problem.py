@@ -50,6 +50,23 @@ class Problem:
         """Every sum of machines' prices is a multiple of it."""
         return math.gcd(*self.prices)
 
+    def spare(self, most: int) -> Sizes | None:
+        """Return what a machine of a solution that costs `most` at most leaves free of each resource; None for no limit.
+
+        Sizes are multiples of their greatest common divisor, and what is beyond the last multiple is always free.
+        """
+        if len(self.prices) > 1:
+            return None
+        machines, sizes = most // self.prices[0], []
+        for d, capacity in enumerate(self.capacities[0]):
+            asked = [
+                (row[d], count) for row, count in zip(self.demands[0], self.counts, strict=True) if row is not None
+            ]
+            unit = math.gcd(*(size for size, _ in asked)) or 1
+            total = sum(size * count for size, count in asked)
+            sizes.append(machines * (capacity - capacity % unit) - total + capacity % unit)
+        return tuple(sizes)
+
 
 def read_problem(path: Path) -> Problem:
     """Read a JSON instance, or a packing set's `.vbp` or `.txt`, by the ending of its name.

@@ -14,6 +14,9 @@ rounded up. On a number of machines of some type, at most m adds a price r >= 0 
 at least m + 1 takes it from their price, and adds r (m + 1). A solution keeps to one of the two decisions of each branch, so
 the least bound of the leaves is one of all solutions.
 
+A solution that is cheaper than the bound has at most m machines where all are of one type. Together they leave m times the
+capacity free, less all sizes: a content that leaves more than that is in no such solution, and is not asked for.
+
 Since prices may be read at any scale S, a leaf is tried at the largest at which it proves the bound that is claimed: that
 is the easiest to check, and a bound that holds at a smaller one holds at that.
 """
@@ -140,7 +143,8 @@ class _Leaf:
         tried = 0
         for k, price in enumerate(self.problem.prices):
             limit = price * (self.worth - 1) // below + self.limits[k]
-            verdict = dearer_content(self._items(k), self.problem.capacities[k], self.cuts, limit, self.hints)
+            spare = self.problem.spare(below)
+            verdict = dearer_content(self._items(k), self.problem.capacities[k], self.cuts, limit, self.hints, spare)
             tried += verdict.nodes
             if verdict.content is not None:
                 tasks = ", ".join(map(str, verdict.content)) or "none"

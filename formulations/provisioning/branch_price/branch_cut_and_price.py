@@ -4,11 +4,12 @@
     subject to  sum_p content[p, c] x[p] >= counts[c]          for each task class c
 
 over all contents of all machine types. Column generation with exact pricing (`kernels_content`), subset-row cuts that pricing
-respects, branching on pairs of tasks, and dives; everything that counts is proven in integers, and the proof can be written
+respects, branching on pairs of tasks, and dives; with one machine type and one resource, only contents that leave no more free
+than all machines of a cheaper solution leave together; everything that counts is proven in integers, and the proof can be written
 down for others to check. Best where tasks are large, and so machines hold few, or where prices have a large common step.
 
 Sources: Gilmore and Gomory (1961); Ryan and Foster (1981); Farley (1990); Jepsen et al. (2008) for the cuts; Pessoa, Sadykov,
-Uchoa and Vanderbeck (2018) for smoothing; Sadykov et al. (2019) for dives.
+Uchoa and Vanderbeck (2018) for smoothing; Sadykov et al. (2019) for dives; da Silva and Schouery (2023) for what is left free.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ MAX_TASKS = 1_500
 DIVING_SHARE, DIVE_S = 0.4, 20.0
 
 
-@method("branch-cut-and-price", family=FAMILY, supports=supported, bounds=True, exact=True)
+@method("branch-cut-and-price", family=FAMILY, supports=supported, bounds=True, exact=True, version=2)
 def branch_cut_and_price(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1
 ) -> Outcome:

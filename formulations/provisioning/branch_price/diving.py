@@ -14,7 +14,6 @@ import numpy as np
 
 from schedgap.formulations.provisioning.branch_price.master import rounded_up
 from schedgap.formulations.provisioning.column_generation.diving import whole_parts
-from schedgap.formulations.provisioning.limits import class_values
 from schedgap.instances.provisioning.dual_bound import NANO
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class Dive:
         except _Stop:
             return []
         finally:
-            self.master.restrict(self.relaxation.program.counts)
+            self.relaxation.restrict(self.relaxation.program.counts, self.cutoff)
             self.master.relax_cuts(None)
 
     def _explore(
@@ -89,10 +88,10 @@ class Dive:
         """Solve the restricted master for what is left, with a few rounds of quick pricing; None above the cutoff."""
         self.nodes += 1
         master, num = self.master, left.shape[0]
-        master.restrict(left)
+        spent = self._cost(fixed)
+        self.relaxation.restrict(left, self.cutoff - spent)
         contents = np.array([content for _, content in fixed], np.int64).reshape(-1, num)
         master.relax_cuts(master.rows(contents).sum(axis=0)[num:])
-        spent = self._cost(fixed)
         for turn in range(MOST_ROUNDS):
             left_s = self.deadline - time.perf_counter()
             found = master.solve(left_s) if left_s > 0 else None
@@ -101,7 +100,7 @@ class Dive:
             is_above = rounded_up(found.objective, self.relaxation.step) + spent >= self.cutoff
             if turn >= ROUNDS and not is_above:
                 return found
-            values = class_values(self.instance, found.row_duals[:num])
+            values = self.relaxation.values_near(found.row_duals[:num])
             penalties = self.relaxation.penalties_near(found.row_duals[num:])
             machines = self.relaxation.pricing.packing(values, penalties, left)
             if machines and spent + self._cost(machines) < self.cutoff:
@@ -109,7 +108,8 @@ class Dive:
             if turn >= ROUNDS or not master.add(self.relaxation.improving(machines, found.row_duals)):
                 if not is_above:
                     return found
-                priced = self.relaxation.pricing.best(values, penalties, self.instance.price * NANO, NODES, left)
+                target = self.instance.price * NANO
+                priced = self.relaxation.pricing.best(values, penalties, target, NODES, left, master.spare)
                 new = self.relaxation.improving(priced.contents + machines, found.row_duals)
                 if not master.add(new):
                     return None

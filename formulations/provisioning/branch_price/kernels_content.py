@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.provisioning.branch_price.kernels_goods import arrange
+from schedgap.formulations.provisioning.branch_price.kernels_goods import NEVER, arrange
 from schedgap.instances.jit import inlined_kernel, kernel
 from schedgap.instances.provisioning.kernels import improve_multipliers
 
@@ -102,7 +102,7 @@ def search_content(
         if nodes > effort.most or (nodes > effort.content and top > target):
             return top, max(top, root), nodes
         _take(goods, stack, chosen, depth)
-        if stack.gained[depth + 1] > top:
+        if stack.gained[depth + 1] > top and stack.rest[depth + 1, 0] <= goods.spare:
             top = stack.gained[depth + 1]
             best[:] = chosen.used
         leaf = _list_next(goods, stack, chosen, depth)
@@ -148,10 +148,13 @@ def _list_root(goods: Goods, stack: Stack, chosen: Chosen) -> None:
 
 @inlined_kernel
 def _bound(goods: Goods, stack: Stack, depth: int, left: IntArray, enough: int) -> int:
-    """Return the fractional knapsack over the candidates from the position on, or a value above `enough` if it is that."""
-    bound: int = stack.gained[depth]
+    """Return the fractional knapsack over the candidates from the position on, or a value above `enough` if it is that.
+
+    `NEVER` where none is left: what is chosen so far has been looked at.
+    """
     if stack.position[depth] >= stack.number[depth]:
-        return bound
+        return NEVER
+    bound: int = stack.gained[depth]
     room = stack.room[depth]
     if goods.table.shape[0] > 0:
         first = goods.rank[stack.cand[depth, stack.position[depth]]]
@@ -248,7 +251,7 @@ def _last(goods: Goods, stack: Stack, chosen: Chosen, depth: int, top: int, best
     for q in range(stack.number[depth]):
         i = stack.cand[depth, q]
         worth = stack.gained[depth] + goods.value[i]
-        if worth <= top:
+        if worth <= top or stack.rest[depth, 0] - goods.size[i, 0] > goods.spare:
             continue
         for e in range(goods.cut_start[i], goods.cut_start[i + 1]):
             c = goods.cut[e]

@@ -12,14 +12,18 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
 
+# No machine leaves so much free, and below the value of any content by more than any content is worth.
+FREE, NEVER = 2**62, -(2**61)
+
+
 class Goods(NamedTuple):
     """What may be chosen: n items, E rivalries, Q cuts with W entries; all int64.
 
     value : (n,). size : (n, R). order : (n,) in which items are listed at the root, rank : (n,) its inverse. table : (n + 1,
     C + 1), of one resource: the most value of the items from a rank on that a rest of a machine holds; (0, 0) for none.
-    rival_start : (n + 1,), rival : (E,) items that may not meet. cut_start : (n + 1,), cut, part : (W,) the cuts of an item and
-    its numerators in them. divisor, penalty : (Q,): a content whose numerators of a cut sum to s is worth floor(s / divisor)
-    penalties less.
+    spare : what a machine may leave free of its one resource, `FREE` for no limit. rival_start : (n + 1,), rival : (E,) items
+    that may not meet. cut_start : (n + 1,), cut, part : (W,) the cuts of an item and its numerators in them. divisor, penalty :
+    (Q,): a content whose numerators of a cut sum to s is worth floor(s / divisor) penalties less.
     """
 
     value: Any
@@ -27,6 +31,7 @@ class Goods(NamedTuple):
     order: Any
     rank: Any
     table: Any
+    spare: Any
     rival_start: Any
     rival: Any
     cut_start: Any
@@ -63,10 +68,11 @@ def new_stack(depths: int, num: int, num_resources: int) -> Stack:
 
 @kernel
 def fill_values(goods: Goods, allowed: IntArray) -> None:
-    """Fill the table of the goods, for one resource. O(n C) for items of which one is allowed."""
+    """Fill the table of the goods, for one resource; `NEVER` and less where too much is left free. O(n C) for single items."""
     table = goods.table
     num, cells = table.shape[0] - 1, table.shape[1]
-    table[num] = 0
+    for room in range(cells):
+        table[num, room] = 0 if room <= goods.spare else NEVER
     for q in range(num - 1, -1, -1):
         i = goods.order[q]
         value, size = goods.value[i], goods.size[i, 0]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.formulations.provisioning.branch_price.pricing import Cut
     from schedgap.formulations.provisioning.branch_price.program import Program
-    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 # Contents that there is room for at first.
 FIRST = 256
@@ -33,13 +34,14 @@ FIRST = 256
 class Master:
     """Contents found so far, their types, and the linear program over them.
 
-    left : (n,) int64, what is asked for. contents : (P, n) int64. types : (P,) int64.
+    left : (n,) int64, what is asked for. spare : what a machine may leave free (see `Program.spare`). contents : (P, n)
+    int64. types : (P,) int64.
     """
 
     def __init__(self, program: Program, *, threads: int = 1) -> None:
         self.program, self.threads = program, threads
         self.cuts: list[Cut] = []
-        self.left = program.counts
+        self.left, self.spare = program.counts, FREE
         self.num_contents = 0
         self._contents, self._types = np.zeros((FIRST, program.num_items), np.int64), np.zeros(FIRST, np.int64)
         self._known: set[bytes] = set()
@@ -60,7 +62,8 @@ class Master:
 
     def _add_columns(self, first: int) -> None:
         types, contents = self.types[first:], self.contents[first:]
-        self._lp.add_columns(self.program.instance.price[types] / DOLLAR, self.rows(contents), self._upper(contents))
+        upper = np.where(self.allows(contents), np.inf, 0.0)
+        self._lp.add_columns(self.program.instance.price[types] / DOLLAR, self.rows(contents), upper)
 
     @property
     def contents(self) -> IntArray:
@@ -86,9 +89,12 @@ class Master:
         costs: FloatArray = self.program.instance.price[types] / DOLLAR - self.rows(contents) @ duals
         return costs
 
-    def _upper(self, contents: IntArray) -> FloatArray:
-        """(m,): no machine may have a content with more than is left."""
-        return np.where((contents <= self.left).all(axis=1), np.inf, 0.0)
+    def allows(self, contents: IntArray) -> BoolArray:
+        """(m,): whether a machine may have a content: no more than is left to ask for, and nearly full where it must be."""
+        program = self.program
+        free = program.capacity[0, 0] - contents @ program.demand[program.instance.type2family[0], :, 0]
+        fits: BoolArray = (contents <= self.left).all(axis=1) & ((free <= self.spare) | (self.spare == FREE))
+        return fits
 
     def add(self, machines: Iterable[tuple[int, IntArray]]) -> int:
         """Add contents that are not known yet; returns how many were new."""
@@ -111,12 +117,13 @@ class Master:
         self.cuts += cuts
         self._build()
 
-    def restrict(self, left: IntArray) -> None:
-        """Ask only for `left` (n,) of each item, by contents that have at most so many."""
+    def restrict(self, left: IntArray, spare: int = FREE) -> None:
+        """Ask only for `left` (n,) of each item, by contents that have at most so many and leave at most `spare` free."""
         for i in np.flatnonzero(left != self.left):
             self._lp.set_row_bounds(int(i), float(left[i]), np.inf)
-        self.left = left.copy()
-        self._lp.set_column_upper(np.arange(self.num_contents) + self.program.num_items, self._upper(self.contents))
+        self.left, self.spare = left.copy(), spare
+        upper = np.where(self.allows(self.contents), np.inf, 0.0)
+        self._lp.set_column_upper(np.arange(self.num_contents) + self.program.num_items, upper)
 
     def relax_cuts(self, used: FloatArray | None) -> None:
         """Leave the cuts (Q,) so much less than their most, or their most again for None."""

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.formulations.provisioning.branch_price.kernels_content import Effort, search_content
-from schedgap.formulations.provisioning.branch_price.kernels_goods import Goods, fill_values, new_stack, sort_by_worth
+from schedgap.formulations.provisioning.branch_price.kernels_goods import (
+    FREE,
+    Goods,
+    fill_values,
+    new_stack,
+    sort_by_worth,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,8 +65,8 @@ class Pricing:
         self.price = np.zeros((instance.num_types, num_resources))
         self.stack = new_stack(self._depths(), num, num_resources)
         shape = num + 1, int(program.capacity.max()) + 1
-        has_table = num_resources == 1 and instance.num_types * shape[0] * shape[1] <= MAX_CELLS
-        self.tables = [np.zeros(shape if has_table else (0, 0), np.int64) for _ in range(instance.num_types)]
+        self.has_tables = num_resources == 1 and instance.num_types * shape[0] * shape[1] <= MAX_CELLS
+        self.tables = [np.zeros(shape if self.has_tables else (0, 0), np.int64) for _ in range(instance.num_types)]
         self.respect(())
         self.nodes_a_second = FIRST_RATE
 
@@ -79,15 +85,18 @@ class Pricing:
         target: IntArray,
         node_limit: int,
         left: IntArray | None = None,
+        spare: int = FREE,
     ) -> Priced:
         """Search every type for a content worth more than its target (K,).
 
-        values : (n,) int64, of one of each item. penalties : (Q,) int64, of the cuts. left : (n,) of each item at most, or None.
+        values : (n,) int64, of one of each item. penalties : (Q,) int64, of the cuts. left : (n,) of each item at most, or
+        None. spare : what a machine may leave free of its one resource. Where that is less than `FREE`, no value may be 0:
+        items without a value are not looked at.
         """
         num_types, before, searched = self.program.instance.num_types, time.perf_counter(), 0
         upper, contents, is_complete = np.zeros(num_types, np.int64), [], True
         for k in range(num_types):
-            goods = self._goods(k, values, penalties)
+            goods = self._goods(k, values, penalties, spare)
             effort = Effort(node_limit, min(node_limit, CONTENT_NODES), ROUNDS)
             content, upper[k], nodes = self._search(k, goods, int(target[k]), effort, left)
             searched += nodes
@@ -130,7 +139,7 @@ class Pricing:
         _, upper, nodes = search_content(goods, capacity, allowed, target, effort, self.price[k], self.stack, best)
         return best, upper, nodes
 
-    def _goods(self, k: int, values: IntArray, penalties: IntArray) -> Goods:
+    def _goods(self, k: int, values: IntArray, penalties: IntArray, spare: int = FREE) -> Goods:
         size = self.size[k]
         order = np.arange(values.shape[0])
         if size.shape[1] == 1:
@@ -140,7 +149,7 @@ class Pricing:
                 sort_by_worth(values, order, size[order, 0])
         rank = np.empty_like(order)
         rank[order] = np.arange(order.shape[0])
-        goods = Goods(values, size, order, rank, self.tables[k], *self.rivals, *self.cuts, penalties)
+        goods = Goods(values, size, order, rank, self.tables[k], spare, *self.rivals, *self.cuts, penalties)
         if goods.table.size:
             fill_values(goods, self.allowed[k])
         return goods

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -97,6 +99,16 @@ class Program:
     def apart(self, i: int, j: int) -> Program:
         """Return the program in which two items may not share a machine."""
         return replace(self, rivals=self.rivals | {(min(i, j), max(i, j))})
+
+    def spare(self, left: IntArray, most: int) -> int:
+        """Return what a machine may leave free in a solution for `left` (n,) of each item, for `most` micro-dollars at most.
+
+        All its machines together leave no more. `FREE` for several machine types or resources, where no such limit is used.
+        """
+        if self.instance.num_types > 1 or self.capacity.shape[1] > 1:
+            return FREE
+        machines = most // int(self.instance.price[0])
+        return machines * int(self.capacity[0, 0]) - int(left @ self.demand[self.instance.type2family[0], :, 0])
 
     @property
     def is_possible(self) -> bool:

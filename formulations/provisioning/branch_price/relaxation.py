@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
 from schedgap.formulations.provisioning.branch_price.master import Master, rounded_up
 from schedgap.formulations.provisioning.branch_price.pricing import Pricing
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values
@@ -82,6 +83,7 @@ class Relaxation:
     def solve(self, deadline: float, cutoff: int) -> None:
         """Generate contents until the bound is that of the program rounded up, or `cutoff`, or the deadline has passed."""
         smoothing, nodes, num = SMOOTHING, FIRST_NODES, self.program.num_items
+        self.restrict(self.program.counts, cutoff)
         while self.bound < cutoff:
             left_s = deadline - time.perf_counter()
             found = self.master.solve(left_s) if left_s > 0 else None
@@ -96,7 +98,7 @@ class Relaxation:
             duals = found.row_duals
             while time.perf_counter() < deadline:
                 trial = smoothing * self.centre + (1 - smoothing) * duals
-                values = class_values(self.program.instance, trial[:num])
+                values = self.values_near(trial[:num])
                 penalties = self.penalties_near(trial[num:])
                 left_s = deadline - time.perf_counter()
                 within = max(FIRST_NODES, int(SPARE * self.pricing.nodes_a_second * left_s))
@@ -129,7 +131,7 @@ class Relaxation:
             if found is None:
                 return
             self.found = found
-            values = class_values(self.program.instance, found.row_duals[:num])
+            values = self.values_near(found.row_duals[:num])
             penalties = self.penalties_near(found.row_duals[num:])
             _, contents, _ = self._prove(values, penalties, POLISHING_NODES, None)
             if not self.master.add(self.improving(contents + self.pack(values, penalties), found.row_duals)):
@@ -158,7 +160,7 @@ class Relaxation:
         if goal is not None and goal > self.step and worth > 0:
             enough = (goal - self.step) * NANO + 1
             target = np.array([max(int(t), min(worth * int(t) // enough, 2**61)) for t in target], np.int64)
-        priced = self.pricing.best(values, penalties, target, nodes)
+        priced = self.pricing.best(values, penalties, target, nodes, spare=self.master.spare)
         ratio = min(1.0, float((instance.price * NANO / np.maximum(priced.upper, 1)).min()))
         better = worth * ratio > self.best
         if better:
@@ -170,13 +172,24 @@ class Relaxation:
         return better, priced.contents, priced.is_complete
 
     def improving(self, machines: list[tuple[int, IntArray]], duals: FloatArray) -> list[tuple[int, IntArray]]:
-        """Return the machines of negative reduced cost."""
+        """Return the machines of negative reduced cost that the master allows."""
         if not machines:
             return []
         types, contents = np.array([k for k, _ in machines]), np.array([content for _, content in machines])
         least = -1e-9 * self.program.instance.price[types] / DOLLAR
-        good = self.master.reduced_costs(types, contents, duals) < least
+        good = self.master.allows(contents) & (self.master.reduced_costs(types, contents, duals) < least)
         return [machine for machine, is_good in zip(machines, good, strict=True) if is_good]
+
+    def restrict(self, left: IntArray, cutoff: int) -> None:
+        """Ask only for `left` (n,) of each item, in solutions cheaper than `cutoff` micro-dollars."""
+        spare = self.program.spare(left, cutoff - self.step) if self.pricing.has_tables else FREE
+        if spare != self.master.spare or (left != self.master.left).any():
+            self.master.restrict(left, spare)
+
+    def values_near(self, duals: FloatArray) -> IntArray:
+        """(n,) int64, nano-dollars: the items' values near their duals; at least 1 where an item may have to fill a machine."""
+        values = class_values(self.program.instance, duals)
+        return np.maximum(values, 1) if self.master.spare < FREE else values
 
     def penalties_near(self, duals: FloatArray) -> IntArray:
         """(Q,) int64, nano-dollars: the cuts' penalties near their duals, which are not positive."""

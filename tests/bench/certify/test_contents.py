@@ -1,6 +1,7 @@
 """What the search is given: only what can matter, in exact numbers."""
 
 import itertools
+import random
 
 import pytest
 
@@ -29,6 +30,32 @@ def test_a_cut_takes_its_price_once_for_each_whole():
     # 6 x 4 less 3 x 5; 5 x 4 less 2 x 5 is more.
     assert dearer_content(items, [9], [Cut(2, 5)], 9).content is not None
     assert dearer_content(items, [9], [Cut(2, 5)], 10).content is None
+
+
+def test_a_content_that_leaves_too_much_free_is_none():
+    items = [item(0, 9, 5), item(1, 5, 4), item(2, 5, 4), item(3, 0, 1), item(4, -3, 1)]
+    assert dearer_content(items, [10], [], 9, spare=[2]).content == (0, 1)
+    # With what is worth nothing or less, 5 + 4 fills 10 and more.
+    assert dearer_content(items, [10], [], 9, spare=[0]).content == (0, 1)
+    assert dearer_content(items[:3], [10], [], 9, spare=[0]).content is None
+    assert dearer_content(items[1:4], [10], [], 4, spare=[0]).content is None
+
+
+@pytest.mark.parametrize("spare", [0, 1, 3])
+@pytest.mark.parametrize("seed", range(20))
+def test_what_must_be_full_against_enumeration(seed, spare):
+    rng = random.Random(seed)
+    items = [item(t, rng.randint(-1, 9), rng.randint(1, 6), rng.randint(0, 4)) for t in range(7)]
+    tried = [content for k in range(8) for content in itertools.combinations(items, k)]
+    worths = [
+        sum(i.value for i in each)
+        for each in tried
+        if 0 <= 9 - sum(i.sizes[0] for i in each) <= spare and sum(i.sizes[1] for i in each) <= 9
+    ]
+    for limit in range(40):
+        # More contents may count than are full, never fewer.
+        if dearer_content(items, [9, 9], [], limit, [[1, 1]], [spare, 9]).content is None:
+            assert max(worths, default=0) <= limit
 
 
 @pytest.mark.parametrize("hints", [[], [[1, 2]], [[0, 0]], [[7, 0], [1, 1000]]])

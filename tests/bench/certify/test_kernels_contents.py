@@ -18,6 +18,7 @@ def made(rng):
     n = rng.randint(1, 7)
     value, size = [rng.randint(1, 9) for _ in range(n)], [[rng.randint(0, 4) for _ in range(2)] for _ in range(n)]
     capacity = [rng.randint(4, 8), rng.randint(4, 8)]
+    spare = [rng.choice([-1, 0, 1, 2, 8]), rng.choice([1, 8])]
     entries = [[(j, rng.randint(1, 2)) for j in range(2) if rng.random() < 0.5] for _ in range(n)]
     pairs = {(0, n - 1)} if n > 1 and rng.random() < 0.5 else set()
     conflicts = [[b if a == i else a for a, b in pairs if i in (a, b)] for i in range(n)]
@@ -25,6 +26,7 @@ def made(rng):
         ints(value),
         ints(size),
         ints(capacity),
+        ints(spare),
         ints(range(1, n + 1)),
         ints(np.cumsum([0, *map(len, entries)])),
         ints([j for each in entries for j, _ in each]),
@@ -44,7 +46,7 @@ def made(rng):
         content
         for k in range(n + 1)
         for content in itertools.combinations(range(n), k)
-        if all(sum(size[i][d] for i in content) <= capacity[d] for d in range(2))
+        if all(0 <= capacity[d] - sum(size[i][d] for i in content) <= spare[d] for d in range(2))
         and not any(set(pair) <= set(content) for pair in pairs)
     ]
     return items, worth, fitting
@@ -57,8 +59,10 @@ def relaxations(items, of=lambda kernel: kernel):
     worth = np.zeros(int(widths.sum()) * (n + 1), np.int64)
     for d in range(2):
         part = worth[starts[d] : starts[d] + widths[d] * (n + 1)]
-        of(fill)(items.value, items.size[:, d].copy(), int(widths[d]), part)
-        assert part[widths[d] - 1] == of(most)(items.value, items.size[:, d].copy(), int(widths[d]))
+        of(fill)(items.value, items.size[:, d].copy(), int(widths[d]), int(items.spare[d]), part)
+        assert items.spare[d] < items.capacity[d] or part[widths[d] - 1] == of(most)(
+            items.value, items.size[:, d].copy(), int(widths[d])
+        )
     return Relaxations(items.size, widths, starts, worth)
 
 
@@ -67,7 +71,7 @@ def test_a_content_is_found_exactly_where_there_is_one(of):
     rng = random.Random(2)
     for _ in range(150):
         items, worth, fitting = made(rng)
-        dearest = max(map(worth, fitting))
+        dearest = max(0, *map(worth, fitting), 0)
         bounds = relaxations(items, of)
         for limit in {max(dearest - 1, 0), dearest}:
             content, count = np.zeros(items.value.shape[0], np.int64), np.zeros(2, np.int64)
@@ -83,7 +87,7 @@ def test_equal_items_are_tried_in_one_order():
     """Six equal items of which three fit: the contents of 1, 2 and 3 of them, one each."""
     n = 6
     items = Items(
-        *(ints([5] * n), ints([[2]] * n), ints([6]), ints([n] * n)),
+        *(ints([5] * n), ints([[2]] * n), ints([6]), ints([6]), ints([n] * n)),
         *(ints([0] * (n + 1)), ints([]), ints([]), ints([0] * (n + 1)), ints([]), ints([]), ints([])),
     )
     # A relaxation that sees no sizes, so that it ends no search before its time.

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.branch_price.kernels_content import Effort, search_content
-from schedgap.formulations.provisioning.branch_price.kernels_goods import Goods, fill_values, new_stack
+from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE, Goods, fill_values, new_stack
 
 ALL = Effort(10**9, 10**9, 20)
 
 
-def drawn(seed, num_resources, *, is_hard):
+def drawn(seed, num_resources, *, is_hard, spare=FREE):
     """Return goods with rivals and cuts where they are hard, capacity and allowed copies."""
     rng = np.random.default_rng(seed)
     num = 7
@@ -29,6 +29,7 @@ def drawn(seed, num_resources, *, is_hard):
         order,
         np.argsort(order),
         np.zeros((num + 1, 16) if has_table else (0, 0), np.int64),
+        spare,
         np.searchsorted([a for a, _ in rivals], np.arange(num + 1)),
         np.array([b for _, b in rivals], np.int64),
         np.searchsorted([i for i, _ in entries], np.arange(num + 1)),
@@ -48,7 +49,8 @@ def worths(goods, capacity, allowed, pairs, cuts):
     for content in itertools.product(*(range(int(n) + 1) for n in allowed)):
         content = np.array(content)
         meets = any(content[a] and content[b] for a, b in pairs)
-        if (content @ goods.size <= capacity).all() and not meets:
+        left = capacity - content @ goods.size
+        if (left >= 0).all() and left[0] <= goods.spare and not meets:
             penalty = sum(price * (content[list(items)].sum() // 2) for items, price in cuts)
             yield int(goods.value @ content - penalty), content
 
@@ -73,6 +75,20 @@ def test_finds_what_trying_all_contents_finds(seed, num_resources, is_hard):
     assert (best @ goods.size <= capacity).all()
     assert (best <= allowed).all()
     assert not any(best[a] and best[b] for a, b in pairs)
+
+
+@pytest.mark.parametrize("is_hard", [False, True])
+@pytest.mark.parametrize("spare", [0, 1, 4])
+@pytest.mark.parametrize("seed", range(12))
+def test_leaves_no_more_free_than_it_may(seed, spare, is_hard):
+    goods, capacity, allowed, pairs, cuts = drawn(seed, 1, is_hard=is_hard, spare=spare)
+    goods = goods._replace(value=np.maximum(goods.value, 1))
+    fill_values(goods, allowed)
+    most = max((worth for worth, _ in worths(goods, capacity, allowed, pairs, cuts)), default=0)
+    top, upper, _, best = searched(goods, capacity, allowed, 0)
+    assert top == upper == max(most, 0)
+    assert (top == 0) == (not best.any())
+    assert not best.any() or 0 <= (capacity - best @ goods.size)[0] <= spare
 
 
 @pytest.mark.parametrize("seed", range(6))

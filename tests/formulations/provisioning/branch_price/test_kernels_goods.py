@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.branch_price.kernels_goods import (
+    FREE,
+    NEVER,
     Goods,
     arrange,
     fill_values,
@@ -14,7 +16,7 @@ from schedgap.formulations.provisioning.branch_price.kernels_goods import (
 NONE = np.zeros(0, np.int64)
 
 
-def goods_of(value, size, table=None):
+def goods_of(value, size, table=None, spare=FREE):
     num = len(value)
     order = np.argsort(-np.asarray(value) / np.maximum(np.asarray(size)[:, 0], 0.5), kind="stable")
     table = np.zeros((0, 0), np.int64) if table is None else table
@@ -25,6 +27,7 @@ def goods_of(value, size, table=None):
         order,
         np.argsort(order),
         table,
+        spare,
         starts,
         NONE,
         starts,
@@ -35,11 +38,12 @@ def goods_of(value, size, table=None):
     )
 
 
+@pytest.mark.parametrize("spare", [FREE, 3, 0, -1])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_table_holds_the_most_of_the_items_from_a_rank_on(seed):
+def test_the_table_holds_the_most_of_the_items_from_a_rank_on(seed, spare):
     rng = np.random.default_rng(seed)
     allowed = rng.integers(0, 3, 5)
-    goods = goods_of(rng.integers(0, 50, 5), rng.integers(0, 6, (5, 1)), np.zeros((6, 11), np.int64))
+    goods = goods_of(rng.integers(0, 50, 5), rng.integers(0, 6, (5, 1)), np.zeros((6, 11), np.int64), spare)
     fill_values(goods, allowed)
     for first, room in itertools.product(range(6), range(11)):
         items = goods.order[first:]
@@ -47,9 +51,12 @@ def test_the_table_holds_the_most_of_the_items_from_a_rank_on(seed):
         worths = [
             sum(n * goods.value[i] for n, i in zip(content, items, strict=True))
             for content in contents
-            if sum(n * goods.size[i, 0] for n, i in zip(content, items, strict=True)) <= room
+            if 0 <= room - sum(n * goods.size[i, 0] for n, i in zip(content, items, strict=True)) <= spare
         ]
-        assert goods.table[first, room] == max(worths)
+        if worths:
+            assert goods.table[first, room] == max(worths)
+        else:
+            assert goods.table[first, room] < NEVER // 2
 
 
 @pytest.fixture

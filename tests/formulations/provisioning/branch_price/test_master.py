@@ -40,6 +40,16 @@ def test_what_is_left_forbids_contents_with_more(master):
     assert master.solve(10.0).objective == pytest.approx(1.5)
 
 
+def test_contents_that_leave_too_much_free_are_forbidden(bins):
+    """Sizes of 2, 1 and 1 in bins of 3: with nothing free, the last item has no bin."""
+    master = Master(Program.of_classes(bins([3], [2, 1], [1, 2])))
+    master.add([(0, np.array([1, 1])), (0, np.array([0, 2])), (0, np.array([1, 0]))])
+    assert master.allows(master.contents).tolist() == [True, True, True]
+    master.restrict(master.left, 0)
+    assert master.allows(master.contents).tolist() == [True, False, False]
+    assert master.solve(10.0).x.tolist() == pytest.approx([2, 0, 0])
+
+
 @pytest.mark.parametrize(("dollars", "up"), [(1.5, 2_000_000), (2.0 + 1e-9, 2_000_000), (2.01, 3_000_000), (0.0, 0)])
 def test_rounding_to_whole_steps(dollars, up):
     assert rounded_up(dollars, 1_000_000) == up

@@ -1,5 +1,6 @@
 import numpy as np
 
+from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
 from schedgap.formulations.provisioning.branch_price.program import Program
 
 
@@ -28,3 +29,16 @@ def test_what_does_not_fit_is_impossible(bins):
     assert program.is_possible
     assert not program.together(0, 1).is_possible
     assert np.array_equal(program.apart(1, 0).apart(0, 1).fits, program.fits)
+
+
+def test_what_machines_of_one_type_may_leave_free(bins):
+    """Two bins of 10 hold a volume of 17: what one of them leaves free, at most 3. Sizes are multiples of 1."""
+    program = Program.of_classes(bins([10], [6, 5], [2, 1]))
+    assert program.spare(program.counts, 2_000_000) == program.spare(program.counts, 2_999_999) == 3
+    assert program.spare(np.array([1, 1]), 1_000_000) == -1
+
+
+def test_no_limit_where_machines_differ(bins):
+    for instance in (bins([10, 10], [[6, 2]]), bins([10], [6, 5], prices=(1_000_000, 500_000))):
+        program = Program.of_classes(instance)
+        assert program.spare(program.counts, 2_000_000) == FREE
