@@ -25,6 +25,7 @@ from schedgap.instances.method import Incumbent
 
 if TYPE_CHECKING:
     from schedgap.formulations.harvest.time_indexed.program import Program
+    from schedgap.formulations.linear_model import LinearModel, ModelResult
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
     from schedgap.instances.harvest.model import HarvestInstance
 
@@ -76,11 +77,13 @@ class Bracket:
         """Return the fact that a program taught nothing, for the outcome's details; none if all did."""
         return {} if self.unsolved is None else {"reason": self.unsolved}
 
-    def relax(self, program: Program, *, time_limit_s: float | None, threads: int, interior_point: bool) -> None:
-        """Solve a program's linear relaxation, and learn from it."""
+    def linear(
+        self, model: LinearModel, *, time_limit_s: float | None, threads: int, interior_point: bool = False
+    ) -> ModelResult | None:
+        """Solve a linear relaxation; None if HiGHS cannot."""
         try:
-            result = solve(
-                program.model,
+            return solve(
+                model,
                 "highs",
                 time_limit_s=time_limit_s,
                 threads=threads,
@@ -91,11 +94,21 @@ class Bracket:
         except BackendError as error:
             # Memory of 2^37 MiB beside one core in a row: HiGHS ends without a status.
             self.unsolved = str(error)
+            return None
+
+    def suggest(self, program: Program, x: FloatArray) -> None:
+        """Try the orders in which tasks start in a linear program's solution."""
+        for quantile in QUANTILES:
+            self.search.place(self.order(program, x, quantile))
+
+    def relax(self, program: Program, *, time_limit_s: float | None, threads: int, interior_point: bool) -> None:
+        """Solve a program's linear relaxation, and learn from it."""
+        result = self.linear(program.model, time_limit_s=time_limit_s, threads=threads, interior_point=interior_point)
+        if result is None:
             return
         self.learn(result.bound)
         if result.x is not None:
-            for quantile in QUANTILES:
-                self.search.place(self.order(program, result.x, quantile))
+            self.suggest(program, result.x)
         if result.row_duals is not None:
             self._last = program, result.row_duals
         self.add_point()

@@ -1,9 +1,10 @@
 """The clairvoyant optimum on a grid of time: linear programs, a search for schedules, and an integer program.
 
 1. Schedules are searched for: tasks one after the other, in many orders. The best one gives the horizon of all programs.
-2. The linear program with the pool as one place gives a bound and leaves out starts that no better schedule has; where
-   last ends of jobs count, so does the integer program, and its optimum suggests when jobs can end.
-3. The linear program over single VMs does so with the starts that are left.
+2. Where last ends of jobs count, or of all tasks, a program over these ends alone raises the bound, as a rule to the optimum
+   (`ends`).
+3. Otherwise, and where that ran out of time, the linear program with the pool as one place gives a bound and leaves out starts
+   that no better schedule has; that over single VMs does so with the starts that are left.
 4. Integer programs over single VMs look for the optimum. If it has tasks that end after the horizon, it is a bound only,
    and all is done again with twice the horizon.
 
@@ -23,6 +24,7 @@ from schedgap.formulations.backends import MIP_BACKENDS
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.harvest.time_indexed.bound import relax_pool, relax_vms, too_large, unusable
 from schedgap.formulations.harvest.time_indexed.bracket import Bracket
+from schedgap.formulations.harvest.time_indexed.ends import Ends
 from schedgap.formulations.harvest.time_indexed.integer import Integer
 from schedgap.formulations.harvest.time_indexed.program import vm_program
 from schedgap.instances.errors import MethodError
@@ -56,7 +58,15 @@ def build(instance: HarvestInstance) -> LinearModel:
     return vm_program(bracket.grid, bracket.horizon).model
 
 
-@method("time-indexed", family=FAMILY, supports=unusable, bounds=True, exact=True, choices={"backend": MIP_BACKENDS})
+@method(
+    "time-indexed",
+    version=2,
+    family=FAMILY,
+    supports=unusable,
+    bounds=True,
+    exact=True,
+    choices={"backend": MIP_BACKENDS},
+)
 def time_indexed(
     instance: HarvestInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:
@@ -73,11 +83,10 @@ def time_indexed(
     integer = Integer(bracket, deadline, threads, backend)
     while True:
         _search(bracket, deadline, rng)
+        if bracket.grid.part_release.size:
+            Ends(integer).search()
         relax_pool(bracket, deadline, threads)
         _search(bracket, deadline, rng)
-        if bracket.grid.part_release.size:
-            integer.over_pool()
-            _search(bracket, deadline, rng)
         relax_vms(bracket, deadline, threads)
         _search(bracket, deadline, rng)
         if not integer.over_vms() or bracket.horizon == bracket.grid.full_horizon:
