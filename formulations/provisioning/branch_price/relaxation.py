@@ -105,7 +105,7 @@ class Relaxation:
                 better, contents, is_complete = self._prove(values, penalties, min(nodes, within), min(goal, cutoff))
                 if self.bound >= goal:
                     break
-                contents += self.pack(values, penalties)
+                contents += self._packed(values, penalties)
                 if self.master.add(self.improving(contents, duals)):
                     smoothing, nodes = SMOOTHING, max(FIRST_NODES, nodes // 10)
                     break
@@ -134,7 +134,7 @@ class Relaxation:
             values = self.values_near(found.row_duals[:num])
             penalties = self.penalties_near(found.row_duals[num:])
             _, contents, _ = self._prove(values, penalties, POLISHING_NODES, None)
-            if not self.master.add(self.improving(contents + self.pack(values, penalties), found.row_duals)):
+            if not self.master.add(self.improving(contents + self._packed(values, penalties), found.row_duals)):
                 return
 
     def pack(self, values: IntArray, penalties: IntArray) -> list[tuple[int, IntArray]]:
@@ -142,6 +142,10 @@ class Relaxation:
         machines = self.pricing.packing(values, penalties)
         self.take(machines)
         return machines
+
+    def _packed(self, values: IntArray, penalties: IntArray) -> list[tuple[int, IntArray]]:
+        """Return a packing's machines as further contents, or none in a tree where tables price faster."""
+        return [] if self.program.tasks and self.pricing.has_tables else self.pack(values, penalties)
 
     def take(self, machines: list[tuple[int, IntArray]]) -> None:
         """Keep a packing of everything if it is the cheapest."""
