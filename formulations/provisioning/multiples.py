@@ -28,6 +28,17 @@ def type_multiples(instance: ProvisioningInstance) -> list[tuple[int, int, int]]
     return sorted(merges, key=lambda merge: (int(instance.price[merge[0]]), merge[2]))
 
 
+def joined_pairs(instance: ProvisioningInstance) -> list[tuple[int, int]]:
+    """Return pairs of different types of a family of which one machine each costs and holds no more than one of a third."""
+    pairs = []
+    for a in range(instance.num_types):
+        for b in np.flatnonzero(instance.type2family[:a] == instance.type2family[a]).tolist():
+            same = (instance.type2family == instance.type2family[a]) & (instance.price == instance.price[[a, b]].sum())
+            if (instance.capacity[same] >= instance.capacity[[a, b]].sum(axis=0)).all(axis=1).any():
+                pairs.append((b, a))
+    return pairs
+
+
 def with_large_machines(instance: ProvisioningInstance, solution: Provisioning) -> Provisioning:
     """Join small machines into larger ones that hold and cost as much, as long as there are enough of a type."""
     types, content = solution.machines(instance.num_classes)

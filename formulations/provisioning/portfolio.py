@@ -146,7 +146,8 @@ class Portfolio(Search):
         if can_generate and self.is_open:
             search = ColumnGeneration(small, self.left_s, self.threads)
             search.raise_bound(self.bound)
-            search.improve(best)
+            if best is not None:
+                search.take(best)
             search.run(PATIENCE)
             found = search.outcome()
             self._take("column-generation", found, restored(found.solution))

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 MAX_STATES = 2**23
-FIRST_STATES = 2**15
+FIRST_STATES = 2**16
 ARCS_PER_STATE = 4
 MAX_SUMS = 50_000_000
 MAX_KEY = 2**61
 # Expanding and merging take about a microsecond a state.
-GROWTH, STATES_PER_SECOND = 8, 500_000
+GROWTH, STATES_PER_SECOND = 4, 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -92,8 +92,8 @@ class FlowRelaxation:
         kept = []
         price = self.instance.price * NANO - found.shift
         for graph, best, choice in zip(self.graphs, self._best, self._choice, strict=True):
-            value = found.values[graph.classes]
-            longest_paths(value, graph.node_layer, graph.node_ptr, graph.head, best, choice)
+            value, most = found.values[graph.classes], self.instance.counts[graph.classes]
+            longest_paths(value, most, graph.node_layer, graph.node_ptr, graph.head, best, choice)
             free = int(found.values[graph.free] @ self.instance.counts[graph.free])
             before, keep = np.empty(graph.num_nodes, np.int64), np.empty(graph.num_arcs, np.bool_)
             useful_arcs(
@@ -130,8 +130,8 @@ class FlowRelaxation:
         shift = instance.price * NANO - target
         upper, types, patterns = np.zeros_like(target), [], []
         for graph, best, choice in zip(self.graphs, self._best, self._choice, strict=True):
-            value = values[graph.classes]
-            longest_paths(value, graph.node_layer, graph.node_ptr, graph.head, best, choice)
+            value, most = values[graph.classes], instance.counts[graph.classes]
+            longest_paths(value, most, graph.node_layer, graph.node_ptr, graph.head, best, choice)
             free = int(values[graph.free] @ instance.counts[graph.free])
             for k, root in zip(graph.types.tolist(), graph.root.tolist(), strict=True):
                 upper[k] = best[root] + free

@@ -97,7 +97,9 @@ def _blamed(
         for f, r in itertools.product(np.unique(families).tolist(), range(len(small.resources))):
             free = small.counts[graph.free] * largest[f, graph.free, r]
             weight = np.ascontiguousarray(largest[f, graph.classes, r])
-            longest_paths(weight, graph.node_layer, graph.node_ptr, graph.head, best, choice)
+            longest_paths(
+                weight, small.counts[graph.classes], graph.node_layer, graph.node_ptr, graph.head, best, choice
+            )
             over = best[graph.root] + free.sum() > small.capacity[graph.types, r]
             for q in np.flatnonzero(over & (families == f)):
                 content = np.zeros(graph.classes.shape[0], np.int64)

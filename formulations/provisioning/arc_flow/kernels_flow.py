@@ -213,18 +213,22 @@ def node_arcs(
 @kernel
 def longest_paths(
     value: IntArray,
+    most: IntArray,
     node_layer: NDArray[np.int32],
     node_ptr: IntArray,
     head: NDArray[np.int32],
     best: IntArray,
     choice: IntArray,
 ) -> None:
-    """Write the largest value of a path from each node to the end, and the arc it starts with. value : (L,). O(A)."""
+    """Write the largest value of a path from each node to the end, and the arc it starts with. O(A).
+
+    value, most : (L,), of a task of each layer, and how many of them a path may take.
+    """
     best[0], choice[0] = 0, 0
     for u in range(1, node_layer.shape[0]):
         first = node_ptr[u]
         best[u], choice[u] = best[head[first]], first
-        for e in range(first + 1, node_ptr[u + 1]):
+        for e in range(first + 1, min(node_ptr[u + 1], first + most[node_layer[u]] + 1)):
             total = best[head[e]] + (e - first) * value[node_layer[u]]
             if total > best[u]:
                 best[u], choice[u] = total, e

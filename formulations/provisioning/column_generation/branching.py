@@ -1,8 +1,9 @@
-"""Branching on how much is rented of each machine family and type: the bound that whole machines give.
+"""Branching on how much is rented of each machine family and type, then on how many tasks of a class a family holds.
 
-The amounts are linear in the patterns and their limits only shift the types' prices, so every branch is priced by the
-same exact knapsacks. With prices proportional to size within a family, a branch in which all families' amounts are whole
-has but one cost: what is left is whether a packing of that size exists.
+All these amounts are linear in the patterns, and their limits only shift the types' prices and what a class is worth on a
+family, so every branch is priced by the same exact knapsacks. With prices proportional to size within a family, a branch
+in which all families' amounts are whole has but one cost: what is left is whether a packing of that size exists. Machines
+that a larger one can stand for are as few as can be, so that whole numbers of the large ones are near.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.provisioning.multiples import joined_pairs, type_multiples
+
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
     from schedgap.instances.arrays import FloatArray
@@ -22,7 +25,7 @@ WHOLE = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """Limits of the groups (G,) and the bound under them, micro-dollars; amounts : (G,) rented by its relaxation."""
+    """Limits of groups and shares (G + S,) and the bound under them, micro-dollars; amounts : of its relaxation, or None."""
 
     bound: int
     low: FloatArray
@@ -35,47 +38,70 @@ class Branching:
 
     def __init__(self, relaxation: Relaxation) -> None:
         self.relaxation = relaxation
-        self.num_families = relaxation.num_groups - relaxation.instance.num_types
+        instance, master = relaxation.instance, relaxation.master
+        self.num_groups, self.num_families = relaxation.num_groups, relaxation.num_groups - instance.num_types
+        # Families first, then types, the dearest of each first: a unit of them leaves the least choice for the others.
+        unit = np.array([instance.price[row > 0].min() for row in master.weights])
+        is_type = np.arange(self.num_groups) >= self.num_families
+        self._order = np.lexsort((-unit, is_type))
         self.nodes = 0
-        self.is_stuck = False
         self._pushed = 0
         self._open: list[tuple[int, int, Node]] = []
-        master = relaxation.master
-        self._push(Node(relaxation.bound, master.low, master.high, self._amounts()))
+        # The least bound of branches in which all amounts are whole, and yet no solution was found.
+        self._left: int | None = None
+        high = master.high.copy()
+        for small, _, number in type_multiples(instance):
+            high[self.num_families + small] = min(high[self.num_families + small], number - 1)
+        # Types that are not rented together: a larger machine can stand for the two.
+        self._apart = [(self.num_families + a, self.num_families + b) for a, b in joined_pairs(instance)]
+        is_same = np.array_equal(high, master.high)
+        self._push(Node(relaxation.bound, master.low, high, self._amounts() if is_same else None))
 
     @property
     def bound(self) -> int | None:
         """Micro-dollars, proven for the instance without limits; None if no node is open."""
-        return self._open[0][0] if self._open else None
+        bounds = [bound for bound in (self._left, self._open[0][0] if self._open else None) if bound is not None]
+        return min(bounds, default=None)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether no branching can raise the bound any more."""
+        return self._left is not None and self._left == self.bound
 
     def step(self, deadline: float, cutoff: int) -> Node | None:
         """Branch at the open node of least bound, and drop the branches that cannot be cheaper than `cutoff`.
 
-        Returns a node whose amounts are whole in all families, if one came out, for the caller to look for a solution
-        there: the relaxation is left under its limits. After the deadline, a branch keeps the bound of its parent.
+        Returns a node whose amounts are whole, those of the families at least, if one came out, for the caller to look
+        for a solution there. After the deadline, a branch keeps the bound of its parent.
         """
         if not self._open:
             return None
-        _, _, node = self._open[0]
+        _, _, node = heapq.heappop(self._open)
+        if node.bound >= cutoff:
+            return None
         if node.amounts is None:
-            # Cut off by an earlier deadline before its relaxation had a solution.
+            # The first, or cut off by an earlier deadline before its relaxation had a solution.
             node = self._solve(node, deadline, cutoff)
-            heapq.heappop(self._open)
             if node.bound < cutoff:
                 self._push(node)
             return None
-        group = self._group(node)
-        if group is None:
-            self.is_stuck = True
-            return None
-        heapq.heappop(self._open)
+        limit = self._limit(node)
+        if limit is None:
+            self._left = node.bound if self._left is None else min(self._left, node.bound)
+            return node
         whole: Node | None = None
         for side in (0, 1):
             low, high = node.low.copy(), node.high.copy()
             if side == 0:
-                high[group] = min(high[group], np.floor(node.amounts[group] + WHOLE))
+                high[limit] = np.floor(node.amounts[limit] + WHOLE)
             else:
-                low[group] = max(low[group], np.ceil(node.amounts[group] - WHOLE))
+                low[limit] = np.ceil(node.amounts[limit] - WHOLE)
+            for a, b in self._apart:
+                if low[a] > 0 or low[b] > 0:
+                    other = b if low[a] > 0 else a
+                    high[other] = 0.0
+            if (low > high).any():
+                continue
             child = self._solve(Node(node.bound, low, high, None), deadline, cutoff)
             if child.bound < cutoff:
                 self._push(child)
@@ -96,28 +122,31 @@ class Branching:
         return Node(max(node.bound, relaxation.bound), node.low, node.high, self._amounts())
 
     def _amounts(self) -> FloatArray | None:
-        relaxation, x = self.relaxation, self.relaxation.x
-        if x is None:
-            return None
-        types = relaxation.master.machine_type[: x.shape[0]]
-        used = np.bincount(types, weights=x, minlength=relaxation.instance.num_types)
-        return np.asarray(relaxation.master.weights @ used, np.float64)
+        x = self.relaxation.x
+        return None if x is None else self.relaxation.master.rented(x)
 
-    def _group(self, node: Node) -> int | None:
-        """Return the group to branch on: the least whole family, or else the least whole type; None for none."""
+    def _limit(self, node: Node) -> int | None:
+        """Return what to branch on: a family that is not whole, else a type, else the least whole share; None for none.
+
+        Amounts beyond their limits, in a branch that has no solution, are of no use.
+        """
         assert node.amounts is not None
         distance = np.abs(node.amounts - np.rint(node.amounts))
-        for span in (slice(0, self.num_families), slice(self.num_families, None)):
-            if distance[span].max() > WHOLE:
-                return int(np.argmax(distance[span])) + (span.start or 0)
-        return None
+        distance[(node.amounts < node.low) | (node.amounts > node.high)] = 0.0
+        for group in self._order.tolist():
+            if distance[group] > WHOLE:
+                return int(group)
+        shares = distance[self.num_groups :]
+        return self.num_groups + int(np.argmax(shares)) if shares.max(initial=0.0) > WHOLE else None
 
     def _is_whole(self, node: Node) -> bool:
         if node.amounts is None:
             return False
-        families = node.amounts[: self.num_families]
-        return bool((np.abs(families - np.rint(families)) <= WHOLE).all())
+        # Where branches are quick, solutions are looked for at the end of them only.
+        amounts = node.amounts if self.relaxation.is_quick else node.amounts[: self.num_families]
+        return bool((np.abs(amounts - np.rint(amounts)) <= WHOLE).all())
 
     def _push(self, node: Node) -> None:
+        # Of equal bounds the latest: the deepest.
         self._pushed += 1
-        heapq.heappush(self._open, (node.bound, self._pushed, node))
+        heapq.heappush(self._open, (node.bound, -self._pushed, node))

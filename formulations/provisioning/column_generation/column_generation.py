@@ -7,8 +7,11 @@ over all patterns: a machine type k and tasks per class that fit it. The relaxat
 knapsacks of `instances.provisioning.pricing`), after Gilmore and Gomory (1961); its bound is Farley's (1990), in exact integers,
 and can be checked without a solver by `instances.provisioning.dual_bound`. Solutions come from dives, from an integer
 program over the generated patterns, from a pairwise local search (`repacking`) and from a large neighbourhood search
-that solves parts of the instance in the same way. The bound rises further by branching on how many machines are rented
-(`branching`).
+that solves parts of the instance in the same way. The bound rises further by branching on how many machines are rented,
+and on how many tasks of a class are on machines of a family (`branching`).
+
+Where demands are coarse, contents are paths of a flow graph over interchangeable classes, and pricing is a longest path: a
+branch takes a millisecond, so that thousands of them prove what no single relaxation does.
 
 No bound rests on a solver: its duals are rounded, cut and priced in integers at whatever sizes the instance has. Prices
 beyond `limits` are refused, since 64 bits do not hold their sums in nano-dollars.
@@ -21,6 +24,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.provisioning.arc_flow.flow_pricer import is_coarse
+from schedgap.formulations.provisioning.arc_flow.interchangeable import merge_interchangeable
 from schedgap.formulations.provisioning.column_generation.branching import Branching
 from schedgap.formulations.provisioning.column_generation.diving import dive
 from schedgap.formulations.provisioning.column_generation.neighbourhood import Neighbourhood
@@ -36,6 +41,8 @@ from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
+    from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
+    from schedgap.instances.provisioning.classes import Merged
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 BACKENDS = ("highs",)
@@ -44,7 +51,9 @@ MAX_CLASSES = 3_000
 # With few classes, the relaxation converges and integer programs over its patterns are worth their time.
 FEW_CLASSES = 150
 # Shares of the time limit: for the first local search, for the relaxation, and for the program over its patterns.
-REPACKING_SHARE, RELAXATION_SHARE, MIP_SHARE = 0.05, 0.2, 0.1
+GRAPH_SHARE, REPACKING_SHARE, RELAXATION_SHARE, MIP_SHARE = 0.3, 0.05, 0.2, 0.1
+# Of a turn of branching, for solutions at its nodes.
+ROUNDING_SHARE = 0.2
 # Longest turn of each part in the loop, and of one node or whole-node heuristic in it.
 TURN_S, NODE_S = 2.0, 1.0
 UNLIMITED_S = 1e9
@@ -63,7 +72,7 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return None
 
 
-@method("column-generation", family=FAMILY, supports=supported, bounds=True, choices={"backend": BACKENDS})
+@method("column-generation", family=FAMILY, version=2, supports=supported, bounds=True, choices={"backend": BACKENDS})
 def column_generation(
     instance: ProvisioningInstance,
     *,
@@ -100,8 +109,9 @@ class ColumnGeneration(Search):
         self.is_limited = time_limit_s is not None
         self.deadline = self.start + self.limit_s
         self.merged = merge_equal_classes(instance)
-        self.instance = self.merged.instance
-        self.relaxation = Relaxation(self.instance, threads=threads)
+        self.small, self.graphs = self._prepared()
+        self.instance = self.small.instance
+        self.relaxation = Relaxation(self.instance, self.graphs, threads=threads)
         self.build_s = time.perf_counter() - self.start
         assert self.instance.reservation_type is not None
         alone = np.eye(self.instance.num_classes, dtype=np.int64)
@@ -111,10 +121,28 @@ class ColumnGeneration(Search):
         self.is_small = self.instance.num_classes <= FEW_CLASSES
         self.details: dict[str, int] = {"nodes": 0, "neighbourhoods": 0}
 
+    def _prepared(self) -> tuple[Merged, tuple[FlowGraph, ...]]:
+        """Return the instance with interchangeable classes merged and its flow graphs, if they pay."""
+        instance = self.merged.instance
+        if instance.num_classes <= FEW_CLASSES and is_coarse(instance):
+            found = merge_interchangeable(instance, deadline=self.deadline_in(GRAPH_SHARE * self.limit_s))
+            if not isinstance(found, str):
+                return found
+        return merge_equal_classes(instance), ()
+
     def improve(self, solution: Provisioning | None) -> None:
         """Take a solution if it is cheaper than the best."""
         if solution is not None:
             self.keep(solution, cost(self.instance, solution))
+
+    def take(self, solution: Provisioning) -> None:
+        """Take a solution of the instance as it was given, if it is cheaper than the best."""
+        types, content = solution.machines(self.merged.source.num_classes)
+        for merged in (self.merged, self.small):
+            joined = np.zeros((merged.instance.num_classes, types.shape[0]), np.int64)
+            np.add.at(joined, merged.class2merged, content.T)
+            content = joined.T
+        self.improve(Provisioning.from_machines(types, content))
 
     def run(self, patience: int) -> None:
         """Local search, relaxation, dives and the program over the patterns once; then all parts in turns."""
@@ -125,40 +153,55 @@ class ColumnGeneration(Search):
         self.raise_bound(self.relaxation.bound)
         duals = self.relaxation.proof.copy()
         if self.is_small:
-            self.round(self.deadline_in(MIP_SHARE * self.limit_s))
+            self.round(self.relaxation, self.deadline_in(MIP_SHARE * self.limit_s))
         repacking.duals = duals
         neighbourhood = Neighbourhood(self.instance, self.best, duals)
-        branching = Branching(self.relaxation)
-        idle = 0
+        branching = self._branching()
+        idle = stale = 0
         while self.is_open and (self.is_limited or idle < patience):
             before = self.objective, self.bound
             self.branch(branching)
-            self.repack(repacking, TURN_S)
-            self.search_neighbourhoods(neighbourhood)
+            # Where branching is quick, solutions that were not improved for long are likely to be the best.
+            turn_s = 2 * TURN_S / (2 + stale) ** 2 if self.graphs else TURN_S
+            self.repack(repacking, turn_s)
+            self.search_neighbourhoods(neighbourhood, turn_s)
+            stale = stale + 1 if before[0] == self.objective else 0
             idle = idle + 1 if before == (self.objective, self.bound) else 0
 
     def deadline_in(self, seconds: float) -> float:
         """Return the time in `seconds`, or the deadline if that is earlier."""
         return min(self.deadline, time.perf_counter() + seconds)
 
-    def round(self, deadline: float) -> None:
+    def round(self, relaxation: Relaxation, deadline: float) -> None:
         """Look for a solution near the relaxation: dives while they gain, then the program over the patterns."""
         before = self.objective + 1
         while self.is_open and self.objective < before:
             before = self.objective
-            self.improve(dive(self.relaxation, deadline, self.objective))
+            self.improve(dive(relaxation, deadline, self.objective))
         left_s = deadline - time.perf_counter()
         if self.is_open and left_s > 0:
-            self.improve(self.relaxation.master.solve_integer(left_s, self.objective))
+            self.improve(relaxation.master.solve_integer(left_s, self.objective))
+
+    def _branching(self) -> Branching:
+        """Branch in the relaxation as it is; or, where columns are soon found, with as few of them as there can be."""
+        if not self.graphs:
+            return Branching(self.relaxation)
+        relaxation = Relaxation(self.instance, self.graphs, has_shares=True)
+        relaxation.start()
+        relaxation.solve(self.deadline, self.objective)
+        return Branching(relaxation)
 
     def branch(self, branching: Branching) -> None:
         """Raise the bound, and look for solutions where all families' amounts are whole."""
+        start, rounding_s = time.perf_counter(), 0.0
         end = self.deadline_in(TURN_S)
-        while self.is_open and not branching.is_stuck and time.perf_counter() < end:
+        while self.is_open and not branching.is_stuck and (now := time.perf_counter()) < end:
             node = branching.step(self.deadline_in(NODE_S), self.objective)
-            if node is not None and self.is_small:
+            if node is not None and self.is_small and rounding_s <= ROUNDING_SHARE * (now - start):
+                before = time.perf_counter()
                 branching.enter(node)
-                self.round(self.deadline_in(NODE_S))
+                self.round(branching.relaxation, self.deadline_in(NODE_S))
+                rounding_s += time.perf_counter() - before
             least = branching.bound
             self.raise_bound(self.objective if least is None else min(least, self.objective))
         self.details["nodes"] = branching.nodes
@@ -174,9 +217,9 @@ class ColumnGeneration(Search):
             self.improve(repacking.solution())
         return repacking
 
-    def search_neighbourhoods(self, neighbourhood: Neighbourhood) -> None:
+    def search_neighbourhoods(self, neighbourhood: Neighbourhood, seconds: float) -> None:
         """Improve the incumbent part by part, by column generation."""
-        end = self.deadline_in(TURN_S)
+        end = self.deadline_in(seconds)
         neighbourhood.take(self.best)
         tries = 0
         while self.is_open and tries < IDLE_ROUNDS and time.perf_counter() < end:
@@ -188,7 +231,7 @@ class ColumnGeneration(Search):
     def outcome(self) -> Outcome:
         """Return the outcome for the instance as it was given."""
         solved = time.perf_counter()
-        solution = self.merged.restore(self.best)
+        solution = self.merged.restore(self.small.restore(self.best))
         relaxation = self.relaxation
         return Outcome(
             solution,

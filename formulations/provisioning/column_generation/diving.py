@@ -49,8 +49,9 @@ def dive(relaxation: Relaxation, deadline: float, cutoff: int | None) -> Provisi
                 patterns.append(pattern)
                 spent += number * int(instance.price[types[-1]])
                 left -= number * pattern
-            used = master.weights[:, types] @ repeats if types else np.zeros(low.shape[0])
-            master.limit(low - used, high - used)
+            if types:
+                used = repeats @ master.amounts(np.array(types), np.array(patterns))
+                master.limit(low - used, high - used)
             if len(types) == before:
                 return None
     finally:
@@ -69,10 +70,10 @@ def _solve(relaxation: Relaxation, left: IntArray, deadline: float) -> LpSolutio
         solution = master.solve(left_s) if left_s > 0 else None
         if solution is None:
             return None
-        values = class_values(instance, solution.row_duals[: instance.num_classes])
-        shift = solution.row_duals[instance.num_classes :] @ master.weights
+        worths, shift = relaxation.effective(solution.row_duals)
         most = MAX_NANO // NANO
         target = np.clip(instance.price - shift * MICRO, -most, most).astype(np.int64) * NANO
+        values = class_values(instance, worths)
         priced = relaxation.pricer.price(values, target, NODE_LIMIT, use_tables=False, counts=left)
         if not relaxation.add(priced, solution.row_duals):
             break

@@ -3,11 +3,13 @@
     minimise    sum_p price[type p] x[p]
     subject to  sum_p pattern[p, c] x[p] >= counts[c]                    for each class c
                 low[g] <= sum_p weight[g, type p] x[p] <= high[g]        for each group g of machine types
+                low[f, c] <= sum_{p: type p in f} pattern[p, c] x[p] <= high[f, c]     for each share: family f, class c
                 x >= 0
 
 A group limits how much of some machine types is rented: each machine type is a group, with weight 1, and so is each machine
-family, with its types' prices divided by their greatest common divisor as weights. These rows bind only in branches.
-They cost pricing nothing, since they only shift the price of a type. Money is in dollars here, for the solver.
+family, with its types' prices divided by their greatest common divisor as weights. A share is how many tasks of a class
+are on machines of a family. These rows bind only in branches. They cost pricing nothing: groups shift the price of a type,
+shares what a class is worth on a family. Money is in dollars here, for the solver.
 """
 
 from __future__ import annotations
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 MICRO = 1e6
+# What it costs to break a limit, or to leave a task out, in prices of the dearest machine. A branch without solutions
+# often breaks a limit by a thousandth of a machine only.
+LIMIT_PENALTY, TASK_PENALTY = 1_000.0, 10.0
 
 
 def group_weights(instance: ProvisioningInstance) -> IntArray:
@@ -42,14 +47,15 @@ def group_weights(instance: ProvisioningInstance) -> IntArray:
 class Master:
     """Patterns found so far and their linear program.
 
-    machine_type : (P,) int64. patterns : (P, C) int64. weights : (G, K) int64. low, high : (G,) float64.
+    machine_type : (P,) int64. patterns : (P, C) int64. weights : (G, K) int64. low, high : (G + S,) float64, of the groups
+    and then of the S = F C shares, families outermost; without `has_shares` S is 0.
     """
 
-    def __init__(self, instance: ProvisioningInstance, *, threads: int = 1) -> None:
-        self.instance = instance
+    def __init__(self, instance: ProvisioningInstance, *, threads: int = 1, has_shares: bool = False) -> None:
+        self.instance, self.has_shares = instance, has_shares
         self.weights = group_weights(instance)
-        num_groups = self.weights.shape[0]
-        self.low, self.high = np.full(num_groups, -np.inf), np.full(num_groups, np.inf)
+        num_limits = self.weights.shape[0] + has_shares * len(instance.families) * instance.num_classes
+        self.low, self.high = np.full(num_limits, -np.inf), np.full(num_limits, np.inf)
         self._types: list[int] = []
         self._patterns: list[IntArray] = []
         self._left = instance.counts
@@ -59,7 +65,7 @@ class Master:
             np.concatenate((np.full(instance.num_classes, np.inf), self.high)),
             threads=threads,
         )
-        self._add_slack(num_groups)
+        self._add_slack(num_limits)
 
     @property
     def machine_type(self) -> IntArray:
@@ -84,6 +90,16 @@ class Master:
         """Return the machine type of one pattern."""
         return self._types[p]
 
+    def amounts(self, machine_type: IntArray, patterns: IntArray) -> IntArray:
+        """(n, G + S) int64: what one machine of each of n types and patterns adds to the groups and shares."""
+        groups = self.weights[:, machine_type].T
+        if not self.has_shares:
+            return groups
+        family = self.instance.type2family[machine_type]
+        shares = np.zeros((family.shape[0], len(self.instance.families), self.instance.num_classes), np.int64)
+        shares[np.arange(family.shape[0]), family] = patterns
+        return np.hstack((groups, shares.reshape(family.shape[0], -1)))
+
     def add(self, machine_type: IntArray, patterns: IntArray) -> int:
         """Add patterns that are not known yet; returns how many were new."""
         new: list[int] = []
@@ -96,13 +112,21 @@ class Master:
             types, rows = machine_type[new], np.array(patterns[new])
             self._types += types.tolist()
             self._patterns += list(rows)
-            columns = np.hstack((rows, self.weights[:, types].T))
+            columns = np.hstack((rows, self.amounts(types, rows)))
             self._lp.add_columns(self.instance.price[types] / MICRO, columns.astype(np.float64))
             self._bound_columns(np.arange(len(self._types) - len(new), len(self._types)))
         return len(new)
 
+    def rented(self, x: FloatArray) -> FloatArray:
+        """(G + S,) float64: what the last solution, of patterns `x` (P,), adds to the groups and shares."""
+        types, patterns = self.machine_type[: x.shape[0]], self.patterns[: x.shape[0]]
+        used = np.flatnonzero(x)
+        rented: FloatArray = x[used] @ self.amounts(types[used], patterns[used])
+        rented[: self.weights.shape[0]] += self.weights @ self._empty
+        return rented
+
     def limit(self, low: FloatArray, high: FloatArray) -> None:
-        """Set the groups' limits."""
+        """Set the limits of groups and shares."""
         for g in np.flatnonzero((low != self.low) | (high != self.high)):
             self._lp.set_row_bounds(self.instance.num_classes + int(g), float(low[g]), float(high[g]))
         self.low, self.high = low.copy(), high.copy()
@@ -112,6 +136,7 @@ class Master:
         solution = self._lp.solve(time_limit_s)
         if solution is None:
             return None
+        self._empty = solution.x[self._num_slack - self.instance.num_types : self._num_slack]
         return type(solution)(solution.objective, solution.x[self._num_slack :], solution.row_duals)
 
     def restrict(self, left: IntArray) -> None:
@@ -131,7 +156,7 @@ class Master:
             np.concatenate((self.instance.counts, self.low)),
             np.concatenate((np.full(self.instance.num_classes, np.inf), self.high)),
         )
-        columns = np.hstack((patterns, self.weights[:, types].T))
+        columns = np.hstack((patterns, self.amounts(types, patterns)))
         lp.add_columns(self.instance.price[types] / MICRO, columns.astype(np.float64))
         found = lp.solve_integer(time_limit_s, cutoff=(cutoff - 0.5) / MICRO)
         if found is None:
@@ -148,11 +173,19 @@ class Master:
         upper = np.where((patterns <= self._left).all(axis=1), np.inf, 0.0)
         self._lp.set_column_upper(index + self._num_slack, upper)
 
-    def _add_slack(self, num_groups: int) -> None:
-        """Add columns that break a class's or a group's row at a high price: the program is never infeasible."""
+    def _add_slack(self, num_limits: int) -> None:
+        """Add columns that break a class's row or a limit at a high price, so that the program is never infeasible.
+
+        With them empty machines: a limit from below must not be worth more than one.
+        """
         num_classes = self.instance.num_classes
-        penalty = 10 * float(self.instance.price.max()) / MICRO
-        ones = np.eye(num_classes + num_groups)
+        ones = np.eye(num_classes + num_limits)
         columns = np.vstack((ones, -ones[num_classes:]))
-        self._num_slack = columns.shape[0]
-        self._lp.add_columns(np.full(self._num_slack, penalty), columns)
+        penalty = np.full(columns.shape[0], LIMIT_PENALTY)
+        penalty[:num_classes] = TASK_PENALTY
+        self._lp.add_columns(penalty * float(self.instance.price.max()) / MICRO, columns)
+        num_types = self.instance.num_types
+        empty = np.zeros((num_types, num_classes + num_limits))
+        empty[:, num_classes : num_classes + self.weights.shape[0]] = self.weights.T
+        self._lp.add_columns(self.instance.price / MICRO, empty)
+        self._num_slack = columns.shape[0] + num_types

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.provisioning.arc_flow.flow_pricer import FlowPricer
 from schedgap.formulations.provisioning.column_generation.master import MICRO, Master
 from schedgap.formulations.provisioning.column_generation.resource_prices import ResourcePrices, single_resource_prices
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values
@@ -19,6 +20,7 @@ from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound, shift
 from schedgap.instances.provisioning.pricing import Pricer
 
 if TYPE_CHECKING:
+    from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
     from schedgap.instances.arrays import FloatArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.pricing import Priced
@@ -31,20 +33,30 @@ CONVERGED = 1e-9
 
 
 class Relaxation:
-    """Column generation that can be continued: under other limits on the groups of machine types, or a later deadline.
+    """Column generation that can be continued: under other limits on groups and shares, or a later deadline.
 
     master : the patterns and their linear program. bound : micro-dollars, proven under the master's present limits at
     any time. proof : (C,) int64, nano-dollars, the class prices behind `bound`, which `dual_bound` proves anew without
     limits. objective, x : of the last restricted master, dollars and (P,), or None. The instance has no interference.
+    pricer : `FlowPricer` where there are flow graphs of the instance: exact at once, so that nothing need be smoothed.
     """
 
-    def __init__(self, instance: ProvisioningInstance, *, threads: int = 1) -> None:
+    def __init__(
+        self,
+        instance: ProvisioningInstance,
+        graphs: tuple[FlowGraph, ...] = (),
+        *,
+        threads: int = 1,
+        has_shares: bool = False,
+    ) -> None:
         self.instance = instance
-        self.master = Master(instance, threads=threads)
-        self.pricer = Pricer(instance)
+        self.master = Master(instance, threads=threads, has_shares=has_shares)
+        self.pricer: Pricer | FlowPricer = FlowPricer(instance, graphs) if graphs else Pricer(instance)
+        self.is_quick = bool(graphs)
+        self.smoothing = 0.0 if self.is_quick else SMOOTHING
         self.num_classes, self.num_groups = instance.num_classes, self.master.weights.shape[0]
         self.bound = 0
-        self.duals = np.zeros(self.num_classes + self.num_groups)
+        self.duals = np.zeros(self.num_classes + self.master.low.shape[0])
         # The class prices behind `bound`; where a machine's content is worth more than its price, the bound scales them.
         self.proof = np.zeros(self.num_classes, np.int64)
         self.objective: float | None = None
@@ -62,7 +74,7 @@ class Relaxation:
         worth = int(self.proof.astype(object) @ self.instance.counts)
         self.bound = scaled_bound(self.instance, worth, self.instance.price * NANO)
         self.duals[: self.num_classes] = self.proof / (MICRO * NANO)
-        if _seconds(deadline) > 0:
+        if _seconds(deadline) > 0 and not self.is_quick:
             self.resources = ResourcePrices(self.instance, self.master.weights)
             self.recentre(deadline)
 
@@ -70,12 +82,14 @@ class Relaxation:
         """Try the resource prices under the present limits as centre; they are kept if their bound is the best."""
         if self.resources is None or _seconds(deadline) <= 0:
             return
-        duals = self.resources.solve(self.master.low, self.master.high, _seconds(deadline))
+        span = slice(0, self.num_groups)
+        duals = self.resources.solve(self.master.low[span], self.master.high[span], _seconds(deadline))
         if duals is not None:
-            self._price(duals, FIRST_NODE_LIMIT, use_tables=False)
+            shares = np.zeros(self.duals.shape[0] - duals.shape[0])
+            self._price(np.concatenate((duals, shares)), FIRST_NODE_LIMIT, use_tables=False)
 
     def limit(self, low: FloatArray, high: FloatArray) -> None:
-        """Set the limits of the groups; the bound starts anew."""
+        """Set the limits of groups and shares; the bound starts anew."""
         self.master.limit(low, high)
         self.bound, self.is_converged, self.x = 0, False, None
 
@@ -84,7 +98,7 @@ class Relaxation:
         if self.master.num_patterns == 0:
             self.start(deadline)
         use_tables = False
-        smoothing = SMOOTHING
+        smoothing = self.smoothing
         while cutoff is None or self.bound < cutoff:
             left = _seconds(deadline)
             solution = self.master.solve(left) if left > 0 else None
@@ -101,13 +115,13 @@ class Relaxation:
             priced, is_complete = self._price(trial, self.node_limit, use_tables)
             added = self.add(priced, lp_duals)
             if added:
-                smoothing = SMOOTHING
+                smoothing = self.smoothing
             elif smoothing > 0 and self.bound > before:
                 continue
             elif smoothing > 0:
                 smoothing = smoothing - 0.3 if smoothing > 0.5 else 0.0
             elif not use_tables and not is_complete:
-                use_tables, smoothing = True, SMOOTHING
+                use_tables, smoothing = True, self.smoothing
             elif not is_complete and self.node_limit < LAST_NODE_LIMIT:
                 self.node_limit *= 10
             else:
@@ -120,12 +134,17 @@ class Relaxation:
         Returns what was priced, and whether every type was searched to the end.
         """
         values = class_values(self.instance, duals[: self.num_classes])
-        limits = limit_values(duals[self.num_classes :], MAX_NANO)
+        # What a class is worth on a family is cut as class prices are.
+        most = np.full(duals.shape[0] - self.num_classes, MAX_NANO)
+        most[self.num_groups :] //= self.instance.num_tasks
+        limits = limit_values(duals[self.num_classes :], most)
         limits[(limits > 0) & np.isneginf(self.master.low) | (limits < 0) & np.isposinf(self.master.high)] = 0
+        groups, shares = limits[: self.num_groups], limits[self.num_groups :]
         # A dual times a family's weight may go beyond 64 bits.
-        shift = limits.astype(object) @ self.master.weights.astype(object)
+        shift = groups.astype(object) @ self.master.weights.astype(object)
         target = shifted_target(self.instance, shift)
-        priced = self.pricer.price(values, target, node_limit, use_tables=use_tables)
+        worths = np.maximum(values + shares.reshape(-1, self.num_classes), 0) if shares.any() else values
+        priced = self.pricer.price(worths, target, node_limit, use_tables=use_tables)
         sides = np.where(limits > 0, self.master.low, self.master.high)
         worth = int(values.astype(object) @ self.instance.counts)
         worth += sum(int(dual) * int(side) for dual, side in zip(limits, sides, strict=True) if dual)
@@ -135,11 +154,20 @@ class Relaxation:
             self.proof = values
         return priced, bool((priced.upper <= np.maximum(priced.value, target)).all())
 
+    def effective(self, duals: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what duals, dollars, make of a task's worth, (C,) or (F, C), and by how much types, (K,), are cheaper."""
+        values, limits = duals[: self.num_classes], duals[self.num_classes :]
+        shares = limits[self.num_groups :].reshape(-1, self.num_classes)
+        return values + shares if shares.any() else values, limits[: self.num_groups] @ self.master.weights
+
     def add(self, priced: Priced, lp_duals: FloatArray) -> int:
         """Add the patterns that would improve the restricted master; returns how many were new."""
-        shift = lp_duals[self.num_classes :] @ self.master.weights
+        values, shift = self.effective(lp_duals)
         price = self.instance.price / MICRO
-        reduced = price - shift - priced.pattern @ lp_duals[: self.num_classes]
+        if values.ndim == 1:
+            reduced = price - shift - priced.pattern @ values
+        else:
+            reduced = price - shift - (priced.pattern * values[self.instance.type2family]).sum(axis=1)
         good = np.flatnonzero((reduced < -1e-9 * price) & priced.pattern.any(axis=1))
         return self.master.add(good, priced.pattern[good])
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from schedgap.formulations.provisioning.multiples import type_multiples, with_large_machines
+from schedgap.formulations.provisioning.multiples import joined_pairs, type_multiples, with_large_machines
 from schedgap.instances.provisioning import Provisioning, table7, verify
 
 
@@ -25,3 +25,11 @@ def test_joined_machines_cost_as_much_and_are_few_of_each_small_type():
     assert joined.num_machines < solution.num_machines
     used = np.bincount(joined.machine_type, weights=joined.repeat, minlength=instance.num_types)
     assert all(used[small] < number for small, _, number in type_multiples(instance))
+
+
+def test_joined_pairs_of_different_types():
+    instance = table7(5)
+    found = {(instance.type_names[a], instance.type_names[b]) for a, b in joined_pairs(instance)}
+    # 16 + 32 cores are a 12xlarge, 32 + 64 a 24xlarge; three of a type is what `type_multiples` knows.
+    assert {("c7i.4xlarge", "c7i.8xlarge"), ("r7i.8xlarge", "r7i.16xlarge")} <= found
+    assert not any(a.startswith("p3") or a == b for a, b in found)

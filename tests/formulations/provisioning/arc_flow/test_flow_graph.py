@@ -93,7 +93,7 @@ def test_too_little_time_says_how_much_is_needed(monkeypatch):
     monkeypatch.setattr("schedgap.formulations.provisioning.arc_flow.flow_graph.FIRST_STATES", 2)
     monkeypatch.setattr("schedgap.formulations.provisioning.arc_flow.flow_graph.STATES_PER_SECOND", 0)
     said = build_flow_graphs(one_family(), deadline=time.perf_counter() + 99)
-    assert said == "the flow graph has more than 2 states, and 99 s are too short for 16"
+    assert said == "the flow graph has more than 2 states, and 99 s are too short for 8"
 
 
 def test_too_large_says_why():

@@ -24,13 +24,18 @@ def test_longest_paths_and_useful_arcs_equal_trying_all_paths(varied_instance, s
         value = rng.integers(0, 50, graph.classes.size)
         worth = value[graph.node_layer[graph.tail]] * graph.tasks if graph.num_arcs else np.zeros(0, np.int64)
         best, choice = np.empty(graph.num_nodes, np.int64), np.empty(graph.num_nodes, np.int64)
-        longest_paths(value, graph.node_layer, graph.node_ptr, graph.head, best, choice)
+        # A path takes no more than `most` of a class; three are all there are.
+        for most in (1, 3):
+            limit = np.full(graph.classes.size, most)
+            longest_paths(value, limit, graph.node_layer, graph.node_ptr, graph.head, best, choice)
+            for root in graph.root.tolist():
+                paths = [path for path in arc_paths(graph, root) if (graph.tasks[path] <= most).all()]
+                assert best[root] == max(int(worth[path].sum()) for path in paths)
         price = rng.integers(20, 200, graph.types.size)
         limit = int(rng.integers(0, 80))
         expected = np.zeros(graph.num_arcs, np.bool_)
         for q, root in enumerate(graph.root.tolist()):
             every = list(arc_paths(graph, root))
-            assert best[root] == max(int(worth[path].sum()) for path in every)
             content = np.zeros(graph.classes.size, np.int64)
             follow(root, graph.node_layer, graph.node_ptr, graph.head, choice, content)
             assert content @ value == best[root]

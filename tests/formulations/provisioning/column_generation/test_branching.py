@@ -4,9 +4,10 @@ from math import inf
 import numpy as np
 import pytest
 
+from schedgap.formulations.provisioning.arc_flow.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.column_generation.branching import Branching
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
-from schedgap.instances.provisioning import ProvisioningInstance
+from schedgap.instances.provisioning import ProvisioningInstance, merge_equal_classes
 from schedgap.instances.provisioning.generators import table7
 
 FAR = 10**15
@@ -29,6 +30,13 @@ def three_tasks_two_machines():
 
 def solved(instance):
     relaxation = Relaxation(instance)
+    relaxation.solve(None)
+    return relaxation
+
+
+def by_graphs(instance):
+    instance = merge_equal_classes(instance).instance
+    relaxation = Relaxation(instance, build_flow_graphs(instance), has_shares=True)
     relaxation.solve(None)
     return relaxation
 
@@ -62,14 +70,40 @@ def test_nothing_is_left_below_the_optimum():
     assert branching.step(inf, 2_000_000) is None
 
 
+@pytest.mark.parametrize("is_quick", [False, True])
 @pytest.mark.parametrize("seed", range(25))
-def test_the_bound_never_exceeds_the_optimum_and_never_falls(random_instance, optimum, seed):
+def test_the_bound_never_exceeds_the_optimum_and_never_falls(random_instance, optimum, seed, is_quick):
     instance = random_instance(seed)
     best = optimum(instance)
-    bounds = list(climb(Branching(solved(instance)), best + 1, 30))
+    bounds = list(climb(Branching(by_graphs(instance) if is_quick else solved(instance)), best + 1, 30))
     assert bounds == sorted(bounds)
     assert None not in bounds
     assert bounds[-1] <= best
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_only_machines_that_none_larger_can_stand_for(optimum, seed):
+    # Two of 1 are one of 2, 1 and 2 are a 3, 2 and 3 a 5: what is left of the choice of types holds an optimum still.
+    rng = np.random.default_rng(seed)
+    size = np.array([1, 2, 3, 5]) * 1000
+    instance = ProvisioningInstance(
+        name="linear",
+        resources=("cpu", "memory"),
+        families=("a", "b"),
+        type_names=tuple("abcdefgh"),
+        type2family=np.repeat([0, 1], 4),
+        capacity=np.concatenate((np.outer(size, [2, 2]), np.outer(size, [3, 6]))),
+        price=np.concatenate((7 * size, 11 * size)),
+        demand=np.repeat(rng.integers(1, [[4, 8]], (1, 4, 2)), 2, axis=0) * 1000,
+        counts=rng.integers(1, 3, 4),
+    )
+    best = optimum(instance)
+    branching = Branching(by_graphs(instance))
+    bounds = list(climb(branching, best + 1, 300))
+    assert None not in bounds
+    assert bounds[-1] <= best
+    # In the end all amounts are whole, and so is, of so few tasks, a packing.
+    assert (branching.is_stuck, bounds[-1]) == (True, best)
 
 
 def test_the_bound_rises_on_the_papers_workloads():
@@ -95,8 +129,10 @@ def test_branches_part_all_whole_amounts(random_instance, seed):
     # Nothing whole may lie between the children's limits.
     relaxation = solved(random_instance(seed))
     branching = Branching(relaxation)
+    if branching._open[0][2].amounts is None:
+        branching.step(inf, FAR)
     parent = branching._open[0][2]
-    group = branching._group(parent)
+    group = branching._limit(parent)
     if group is None:
         return
     branching.step(inf, FAR)
