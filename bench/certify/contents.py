@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 LARGEST = 2**62
 # Entries of all relaxations' tables together, 8 bytes each; of how many parts a sum of capacities is made.
 MOST_ENTRIES, PARTS = 2**26, 64
+# Entries of a row of a table.
+WIDEST = 2**22
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,11 @@ def dearer_content(
     _refuse_large(useful, len(capacity), cuts, limit)
     value = np.array([item.value for item in useful])
     spare = _with_worthless(capacity if spare is None else spare, items, capacity)
+    if len(capacity) == 1:
+        # One row of a table at a time needs no room for all of them: exact where the tables would be made coarse.
+        (single,) = _relaxations(useful, capacity, hints, spare, WIDEST * (len(useful) + 1))
+        if most(value, single.weights, single.width) <= limit:
+            return Verdict(None, 0)
     relaxed = _relaxations(useful, capacity, hints, spare)
     if any(most(value, each.weights, each.width) <= limit for each in relaxed):
         return Verdict(None, 0)
@@ -142,7 +149,11 @@ def _useful(items: Sequence[Item], capacity: Sequence[int]) -> list[Item]:
 
 
 def _relaxations(
-    items: Sequence[Item], capacity: Sequence[int], hints: Sequence[Sequence[int]], spare: Sequence[int]
+    items: Sequence[Item],
+    capacity: Sequence[int],
+    hints: Sequence[Sequence[int]],
+    spare: Sequence[int],
+    most_entries: int = MOST_ENTRIES,
 ) -> list[Relaxation]:
     """Return every resource, the given sums of them, and the best by linear programming."""
     binding = [d for d in range(len(capacity)) if sum(item.sizes[d] for item in items) > capacity[d]]
@@ -151,7 +162,7 @@ def _relaxations(
     sums = [[int(d == e) for e in range(len(capacity))] for d in binding]
     if len(binding) > 1:
         sums = [_shadow_prices(items, capacity), *map(list, hints), *sums]
-    entries = min(MOST_ENTRIES // len(sums) // (len(items) + 1), 2**22)
+    entries = min(most_entries // len(sums) // (len(items) + 1), WIDEST)
     return [_relaxation(items, capacity, parts, entries, spare) for parts in sums if any(parts)]
 
 

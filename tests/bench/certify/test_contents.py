@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from schedgap.bench.certify.contents import Cut, Item, dearer_content
+from schedgap.bench.certify.contents import Cut, Item, Verdict, dearer_content
 from schedgap.instances.errors import SolutionError
 
 
@@ -74,6 +74,13 @@ def test_fine_capacities_are_made_coarse_and_stay_exact():
     items = [item(0, 3, large // 2), item(1, 3, large // 2 + 1), item(2, 2, large // 2 - 1)]
     assert dearer_content(items, [large], [], 5).content is None
     assert dearer_content(items, [large], [], 4).content in [(0, 2), (1, 2)]
+
+
+def test_one_wide_resource_needs_no_search():
+    """Of 400 items in a capacity of 500,000, all tables together would be too large; worth is size, so nothing is above it."""
+    items = [item(t, 20_000 + 97 * t, 20_000 + 97 * t) for t in range(400)]
+    assert dearer_content(items, [500_000], [], 500_000) == Verdict(None, 0)
+    assert dearer_content(items, [500_000], [], 499_000).content is not None
 
 
 def test_sums_beyond_64_bits_are_refused():
