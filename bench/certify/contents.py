@@ -97,14 +97,12 @@ def dearer_content(
     _refuse_large(useful, len(capacity), cuts, limit)
     value = np.array([item.value for item in useful])
     spare = _with_worthless(capacity if spare is None else spare, items, capacity)
-    if len(capacity) == 1:
-        # One row of a table at a time needs no room for all of them: exact where the tables would be made coarse.
-        (single,) = _relaxations(useful, capacity, hints, spare, WIDEST * (len(useful) + 1))
-        if most(value, single.weights, single.width) <= limit:
-            return Verdict(None, 0)
-    relaxed = _relaxations(useful, capacity, hints, spare)
-    if any(most(value, each.weights, each.width) <= limit for each in relaxed):
+    # One row of a table at a time needs no room for all: with one resource it is exact where tables would be made coarse.
+    is_single = len(capacity) == 1
+    rows = _relaxations(useful, capacity, hints, spare, WIDEST * (len(useful) + 1) if is_single else MOST_ENTRIES)
+    if any(most(value, each.weights, each.width) <= limit for each in rows):
         return Verdict(None, 0)
+    relaxed = _relaxations(useful, capacity, hints, spare, MOST_ENTRIES) if is_single else rows
     content, count = np.zeros(len(useful), np.int64), np.zeros(2, np.int64)
     found = search(_arrays(useful, capacity, spare, cuts), _tables(value, relaxed), limit, content, count)
     tasks = [task for i in content[: count[0]].tolist() for task in useful[i].tasks]
@@ -153,7 +151,7 @@ def _relaxations(
     capacity: Sequence[int],
     hints: Sequence[Sequence[int]],
     spare: Sequence[int],
-    most_entries: int = MOST_ENTRIES,
+    most_entries: int,
 ) -> list[Relaxation]:
     """Return every resource, the given sums of them, and the best by linear programming."""
     binding = [d for d in range(len(capacity)) if sum(item.sizes[d] for item in items) > capacity[d]]

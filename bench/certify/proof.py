@@ -140,10 +140,9 @@ class _Leaf:
         if below == 0:
             # Any price of machines above 0 will do.
             return 0, None
-        tried = 0
+        tried, spare = 0, self.problem.spare(below)
         for k, price in enumerate(self.problem.prices):
             limit = price * (self.worth - 1) // below + self.limits[k]
-            spare = self.problem.spare(below)
             verdict = dearer_content(self._items(k), self.problem.capacities[k], self.cuts, limit, self.hints, spare)
             tried += verdict.nodes
             if verdict.content is not None:

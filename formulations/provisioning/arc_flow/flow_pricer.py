@@ -27,11 +27,14 @@ def is_coarse(instance: ProvisioningInstance) -> bool:
 
 
 class FlowPricer:
-    """Prices all machine types of an instance over its flow graphs; stands in for `instances.provisioning.pricing.Pricer`."""
+    """Prices all machine types of an instance over its flow graphs; stands in for `instances.provisioning.pricing.Pricer`.
+
+    graphs : each with room for the best value, (nodes,) int64, and the arc to go on with, of each node.
+    """
 
     def __init__(self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...]) -> None:
         self.instance = instance
-        self._graphs = [
+        self.graphs = [
             (graph, np.empty(graph.num_nodes, np.int64), np.empty(graph.num_nodes, np.int64)) for graph in graphs
         ]
 
@@ -55,7 +58,7 @@ class FlowPricer:
         worth = np.zeros(num_types, np.int64)
         patterns = np.zeros((num_types, num_classes), np.int64)
         rows = np.atleast_2d(values)
-        for graph, best, choice in self._graphs:
+        for graph, best, choice in self.graphs:
             # Which row of values each type of the graph has.
             row = instance.type2family[graph.types] if rows.shape[0] > 1 else np.zeros_like(graph.types)
             most = counts[graph.classes]

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.arc_flow.kernels_flow import follow, longest_paths, useful_arcs
+from schedgap.formulations.provisioning.arc_flow.flow_pricer import FlowPricer
+from schedgap.formulations.provisioning.arc_flow.kernels_flow import longest_paths, useful_arcs
 from schedgap.formulations.provisioning.column_generation.master import Master
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values
 from schedgap.instances.provisioning.dual_bound import NANO
@@ -56,11 +57,10 @@ class FlowRelaxation:
     """Column generation over flow graphs, continued warm under changing limits. machines : of all columns so far."""
 
     def __init__(self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...], *, threads: int = 1) -> None:
-        self.instance, self.graphs = instance, graphs
+        self.instance = instance
         self.master = Master(instance, threads=threads)
         self.weights = self.master.weights
-        self._best = [np.empty(graph.num_nodes, np.int64) for graph in graphs]
-        self._choice = [np.empty(graph.num_nodes, np.int64) for graph in graphs]
+        self.pricer = FlowPricer(instance, graphs)
         assert instance.reservation_type is not None
         self.master.add(instance.reservation_type, np.eye(instance.num_classes, dtype=np.int64))
 
@@ -78,7 +78,7 @@ class FlowRelaxation:
             solution = self.master.solve(left) if left > 0 else None
             if solution is None:
                 return found
-            units = self.weights[:, self.master.machine_type] @ solution.x
+            units = self.master.rented(solution.x)
             num_classes = self.instance.num_classes
             curr, added = self._price(solution.row_duals[:num_classes], solution.row_duals[num_classes:], low, high)
             if curr.worth > found.worth or found.units is None:
@@ -91,7 +91,7 @@ class FlowRelaxation:
         """Return for each graph the arcs, (A,) bool, that solutions of at most `cost` micro-dollars may use."""
         kept = []
         price = self.instance.price * NANO - found.shift
-        for graph, best, choice in zip(self.graphs, self._best, self._choice, strict=True):
+        for graph, best, choice in self.pricer.graphs:
             value, most = found.values[graph.classes], self.instance.counts[graph.classes]
             longest_paths(value, most, graph.node_layer, graph.node_ptr, graph.head, best, choice)
             free = int(found.values[graph.free] @ self.instance.counts[graph.free])
@@ -128,22 +128,10 @@ class FlowRelaxation:
             limits[g] = min(int(limits[g]), int((target[member] // self.weights[g, member]).min()))
             target -= limits[g] * self.weights[g]
         shift = instance.price * NANO - target
-        upper, types, patterns = np.zeros_like(target), [], []
-        for graph, best, choice in zip(self.graphs, self._best, self._choice, strict=True):
-            value, most = values[graph.classes], instance.counts[graph.classes]
-            longest_paths(value, most, graph.node_layer, graph.node_ptr, graph.head, best, choice)
-            free = int(values[graph.free] @ instance.counts[graph.free])
-            for k, root in zip(graph.types.tolist(), graph.root.tolist(), strict=True):
-                upper[k] = best[root] + free
-                if upper[k] > target[k] + NEGLIGIBLE * float(instance.price[k] * NANO):
-                    content = np.zeros(graph.classes.shape[0], np.int64)
-                    follow(root, graph.node_layer, graph.node_ptr, graph.head, choice, content)
-                    pattern = np.zeros(instance.num_classes, np.int64)
-                    pattern[graph.classes], pattern[graph.free] = content, instance.counts[graph.free]
-                    types.append(k)
-                    patterns.append(pattern)
-        added = self.master.add(np.array(types, np.int64), np.array(patterns, np.int64)) if types else 0
-        values = _scaled(values, target, upper)
+        priced = self.pricer.price(values, target + (NEGLIGIBLE * (instance.price * NANO)).astype(np.int64))
+        dear = np.flatnonzero(priced.pattern.any(axis=1))
+        added = self.master.add(dear, priced.pattern[dear])
+        values = _scaled(values, target, priced.upper)
         worth = int(values.astype(object) @ instance.counts)
         sides = np.where(limits > 0, low, high)
         worth += sum(int(dual) * int(side) for dual, side in zip(limits, sides, strict=True) if dual)

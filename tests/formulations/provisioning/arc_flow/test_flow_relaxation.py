@@ -38,6 +38,16 @@ def test_bounds_hold_within_any_limits(varied_instance, seed):
         assert best is None or found.bound <= best
 
 
+def test_machines_that_a_limit_asks_for_are_counted_though_they_are_empty(paper_example):
+    """More of each type than there is a use for: the linear program rents some of them empty."""
+    relaxation = FlowRelaxation(paper_example, build_flow_graphs(paper_example))
+    low = np.full(relaxation.weights.shape[0], -np.inf)
+    low[-paper_example.num_types :] = 2 * paper_example.num_tasks
+    found = relaxation.solve(low, np.full_like(low, np.inf), math.inf)
+    assert (found.units >= low - 1e-6).all()
+    assert found.bound == 2 * paper_example.num_tasks * paper_example.price.sum()
+
+
 @pytest.mark.parametrize("seed", range(15))
 def test_arcs_that_a_cost_cannot_use_are_not_missed(varied_instance, seed):
     instance = varied_instance(seed)
