@@ -8,6 +8,7 @@ from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.arc_flow.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.arc_flow.flow_model import GroupLimits, build_flow_model
 from schedgap.formulations.provisioning.arc_flow.flow_relaxation import FlowRelaxation
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
 
 
@@ -38,14 +39,24 @@ def test_bounds_hold_within_any_limits(varied_instance, seed):
         assert best is None or found.bound <= best
 
 
-def test_machines_that_a_limit_asks_for_are_counted_though_they_are_empty(paper_example):
-    """More of each type than there is a use for: the linear program rents some of them empty."""
-    relaxation = FlowRelaxation(paper_example, build_flow_graphs(paper_example))
-    low = np.full(relaxation.weights.shape[0], -np.inf)
-    low[-paper_example.num_types :] = 2 * paper_example.num_tasks
+def test_machines_that_a_limit_asks_for_are_counted_though_nothing_fits_them():
+    instance = ProvisioningInstance(
+        name="too small",
+        resources=("cpu",),
+        families=("x", "y"),
+        type_names=("x", "y"),
+        type2family=[0, 1],
+        capacity=[[4000], [1000]],
+        price=[1_000_000, 10_000],
+        demand=[[[2000]], [[-1]]],
+        counts=[4],
+    )
+    relaxation = FlowRelaxation(instance, build_flow_graphs(instance))
+    # Groups: families x and y, then the types.
+    low = np.array([-np.inf, -np.inf, -np.inf, 3.0])
     found = relaxation.solve(low, np.full_like(low, np.inf), math.inf)
-    assert (found.units >= low - 1e-6).all()
-    assert found.bound == 2 * paper_example.num_tasks * paper_example.price.sum()
+    assert found.units.tolist() == pytest.approx([2, 3, 2, 3])
+    assert found.bound == 2_030_000
 
 
 @pytest.mark.parametrize("seed", range(15))
