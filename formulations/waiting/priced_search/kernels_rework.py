@@ -41,6 +41,17 @@ class Plan(NamedTuple):
     start: np.ndarray
 
 
+class Rule(NamedTuple):
+    """A job rents if `weight` x the price of its wait, and the priced time that it would take, cost more than its rent.
+
+    worth : (G + 1,) float64, the price of a core summed up to multiples of `width`; the last for ever.
+    """
+
+    worth: np.ndarray
+    width: int
+    weight: float
+
+
 class Near(NamedTuple):
     """Jobs by the stretch in which they start: the first one (stretches,), and of each the one behind and before, (J,)."""
 
@@ -60,19 +71,16 @@ class Taken(NamedTuple):
 
 
 @lean_kernel
-def place_in_turn(jobs: Given, line: Timeline, worth: np.ndarray, width: int, machines: int, plan: Plan) -> float:
-    """Place jobs in order of submission where they first have room, if that pays; return their waits' and rents' cost.
-
-    worth : (G + 1,) float64, the price of a core summed up to multiples of `width`; the last for ever. A job rents if its
-    wait and the priced time that it would take cost more.
-    """
+def place_in_turn(jobs: Given, line: Timeline, order: np.ndarray, rule: Rule, machines: int, plan: Plan) -> float:
+    """Place jobs in an order where they first have room, if that pays; return their waits' and rents' cost. order : (J,)."""
+    worth, width, weight = rule
     cost = 0.0
-    for j in range(jobs.submit.shape[0]):
+    for j in order:
         machine, start = _first_place(jobs, line, machines, j, jobs.slack[j])
         paid = jobs.wait_price * (start - jobs.submit[j])
         if machine >= 0:
             priced = _worth_until(worth, width, start + jobs.runtime[j]) - _worth_until(worth, width, start)
-            if paid + jobs.cores[j] * priced > jobs.rent[j]:
+            if weight * paid + jobs.cores[j] * priced > jobs.rent[j]:
                 machine = -1
         if machine >= 0:
             take(line, machine, start, jobs.runtime[j], jobs.cores[j], jobs.memory[j])

@@ -1,16 +1,19 @@
 """Schedules made with hindsight from the bound's prices, and improved by placing jobs near each other anew.
 
 The prices of `bound-fluid` say what a core is worth when: a job that would cost more by its wait and by the priced time
-that it takes than by renting leaves its room to others. Jobs are placed so in order of submission, each where it first has
-room (conservative backfilling with hindsight), for several numbers of machines, ends of the last fixed job, and shares of
-the prices. The best is improved by large neighbourhood search (Shaw, 1998): some dozen jobs that start near each other are
-taken off and placed anew in another order, which is kept by simulated annealing.
+that it takes than by renting leaves its room to others. Prices are too low for that, being those of jobs that may run in
+parts, and who waits makes others wait: a job's wait counts up to eight times. Jobs are placed so, each where it first has
+room (conservative backfilling with hindsight), in order of submission and of their cheapest starts at these prices, for
+several numbers of machines, ends of the last fixed job, and shares of the prices. The best is improved by large
+neighbourhood search (Shaw, 1998): some dozen jobs that start near each other are taken off and placed anew in another
+order, which is kept by simulated annealing.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +23,7 @@ from schedgap.formulations.waiting.priced_search.kernels_rework import (
     Given,
     Near,
     Plan,
+    Rule,
     Taken,
     link_all,
     place_in_turn,
@@ -38,8 +42,9 @@ if TYPE_CHECKING:
     from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.waiting.model import WaitingInstance
 
-# How much longer than the horizon machines may run, as shares of it; and shares of the prices that jobs look at.
-LATER, SHARES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0), (0.0, 0.8, 0.9, 1.0)
+# How much longer than the horizon machines may run, as shares of it; what shares of the prices jobs look at, and how often
+# they count their wait.
+LATER, SHARES, WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0), (0.0, 0.9), (1.0, 2.0, 4.0, 8.0)
 # Jobs placed anew at once, moves between two looks at the clock, and the share of moves to choose the number of machines by.
 TOGETHER, MOVES, CHOOSING = 40, 2_000, 0.1
 # Heat begins at this share of the mean rent of a job, and falls to a share of that.
@@ -62,7 +67,7 @@ class Draft:
     least: float
 
 
-@method("priced-search", family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=2, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
@@ -102,7 +107,7 @@ def priced_search(
 
 
 def best_draft(scaled: Scaled, found: Ascent, machines: int, deadline: float | None = None) -> Draft:
-    """Return the best plan of jobs placed in turn at shares of prices."""
+    """Return the best plan of jobs placed in turn at shares of prices; their waits at all prices are found anew."""
     rate = found.rates[min(found.rates, key=lambda number: abs(number - machines))]
     unit = scaled.instance.fixed_price / scaled.instance.machine_cores
     grid = found.grid
@@ -112,16 +117,20 @@ def best_draft(scaled: Scaled, found: Ascent, machines: int, deadline: float | N
     best: Draft | None = None
     ends = {int(scaled.horizon * (1 + later)) for later in LATER} | {int((scaled.submit + scaled.runtime).max())}
     price = float(machines * scaled.instance.fixed_price)
+    found.problem.evaluate(grid, rate)
+    cheapest = scaled.submit.copy()
+    cheapest[found.problem.used] += np.maximum(found.problem.wait, 0)
+    orders = (np.arange(scaled.num_jobs), np.argsort(cheapest, kind="stable"))
     for cap in sorted({max(scaled.horizon, end) for end in ends}):
         if best is not None and price * cap >= best.amount:
             break
         jobs = _given(scaled, cap)
-        for share in SHARES:
+        for share, weight, order in product(SHARES, WEIGHTS, orders):
             if best is not None and deadline is not None and time.perf_counter() > deadline:
                 break
             line = _timeline(scaled, machines, cap)
             plan = Plan(np.empty_like(scaled.submit), np.empty_like(scaled.submit))
-            amount = place_in_turn(jobs, line, share * worth, width, machines, plan)
+            amount = place_in_turn(jobs, line, order, Rule(share * worth, width, weight), machines, plan)
             amount += price * cap
             if best is None or amount < best.amount:
                 best = Draft(machines, jobs, line, plan, amount, _copy(plan), amount)

@@ -24,7 +24,7 @@ def test_between_its_bound_and_renting_and_often_optimal(random_instance, optimu
 
 
 def test_moves_improve_what_prices_placed():
-    instance = mms(2_000, seed=2, wait_price=0.05)
+    instance = bursty(2_000, seed=2, machine_cores=16, wait_price=0.05)
     objectives = [verify(instance, found(instance, moves=moves).solution) for moves in (0, 20_000)]
     assert objectives[1] < objectives[0]
 
