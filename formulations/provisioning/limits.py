@@ -66,9 +66,20 @@ def class_values(instance: ProvisioningInstance, duals: FloatArray) -> IntArray:
     return _cut(np.floor(np.maximum(duals, 0.0) * MICRO * NANO), MAX_NANO // instance.num_tasks)
 
 
-def limit_values(duals: FloatArray, most: int | IntArray) -> IntArray:
-    """(G,) int64, nano-dollars: duals of limits near `duals` (G,), dollars, within -most..most; `most` at most 2^59."""
-    return _cut(np.rint(duals * MICRO * NANO), most)
+def limit_values(duals: FloatArray, most: int | IntArray, low: FloatArray, high: FloatArray) -> IntArray:
+    """(G,) int64, nano-dollars: duals of limits near `duals` (G,), dollars, within -most..most; `most` at most 2^59.
+
+    low, high : (G,), infinite where there is no limit: then it has no price on that side.
+    """
+    values = _cut(np.rint(duals * MICRO * NANO), most)
+    values[(values > 0) & np.isneginf(low) | (values < 0) & np.isposinf(high)] = 0
+    return values
+
+
+def limits_worth(values: IntArray, low: FloatArray, high: FloatArray) -> int:
+    """Return nano-dollars: what prices of limits (G,) add to a bound; exact."""
+    sides = np.where(values > 0, low, high)
+    return sum(int(value) * int(side) for value, side in zip(values, sides, strict=True) if value)
 
 
 def _cut(nano: FloatArray, most: int | IntArray) -> IntArray:

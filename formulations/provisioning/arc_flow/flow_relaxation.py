@@ -22,7 +22,7 @@ import numpy as np
 from schedgap.formulations.provisioning.arc_flow.flow_pricer import FlowPricer
 from schedgap.formulations.provisioning.arc_flow.kernels_flow import longest_paths, useful_arcs
 from schedgap.formulations.provisioning.column_generation.master import Master
-from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values
+from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import price_step
 
@@ -119,8 +119,7 @@ class FlowRelaxation:
         values = class_values(instance, class_duals)
         # What all groups together add to a price, or take off it, is cut as the class prices are.
         most = MAX_NANO // (self.weights.shape[0] * np.maximum(self.weights.max(axis=1), 1))
-        limits = limit_values(group_duals, most)
-        limits[(limits > 0) & np.isneginf(low) | (limits < 0) & np.isposinf(high)] = 0
+        limits = limit_values(group_duals, most, low, high)
         target: IntArray = instance.price * NANO - np.minimum(limits, 0).astype(np.int64) @ self.weights
         for g in np.flatnonzero(limits > 0):
             # An empty machine must not be worth renting, whatever groups it is in.
@@ -132,9 +131,7 @@ class FlowRelaxation:
         dear = np.flatnonzero(priced.pattern.any(axis=1))
         added = self.master.add(dear, priced.pattern[dear])
         values = _scaled(values, target, priced.upper)
-        worth = int(values.astype(object) @ instance.counts)
-        sides = np.where(limits > 0, low, high)
-        worth += sum(int(dual) * int(side) for dual, side in zip(limits, sides, strict=True) if dual)
+        worth = limits_worth(limits, low, high) + int(values.astype(object) @ instance.counts)
         step = price_step(instance)
         bound = max(0, -(-worth // (step * NANO)) * step)
         return FlowBound(bound, worth, values, shift, None, False), added

@@ -10,17 +10,50 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from schedgap.formulations.provisioning.multiples import joined_pairs, type_multiples
 
 if TYPE_CHECKING:
-    from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
-    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 WHOLE = 1e-6
+Relaxed = TypeVar("Relaxed", bound="Limited")
+
+
+class Limited(Protocol):
+    """A relaxation under limits `low`, `high` on groups and perhaps shares; `bound`, micro-dollars, holds under them."""
+
+    instance: ProvisioningInstance
+    num_groups: int
+    bound: int
+    # A branch takes milliseconds: solutions are looked for at the end of branches only.
+    is_quick: bool
+
+    @property
+    def weights(self) -> IntArray:
+        """(G, K): the weight of each type in each group."""
+
+    @property
+    def low(self) -> FloatArray:
+        """(G + S,): the least of each group and share."""
+
+    @property
+    def high(self) -> FloatArray:
+        """(G + S,): the most of each group and share."""
+
+    @property
+    def amounts(self) -> FloatArray | None:
+        """(G + S,): what the last solution has of each group and share, or None."""
+
+    def limit(self, low: FloatArray, high: FloatArray) -> None:
+        """Set the limits."""
+
+    def solve(self, deadline: float | None, cutoff: int | None = None) -> None:
+        """Raise the bound until it is the relaxation's or `cutoff`, or the deadline has passed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,15 +66,15 @@ class Node:
     amounts: FloatArray | None
 
 
-class Branching:
+class Branching(Generic[Relaxed]):
     """Best-bound search over the limits; `bound` holds for the whole instance at any time."""
 
-    def __init__(self, relaxation: Relaxation) -> None:
+    def __init__(self, relaxation: Relaxed) -> None:
         self.relaxation = relaxation
-        instance, master = relaxation.instance, relaxation.master
+        instance = relaxation.instance
         self.num_groups, self.num_families = relaxation.num_groups, relaxation.num_groups - instance.num_types
         # Families first, then types, the dearest of each first: a unit of them leaves the least choice for the others.
-        unit = np.array([instance.price[row > 0].min() for row in master.weights])
+        unit = np.array([instance.price[row > 0].min() for row in relaxation.weights])
         is_type = np.arange(self.num_groups) >= self.num_families
         self._order = np.lexsort((-unit, is_type))
         self.nodes = 0
@@ -49,13 +82,13 @@ class Branching:
         self._open: list[tuple[int, int, Node]] = []
         # The least bound of branches in which all amounts are whole, and yet no solution was found.
         self._left: int | None = None
-        high = master.high.copy()
+        high = relaxation.high.copy()
         for small, _, number in type_multiples(instance):
             high[self.num_families + small] = min(high[self.num_families + small], number - 1)
         # Types that are not rented together: a larger machine can stand for the two.
         self._apart = [(self.num_families + a, self.num_families + b) for a, b in joined_pairs(instance)]
-        is_same = np.array_equal(high, master.high)
-        self._push(Node(relaxation.bound, master.low, high, self._amounts() if is_same else None))
+        is_same = np.array_equal(high, relaxation.high)
+        self._push(Node(relaxation.bound, relaxation.low, high, relaxation.amounts if is_same else None))
 
     @property
     def bound(self) -> int | None:
@@ -117,13 +150,8 @@ class Branching:
         self.nodes += 1
         relaxation = self.relaxation
         relaxation.limit(node.low, node.high)
-        relaxation.recentre(deadline)
         relaxation.solve(deadline, cutoff)
-        return Node(max(node.bound, relaxation.bound), node.low, node.high, self._amounts())
-
-    def _amounts(self) -> FloatArray | None:
-        x = self.relaxation.x
-        return None if x is None else self.relaxation.master.rented(x)
+        return Node(max(node.bound, relaxation.bound), node.low, node.high, relaxation.amounts)
 
     def _limit(self, node: Node) -> int | None:
         """Return what to branch on: a family that is not whole, else a type, else the least whole share; None for none.

@@ -8,7 +8,8 @@ knapsacks of `instances.provisioning.pricing`), after Gilmore and Gomory (1961);
 and can be checked without a solver by `instances.provisioning.dual_bound`. Solutions come from dives, from an integer
 program over the generated patterns, from a pairwise local search (`repacking`) and from a large neighbourhood search
 that solves parts of the instance in the same way. The bound rises further by branching on how many machines are rented,
-and on how many tasks of a class are on machines of a family (`branching`).
+and on how many tasks of a class are on machines of a family (`branching`); first over prices of resources alone, a millisecond a
+branch, which ends in machines for an annealing search to fill (`filling`).
 
 Where demands are coarse, contents are paths of a flow graph over interchangeable classes, and pricing is a longest path: a
 branch takes a millisecond, so that thousands of them prove what no single relaxation does.
@@ -20,6 +21,7 @@ beyond `limits` are refused, since 64 bits do not hold their sums in nano-dollar
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +30,7 @@ from schedgap.formulations.provisioning.arc_flow.flow_pricer import is_coarse
 from schedgap.formulations.provisioning.arc_flow.interchangeable import merge_interchangeable
 from schedgap.formulations.provisioning.column_generation.branching import Branching
 from schedgap.formulations.provisioning.column_generation.diving import dive
+from schedgap.formulations.provisioning.column_generation.filling import Filling
 from schedgap.formulations.provisioning.column_generation.neighbourhood import Neighbourhood
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.column_generation.repacking import Repacking
@@ -41,6 +44,8 @@ from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
     from schedgap.instances.provisioning.classes import Merged
     from schedgap.instances.provisioning.model import ProvisioningInstance
@@ -50,8 +55,10 @@ BACKENDS = ("highs",)
 MAX_CLASSES = 3_000
 # With few classes, the relaxation converges and integer programs over its patterns are worth their time.
 FEW_CLASSES = 150
-# Shares of the time limit: for the first local search, for the relaxation, and for the program over its patterns.
+# Shares of the time limit: for the first local search, for the relaxation, and for the program over its patterns; and for the
+# relaxation where there are machines to fill already.
 GRAPH_SHARE, REPACKING_SHARE, RELAXATION_SHARE, MIP_SHARE = 0.3, 0.05, 0.2, 0.1
+RELAXATION_SHARE_BESIDE = 0.05
 # Of a turn of branching, for solutions at its nodes.
 ROUNDING_SHARE = 0.2
 # Longest turn of each part in the loop, and of one node or whole-node heuristic in it.
@@ -72,7 +79,7 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return None
 
 
-@method("column-generation", family=FAMILY, version=2, supports=supported, bounds=True, choices={"backend": BACKENDS})
+@method("column-generation", family=FAMILY, version=3, supports=supported, bounds=True, choices={"backend": BACKENDS})
 def column_generation(
     instance: ProvisioningInstance,
     *,
@@ -81,7 +88,7 @@ def column_generation(
     backend: str = "highs",
     patience: int = 10,
 ) -> Outcome:
-    """Column generation with exact pricing, branching on machine counts, dives and two local searches.
+    """Column generation with exact pricing, branching on machine counts, dives, two local searches and annealing.
 
     backend : what solves the linear programs; `highs`. patience : turns of all parts in a row without gain after which a
     run without a time limit ends.
@@ -119,7 +126,7 @@ class ColumnGeneration(Search):
         self.relaxation.start(self.deadline)
         self.raise_bound(self.relaxation.bound)
         self.is_small = self.instance.num_classes <= FEW_CLASSES
-        self.details: dict[str, int] = {"nodes": 0, "neighbourhoods": 0}
+        self.details: dict[str, int] = {"nodes": 0, "neighbourhoods": 0, "fillings": 0}
 
     def _prepared(self) -> tuple[Merged, tuple[FlowGraph, ...]]:
         """Return the instance with interchangeable classes merged and its flow graphs, if they pay."""
@@ -149,24 +156,41 @@ class ColumnGeneration(Search):
         if not self.is_open:
             return
         repacking = self.repack(None, min(REPACKING_SHARE * self.limit_s, TURN_S))
-        self.relaxation.solve(self.deadline_in(RELAXATION_SHARE * self.limit_s), cutoff=self.objective)
+        filling = None if self.relaxation.resources is None else Filling(self.relaxation.resources)
+        share = RELAXATION_SHARE
+        if filling is not None:
+            self.fill(filling, min(REPACKING_SHARE * self.limit_s, TURN_S))
+            share = RELAXATION_SHARE_BESIDE if filling.is_ready(self.objective) else share
+        self.relaxation.solve(self.deadline_in(share * self.limit_s), self.objective, self.bound)
         self.raise_bound(self.relaxation.bound)
         duals = self.relaxation.proof.copy()
         if self.is_small:
             self.round(self.relaxation, self.deadline_in(MIP_SHARE * self.limit_s))
         repacking.duals = duals
-        neighbourhood = Neighbourhood(self.instance, self.best, duals)
         branching = self._branching()
-        idle = stale = 0
+        parts: list[Callable[[float], object]] = [
+            partial(self.branch, branching),
+            partial(self.repack, repacking),
+            partial(self.search_neighbourhoods, Neighbourhood(self.instance, self.best, duals)),
+        ]
+        if filling is not None:
+            parts.append(partial(self.fill, filling))
+        stale = [0] * len(parts)
+        idle = 0
         while self.is_open and (self.is_limited or idle < patience):
             before = self.objective, self.bound
-            self.branch(branching)
-            # Where branching is quick, solutions that were not improved for long are likely to be the best.
-            turn_s = 2 * TURN_S / (2 + stale) ** 2 if self.graphs else TURN_S
-            self.repack(repacking, turn_s)
-            self.search_neighbourhoods(neighbourhood, turn_s)
-            stale = stale + 1 if before[0] == self.objective else 0
+            for i, part in enumerate(parts):
+                now = self.objective, self.bound
+                part(self._turn_s(stale[i], is_leading=i == 0 and branching.bound == self.bound))
+                stale[i] = stale[i] + 1 if now == (self.objective, self.bound) else 0
             idle = idle + 1 if before == (self.objective, self.bound) else 0
+
+    def _turn_s(self, stale: int, *, is_leading: bool) -> float:
+        """Return the seconds of a part's turn: fewer after `stale` turns without gain, unless all bounds come from it.
+
+        Where branching is quick, an incumbent that was not improved for long is likely to be optimal.
+        """
+        return TURN_S if is_leading else TURN_S * (2 / (2 + stale)) ** (2 if self.graphs else 1)
 
     def deadline_in(self, seconds: float) -> float:
         """Return the time in `seconds`, or the deadline if that is earlier."""
@@ -182,7 +206,7 @@ class ColumnGeneration(Search):
         if self.is_open and left_s > 0:
             self.improve(relaxation.master.solve_integer(left_s, self.objective))
 
-    def _branching(self) -> Branching:
+    def _branching(self) -> Branching[Relaxation]:
         """Branch in the relaxation as it is; or, where columns are soon found, with as few of them as there can be."""
         if not self.graphs:
             return Branching(self.relaxation)
@@ -191,10 +215,10 @@ class ColumnGeneration(Search):
         relaxation.solve(self.deadline, self.objective)
         return Branching(relaxation)
 
-    def branch(self, branching: Branching) -> None:
+    def branch(self, branching: Branching[Relaxation], seconds: float) -> None:
         """Raise the bound, and look for solutions where all families' amounts are whole."""
         start, rounding_s = time.perf_counter(), 0.0
-        end = self.deadline_in(TURN_S)
+        end = self.deadline_in(seconds)
         while self.is_open and not branching.is_stuck and (now := time.perf_counter()) < end:
             node = branching.step(self.deadline_in(NODE_S), self.objective)
             if node is not None and self.is_small and rounding_s <= ROUNDING_SHARE * (now - start):
@@ -227,6 +251,15 @@ class ColumnGeneration(Search):
             if neighbourhood.step(self.deadline):
                 self.improve(neighbourhood.solution())
         self.details["neighbourhoods"] = neighbourhood.tries
+
+    def fill(self, filling: Filling, seconds: float) -> None:
+        """Raise the bound by branching over resource prices, and fill machines that it leaves."""
+        end = self.deadline_in(seconds)
+        filling.climb(end, self.objective)
+        self.raise_bound(self.objective if filling.bound is None else min(filling.bound, self.objective))
+        while self.is_open and filling.is_ready(self.objective) and time.perf_counter() < end:
+            self.improve(filling.step(self.bound, self.objective, self.deadline))
+        self.details["fillings"] = filling.runs
 
     def outcome(self) -> Outcome:
         """Return the outcome for the instance as it was given."""

@@ -14,14 +14,17 @@ import numpy as np
 
 from schedgap.formulations.provisioning.arc_flow.flow_pricer import FlowPricer
 from schedgap.formulations.provisioning.column_generation.master import MICRO, Master
-from schedgap.formulations.provisioning.column_generation.resource_prices import ResourcePrices, single_resource_prices
-from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values
+from schedgap.formulations.provisioning.column_generation.resource_prices import (
+    ResourceRelaxation,
+    single_resource_prices,
+)
+from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth
 from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound, shifted_target
 from schedgap.instances.provisioning.pricing import Pricer
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
-    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.pricing import Priced
 
@@ -64,7 +67,8 @@ class Relaxation:
         self.is_converged = False
         self.iterations = 0
         self.node_limit = FIRST_NODE_LIMIT
-        self.resources: ResourcePrices | None = None
+        self.resources: ResourceRelaxation | None = None
+        self._is_centred = False
 
     def start(self, deadline: float | None = None) -> None:
         """Take a first bound and centre from resource prices, and as first patterns each class alone."""
@@ -75,28 +79,55 @@ class Relaxation:
         self.bound = scaled_bound(self.instance, worth, self.instance.price * NANO)
         self.duals[: self.num_classes] = self.proof / (MICRO * NANO)
         if _seconds(deadline) > 0 and not self.is_quick:
-            self.resources = ResourcePrices(self.instance, self.master.weights)
-            self.recentre(deadline)
+            self.resources = ResourceRelaxation(self.instance, self.master.weights)
+            self._recentre(deadline)
 
-    def recentre(self, deadline: float | None) -> None:
+    def _recentre(self, deadline: float | None) -> None:
         """Try the resource prices under the present limits as centre; they are kept if their bound is the best."""
-        if self.resources is None or _seconds(deadline) <= 0:
+        self._is_centred = True
+        if self.resources is None:
             return
-        span = slice(0, self.num_groups)
-        duals = self.resources.solve(self.master.low[span], self.master.high[span], _seconds(deadline))
-        if duals is not None:
-            shares = np.zeros(self.duals.shape[0] - duals.shape[0])
-            self._price(np.concatenate((duals, shares)), FIRST_NODE_LIMIT, use_tables=False)
+        self.resources.limit(self.low[: self.num_groups], self.high[: self.num_groups])
+        self.resources.solve(deadline)
+        if self.resources.duals is not None:
+            shares = np.zeros(self.duals.shape[0] - self.resources.duals.shape[0])
+            self._price(np.concatenate((self.resources.duals, shares)), FIRST_NODE_LIMIT, use_tables=False)
+
+    @property
+    def low(self) -> FloatArray:
+        """(G + S,) float64: the least of each group and share."""
+        return self.master.low
+
+    @property
+    def high(self) -> FloatArray:
+        """(G + S,) float64: the most of each group and share."""
+        return self.master.high
+
+    @property
+    def weights(self) -> IntArray:
+        """(G, K) int64: the weight of each type in each group."""
+        return self.master.weights
+
+    @property
+    def amounts(self) -> FloatArray | None:
+        """(G + S,) float64: what the last solution of the restricted master has of each group and share, or None."""
+        return None if self.x is None else self.master.rented(self.x)
 
     def limit(self, low: FloatArray, high: FloatArray) -> None:
         """Set the limits of groups and shares; the bound starts anew."""
         self.master.limit(low, high)
         self.bound, self.is_converged, self.x = 0, False, None
+        self._is_centred = False
 
-    def solve(self, deadline: float | None, cutoff: int | None = None) -> None:
-        """Generate columns until the relaxation is solved, the bound reaches `cutoff`, or the deadline has passed."""
+    def solve(self, deadline: float | None, cutoff: int | None = None, known: int = 0) -> None:
+        """Generate columns until the relaxation is solved, the bound reaches `cutoff`, or the deadline has passed.
+
+        Ends as well once the relaxation cannot prove more than `known`, micro-dollars.
+        """
         if self.master.num_patterns == 0:
             self.start(deadline)
+        elif not self._is_centred:
+            self._recentre(deadline)
         use_tables = False
         smoothing = self.smoothing
         while cutoff is None or self.bound < cutoff:
@@ -106,6 +137,8 @@ class Relaxation:
                 return
             self.objective, self.x = solution.objective, solution.x
             self.iterations += 1
+            if self.objective * MICRO < known:
+                return
             if self.bound >= self.objective * MICRO * (1 - CONVERGED):
                 self.is_converged = True
                 return
@@ -137,17 +170,14 @@ class Relaxation:
         # What a class is worth on a family is cut as class prices are.
         most = np.full(duals.shape[0] - self.num_classes, MAX_NANO)
         most[self.num_groups :] //= self.instance.num_tasks
-        limits = limit_values(duals[self.num_classes :], most)
-        limits[(limits > 0) & np.isneginf(self.master.low) | (limits < 0) & np.isposinf(self.master.high)] = 0
+        limits = limit_values(duals[self.num_classes :], most, self.low, self.high)
         groups, shares = limits[: self.num_groups], limits[self.num_groups :]
         # A dual times a family's weight may go beyond 64 bits.
         shift = groups.astype(object) @ self.master.weights.astype(object)
         target = shifted_target(self.instance, shift)
         worths = np.maximum(values + shares.reshape(-1, self.num_classes), 0) if shares.any() else values
         priced = self.pricer.price(worths, target, node_limit, use_tables=use_tables)
-        sides = np.where(limits > 0, self.master.low, self.master.high)
-        worth = int(values.astype(object) @ self.instance.counts)
-        worth += sum(int(dual) * int(side) for dual, side in zip(limits, sides, strict=True) if dual)
+        worth = limits_worth(limits, self.low, self.high) + int(values.astype(object) @ self.instance.counts)
         bound = scaled_bound(self.instance, worth, priced.upper + shift)
         if bound > self.bound:
             self.bound, self.duals = bound, duals

@@ -6,6 +6,7 @@ from schedgap.formulations.provisioning.limits import (
     MAX_NANO,
     class_values,
     limit_values,
+    limits_worth,
     too_expensive,
 )
 from schedgap.instances.method import Status, find_method
@@ -64,4 +65,13 @@ def test_class_prices_are_cut():
     assert class_values(instance, np.array([-1.0])).tolist() == [0]
     assert class_values(instance, np.array([0.5])).tolist() == [500_000_000]
     most = np.array([5, MAX_NANO])
-    assert limit_values(np.array([-1.0, -1e30]), most).tolist() == [-5, -MAX_NANO]
+    low, high = np.array([-np.inf, 0.0]), np.array([7.0, 7.0])
+    assert limit_values(np.array([-1.0, -1e30]), most, low, high).tolist() == [-5, -MAX_NANO]
+
+
+def test_a_side_without_a_limit_has_no_price():
+    low, high = np.array([-np.inf, 2.0, 2.0]), np.array([7.0, np.inf, 9.0])
+    values = limit_values(np.array([1e-9, -1e-9, -3e-9]), MAX_NANO, low, high)
+    assert values.tolist() == [0, 0, -3]
+    assert limits_worth(values, low, high) == -27
+    assert limits_worth(np.array([-2, 5, 1]), low, high) == -14 + 10 + 2

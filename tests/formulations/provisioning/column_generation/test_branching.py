@@ -6,7 +6,9 @@ import pytest
 
 from schedgap.formulations.provisioning.arc_flow.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.column_generation.branching import Branching
+from schedgap.formulations.provisioning.column_generation.master import group_weights
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
+from schedgap.formulations.provisioning.column_generation.resource_prices import ResourceRelaxation
 from schedgap.instances.provisioning import ProvisioningInstance, merge_equal_classes
 from schedgap.instances.provisioning.generators import table7
 
@@ -41,6 +43,12 @@ def by_graphs(instance):
     return relaxation
 
 
+def by_resources(instance):
+    relaxation = ResourceRelaxation(instance, group_weights(instance))
+    relaxation.solve(None)
+    return relaxation
+
+
 def climb(branching, cutoff, nodes):
     """Yield the bound after each step, the first before any."""
     yield branching.bound
@@ -70,12 +78,12 @@ def test_nothing_is_left_below_the_optimum():
     assert branching.step(inf, 2_000_000) is None
 
 
-@pytest.mark.parametrize("is_quick", [False, True])
+@pytest.mark.parametrize("relaxed", [solved, by_graphs, by_resources])
 @pytest.mark.parametrize("seed", range(25))
-def test_the_bound_never_exceeds_the_optimum_and_never_falls(random_instance, optimum, seed, is_quick):
+def test_the_bound_never_exceeds_the_optimum_and_never_falls(random_instance, optimum, seed, relaxed):
     instance = random_instance(seed)
     best = optimum(instance)
-    bounds = list(climb(Branching(by_graphs(instance) if is_quick else solved(instance)), best + 1, 30))
+    bounds = list(climb(Branching(relaxed(instance)), best + 1, 30))
     assert bounds == sorted(bounds)
     assert None not in bounds
     assert bounds[-1] <= best

@@ -127,7 +127,17 @@ def test_a_limit_on_an_unused_family_does_not_overflow(amount):
     low = relaxation.master.low.copy()
     low[1] = amount
     relaxation.limit(low, relaxation.master.high)
-    relaxation.recentre(None)
     relaxation.solve(None)
     # Two x at $1, and one y1 is enough: a unit of weight is a micro-dollar.
     assert relaxation.bound == 2_000_000 + amount
+
+
+def test_it_ends_where_no_more_can_be_proven_than_is_known():
+    instance = distinct(30, seed=1)
+    full, early = Relaxation(instance), Relaxation(instance)
+    full.solve(None)
+    early.solve(None, known=10**15)
+    assert (early.iterations, early.is_converged) == (1, False)
+    again = Relaxation(instance)
+    again.solve(None, known=full.bound - price_step(instance))
+    assert (again.bound, again.iterations) == (full.bound, full.iterations)

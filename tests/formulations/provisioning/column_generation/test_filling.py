@@ -1,0 +1,76 @@
+from math import inf
+
+import numpy as np
+import pytest
+
+from schedgap.formulations.provisioning.column_generation.filling import Filling
+from schedgap.formulations.provisioning.column_generation.master import group_weights
+from schedgap.formulations.provisioning.column_generation.resource_prices import ResourceRelaxation
+from schedgap.instances.provisioning.generators import distinct
+from schedgap.instances.provisioning.objective import cost
+from schedgap.instances.provisioning.verify import verify
+
+FAR = 10**15
+
+
+def filling_of(instance):
+    resources = ResourceRelaxation(instance, group_weights(instance))
+    resources.solve(None)
+    return Filling(resources)
+
+
+def test_distinct_tasks_come_near_the_bound():
+    instance = distinct(60, seed=7)
+    filling = filling_of(instance)
+    filling.climb(inf, FAR)
+    assert filling.tree.is_stuck and filling.is_ready(FAR)
+    objective = 2 * filling.bound
+    for _ in range(30):
+        found = filling.step(filling.bound, objective, inf)
+        if found is not None:
+            assert filling.bound <= verify(instance, found) < objective
+            objective = cost(instance, found)
+    assert objective < 1.01 * filling.bound
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_a_solution_costs_less_than_was_asked(random_instance, optimum, seed):
+    instance = random_instance(seed)
+    best = optimum(instance)
+    filling = filling_of(instance)
+    filling.climb(inf, best + 1)
+    assert filling.bound is None or filling.bound <= best
+    if filling.is_ready(best + 1):
+        for _ in range(5):
+            found = filling.step(filling.bound or best, best + 1, inf)
+            assert found is None or verify(instance, found) == best
+
+
+def test_no_machines_below_the_bound():
+    filling = filling_of(distinct(20, seed=7))
+    filling.climb(inf, FAR)
+    assert not filling.is_ready(filling.bound)
+
+
+def test_the_price_asked_falls_after_a_gain_and_runs_grow_in_vain():
+    instance = distinct(20, seed=7)
+    filling = filling_of(instance)
+    filling.climb(inf, FAR)
+    share, moves = filling.share, filling.moves
+    assert filling.step(filling.bound, 3 * filling.bound, inf) is not None
+    assert (filling.share < share, filling.moves) == (True, moves)
+    # No machines cost so little and hold everything: the bound's own are asked for.
+    share = filling.share
+    least = min(int(number @ instance.price) for number in filling.fleets)
+    if filling.step(filling.bound, least + 1, inf) is None:
+        assert filling.share > share and filling.moves > moves
+
+
+def test_further_nodes_bring_other_machines():
+    filling = filling_of(distinct(100, seed=3))
+    filling.climb(inf, FAR, further=0)
+    few = len(filling.fleets)
+    filling.climb(inf, FAR, further=200)
+    assert len(filling.fleets) > few
+    assert len({tuple(number) for number in filling.fleets}) == len(filling.fleets)
+    assert all((np.asarray(number) >= 0).all() for number in filling.fleets)
