@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 HOT, COLD = 0.03, 5e-5
 # Moves of the first run, for each task; how they grow after a run in vain, and the most.
 MOVES, GROWTH, MOST = 5_000, 1.3, 400_000
-# Moves between two looks at the clock, and nodes for other machines in a turn.
-BATCH, NODES = 1_000_000, 20
+# Moves between two looks at the clock, nodes for other machines in a turn, and tasks of which annealing still comes to an end.
+BATCH, NODES, MAX_TASKS = 1_000_000, 20, 20_000
 # The price asked for lies between the bound and the incumbent: where at first, and how it moves after a gain or in vain.
 FIRST_SHARE, LOWER, HIGHER = 0.5, 0.6, 0.3
 
@@ -40,8 +40,6 @@ class Filling:
         self.tree = Branching(resources)
         self.rng = np.random.default_rng(seed)
         self.random = np.array([seed], np.uint64)
-        self.task_class = np.repeat(np.arange(instance.num_classes), instance.counts)
-        self.size = np.ascontiguousarray(instance.demand[:, self.task_class])
         self.fits = instance.fits()
         self.multiples = type_multiples(instance)
         self.fleets: list[IntArray] = []
@@ -64,7 +62,8 @@ class Filling:
             node = tree.step(deadline, cutoff)
             if node is not None and node.amounts is not None and node.bound < cutoff:
                 number = np.rint(node.amounts[tree.num_families :]).astype(np.int64)
-                if not any((number == known).all() for known in self.fleets):
+                is_new = not any((number == known).all() for known in self.fleets)
+                if is_new and self.instance.num_tasks <= MAX_TASKS:
                     self.fleets.append(number)
 
     def is_ready(self, objective: int) -> bool:
@@ -105,19 +104,36 @@ class Filling:
     def _filled(self, number: IntArray, deadline: float) -> Provisioning | None:
         instance = self.instance
         types = np.repeat(np.arange(instance.num_types), number)
-        allowed = self.fits[types][:, self.task_class]
-        # Tasks that ask for nothing need no machine, as resources go.
-        if not allowed.any(axis=0).all():
+        task_class = np.repeat(np.arange(instance.num_classes), instance.counts)
+        machine = self._spread(number, task_class)
+        if machine is None:
             return None
         scale = np.maximum(instance.capacity[types].mean(axis=0), 1.0)
-        fleet = Fleet(self.size, instance.type2family[types], instance.capacity[types], 1.0 / scale)
-        machine = np.argmax(allowed * self.rng.random(allowed.shape), axis=0)
+        size = np.ascontiguousarray(instance.demand[:, task_class])
+        fleet = Fleet(size, instance.type2family[types], instance.capacity[types], 1.0 / scale)
         if not self._anneal(fleet, machine, deadline):
             return None
         content = np.zeros((types.shape[0], instance.num_classes), np.int64)
-        np.add.at(content, (machine, self.task_class), 1)
+        np.add.at(content, (machine, task_class), 1)
         used = content.any(axis=1)
         return Provisioning.from_machines(types[used], content[used])
+
+    def _spread(self, number: IntArray, task_class: IntArray) -> IntArray | None:
+        """(T,): a machine for each task, drawn from those that it fits alone; None if some task fits none.
+
+        number : (K,), machines of each type, which are counted type by type.
+        """
+        # Of each class, how many machines up to a type it fits.
+        upto = np.cumsum(self.fits.T * number, axis=1)
+        # Tasks that ask for nothing need no machine, as resources go.
+        if (upto[:, -1] == 0).any():
+            return None
+        drawn = (self.rng.random(task_class.shape[0]) * upto[task_class, -1]).astype(np.int64)
+        kind = (upto[task_class] <= drawn[:, None]).sum(axis=1)
+        before = upto[task_class, kind] - number[kind]
+        first = np.cumsum(number) - number
+        machine: IntArray = first[kind] + drawn - before
+        return machine
 
     def _anneal(self, fleet: Fleet, machine: IntArray, deadline: float) -> bool:
         """Anneal batch by batch, each a part of the way from hot to cold; whether everything fits."""

@@ -74,3 +74,23 @@ def test_further_nodes_bring_other_machines():
     assert len(filling.fleets) > few
     assert len({tuple(number) for number in filling.fleets}) == len(filling.fleets)
     assert all((np.asarray(number) >= 0).all() for number in filling.fleets)
+
+
+def test_of_very_many_tasks_there_is_the_bound_only():
+    instance = distinct(8, seed=7)
+    many = instance.replace(counts=np.full(8, 1_000_000), task2class=None, task_names=None)
+    filling = filling_of(many)
+    filling.climb(inf, FAR)
+    assert filling.bound > 900_000 * int(instance.reservation_price.min())
+    assert not filling.is_ready(FAR)
+
+
+def test_tasks_begin_on_machines_that_they_fit():
+    instance = distinct(50, seed=2)
+    filling = filling_of(instance)
+    number = np.arange(instance.num_types)[::-1].copy()
+    types = np.repeat(np.arange(instance.num_types), number)
+    machine = filling._spread(number, np.arange(50))
+    assert instance.fits()[types[machine], np.arange(50)].all()
+    # The smallest type alone has no room for the larger tasks.
+    assert filling._spread((number == number.max()).astype(np.int64), np.arange(50)) is None
