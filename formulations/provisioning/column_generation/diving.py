@@ -42,13 +42,13 @@ def dive(relaxation: Relaxation, deadline: float, cutoff: int | None) -> Provisi
             if solution is None or (cutoff is not None and spent + solution.objective * MICRO >= cutoff):
                 return None
             before = len(types)
-            for p, number in whole_parts(solution.x, master.patterns, left, NEARLY_WHOLE):
-                pattern = master.pattern(p)
-                types.append(master.type_of(p))
+            machine_type, known = master.machine_type, master.patterns
+            for p, number in whole_parts(solution.x, known, left, NEARLY_WHOLE):
+                types.append(int(machine_type[p]))
                 repeats.append(number)
-                patterns.append(pattern)
+                patterns.append(known[p])
                 spent += number * int(instance.price[types[-1]])
-                left -= number * pattern
+                left -= number * known[p]
             if types:
                 used = repeats @ master.amounts(np.array(types), np.array(patterns))
                 master.limit(low - used, high - used)

@@ -82,14 +82,6 @@ class Master:
         """Number of patterns."""
         return len(self._types)
 
-    def pattern(self, p: int) -> IntArray:
-        """(C,) int64: one pattern."""
-        return self._patterns[p]
-
-    def type_of(self, p: int) -> int:
-        """Return the machine type of one pattern."""
-        return self._types[p]
-
     def amounts(self, machine_type: IntArray, patterns: IntArray) -> IntArray:
         """(n, G + S) int64: what one machine of each of n types and patterns adds to the groups and shares."""
         groups = self.weights[:, machine_type].T
