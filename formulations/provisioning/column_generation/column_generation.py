@@ -8,8 +8,8 @@ knapsacks of `instances.provisioning.pricing`), after Gilmore and Gomory (1961);
 and can be checked without a solver by `instances.provisioning.dual_bound`. Solutions come from dives, from an integer
 program over the generated patterns, from a pairwise local search (`repacking`) and from a large neighbourhood search
 that solves parts of the instance in the same way. The bound rises further by branching on how many machines are rented,
-and on how many tasks of a class are on machines of a family (`branching`); first over prices of resources alone, a millisecond a
-branch, which ends in machines for an annealing search to fill (`filling`).
+and on how many tasks of a class are on machines of a family (`branching`); first over prices of resources alone, without
+pricing, which ends in machines for an annealing search to fill (`filling`).
 
 Where demands are coarse, contents are paths of a flow graph over interchangeable classes, and pricing is a longest path: a
 branch takes a millisecond, so that thousands of them prove what no single relaxation does.
