@@ -28,6 +28,14 @@ class Pair(TypedDict):
     pair: Annotated[list[Index], Field(min_length=2, max_length=2)]
     together: Child
     apart: Child
+    listed: NotRequired[list[list[int]]]
+
+
+@with_config(_STRICT)
+class Listed(TypedDict):
+    """Prices of tasks at which, after those of the branches above, no content is left (`listing`)."""
+
+    listed: list[list[int]]
 
 
 @with_config(_STRICT)
@@ -71,12 +79,13 @@ class Certificate(TypedDict):
     instance: str
     digest: NotRequired[str]
     bound: Annotated[Decimal, Field(ge=0)] | Natural
-    proof: Pair | Machines | Leaf
+    proof: Pair | Machines | Listed | Leaf
 
 
 _KINDS: dict[str, TypeAdapter[Any]] = {
     "pair": TypeAdapter(Pair),
     "machines": TypeAdapter(Machines),
+    "listed": TypeAdapter(Listed),
     "scale": TypeAdapter(Leaf),
 }
 
@@ -110,7 +119,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def read_node(given: dict[str, Any], where: str) -> tuple[str, dict[str, Any]]:
-    """Return the kind of a node, `pair`, `machines` or `scale` (a leaf), and the node. where : its path from the root.
+    """Return the kind of a node, `pair`, `machines`, `listed` or `scale` (leaves), and the node. where : its path.
 
     Raises
     ------

@@ -23,13 +23,14 @@ is the easiest to check, and a bound that holds at a smaller one holds at that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.certify.contents import Cut, Item, dearer_content
 from schedgap.bench.certify.documents import read_node
+from schedgap.bench.certify.listing import remaining
 from schedgap.bench.certify.problem import DOLLAR
 from schedgap.instances.errors import SolutionError
 
@@ -43,12 +44,13 @@ if TYPE_CHECKING:
 class Decisions:
     """The way from the root to a node. pairs : two tasks, and whether they are together.
 
-    machines : (type or None for all, whether at most, that number) for each.
+    machines : (type or None for all, whether at most, that number) for each. listed : prices of tasks, for a list.
     """
 
     where: str = "proof"
     pairs: tuple[tuple[int, int, bool], ...] = ()
     machines: tuple[tuple[int | None, bool, int], ...] = ()
+    listed: tuple[list[int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,10 @@ def check(problem: Problem, certificate: Mapping[str, Any]) -> Finding:
         if leaf is None:
             continue
         leaves += 1
-        tried, reason = _Leaf(problem, decisions, leaf).check(int(bound))
+        if "listed" in leaf:
+            tried, reason = _check_listed(problem, decisions, int(bound))
+        else:
+            tried, reason = _Leaf(problem, decisions, leaf).check(int(bound))
         contents += tried
         if reason is not None:
             return Finding(int(bound), nodes, leaves, contents, f"{decisions.where}: {reason}")
@@ -93,20 +98,35 @@ def _nodes(problem: Problem, root: dict[str, Any]) -> Iterator[tuple[Decisions, 
     while to_do:
         at, given = to_do.pop()
         kind, node = read_node(given, at.where)
-        yield at, node if kind == "scale" else None
+        at = replace(at, listed=(*at.listed, *node.get("listed", ())))
+        yield at, node if kind in ("scale", "listed") else None
         if kind == "pair":
             s, t = node["pair"]
             if s == t or max(s, t) >= tasks:
                 raise SolutionError(f"{at.where}.pair: {s} and {t} are not two of the {tasks} tasks; mend it.")
             for key in ("apart", "together"):
                 pairs = (*at.pairs, (s, t, key == "together"))
-                to_do.append((Decisions(f"{at.where}.{key}", pairs, at.machines), node[key]))
+                to_do.append((replace(at, where=f"{at.where}.{key}", pairs=pairs), node[key]))
         elif kind == "machines":
             k, most = node["machines"], node["at_most"]
             if k is not None and k >= types:
                 raise SolutionError(f"{at.where}.machines: {k} is none of the {types} types; mend it.")
             for key, decision in (("above", (k, False, most + 1)), ("below", (k, True, most))):
-                to_do.append((Decisions(f"{at.where}.{key}", at.pairs, (*at.machines, decision)), node[key]))
+                to_do.append((replace(at, where=f"{at.where}.{key}", machines=(*at.machines, decision)), node[key]))
+
+
+def _check_listed(problem: Problem, decisions: Decisions, bound: int) -> tuple[int, str | None]:
+    """Return how many contents were listed, and why that does not prove the bound. On numbers of machines nothing is used."""
+    below = -(-bound // problem.price_step) - 1
+    rows = problem.demands[problem.families[0]]
+    spare = problem.spare(below * problem.price_step)
+    if spare is None or len(spare) > 1 or None in rows:
+        raise SolutionError(f"{decisions.where}.listed: lists are for one machine type and one resource; give prices.")
+    sizes = [row[0] for c in problem.task_classes if (row := rows[c]) is not None]
+    if below < 1:
+        return 0, None
+    listed, left = remaining(sizes, problem.capacities[0][0], spare[0], below, decisions.pairs, decisions.listed)
+    return listed, f"{left} contents are left of {listed}." if left else None
 
 
 class _Leaf:
