@@ -5,8 +5,9 @@
 
 over all contents of all machine types. Column generation with exact pricing (`kernels_content`), subset-row cuts that pricing
 respects, branching on pairs of tasks, and dives; with one machine type and one resource, only contents that leave no more free
-than all machines of a cheaper solution leave together; everything that counts is proven in integers, and the proof can be written
-down for others to check. Best where tasks are large, and so machines hold few, or where prices have a large common step.
+than all machines of a cheaper solution leave together, and a search of their list where they are few; everything that counts is
+proven in integers, and the proof can be written down for others to check. Best where tasks are large, and so machines hold few,
+or where prices have a large common step.
 
 Sources: Gilmore and Gomory (1961); Ryan and Foster (1981); Farley (1990); Jepsen et al. (2008) for the cuts; Pessoa, Sadykov,
 Uchoa and Vanderbeck (2018) for smoothing; Sadykov et al. (2019) for dives; da Silva and Schouery (2023) for what is left free.
@@ -22,13 +23,17 @@ import numpy as np
 
 from schedgap.formulations.provisioning.branch_price.diving import Depths, Dive
 from schedgap.formulations.provisioning.branch_price.first_values import first_values
+from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
+from schedgap.formulations.provisioning.branch_price.listing import MAX_WORTH, Listing, by_task, listed
 from schedgap.formulations.provisioning.branch_price.program import Program
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
 from schedgap.formulations.provisioning.branch_price.tree import Node, Tree, leaf
 from schedgap.formulations.provisioning.column_generation.column_generation import UNLIMITED_S, supported
+from schedgap.formulations.provisioning.limits import class_values
 from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
+from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.solution import Provisioning
@@ -47,13 +52,15 @@ LONGEST = (Depths(10, 2), Depths(5, 4), Depths(20, 3), Depths(10, 5))
 TURN_S = 5.0
 # Until when the relaxation at the root is solved, as a share of the time limit, and the dive that follows.
 STAGES = ((0.1, QUICK), (0.3, LONGER), (1.0, LONGER))
+# Largest share of the time limit that the search among listed contents takes, seconds of it, and for better prices before it.
+LISTING_SHARE, LISTING_S, POLISHING_S = 0.2, 120.0, 2.0
 # In the tree every task is a row of dense columns.
 MAX_TASKS = 1_500
 # Largest share of all time that dives in the tree take, and seconds of the longest one.
 DIVING_SHARE, DIVE_S = 0.4, 20.0
 
 
-@method("branch-cut-and-price", family=FAMILY, supports=supported, bounds=True, exact=True, version=2)
+@method("branch-cut-and-price", family=FAMILY, supports=supported, bounds=True, exact=True, version=3)
 def branch_cut_and_price(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1
 ) -> Outcome:
@@ -94,12 +101,50 @@ class BranchCutAndPrice(Search):
                 self.raise_bound(min(root.bound, self._cutoff()))
             if self.is_open:
                 self._dive(root, depths)
-        self.shown = min(root.bound, self._cutoff()), leaf(root)
+            if self.is_open and depths is QUICK:
+                self._list(root)
+        self._show(min(root.bound, self._cutoff()), leaf(root))
         if self.is_open and root.is_converged and self.instance.num_tasks <= MAX_TASKS:
             self._branch(root)
         for depths in LONGEST:
             if self.is_open and self.tree is None:
                 self._dive(root, depths, self.left_s)
+
+    def _list(self, root: Relaxation) -> None:
+        """Look for a solution at the price of the bound, or prove that there is none, by a list of what may be in one."""
+        program, price = root.program, int(self.instance.price[0])
+        if not root.is_converged or not root.pricing.has_tables or program.spare(program.counts, 0) == FREE:
+            return
+        begun = time.perf_counter()
+        until = min(self.deadline, begun + min(LISTING_SHARE * self.limit_s, LISTING_S))
+        root.polish(min(until, begun + POLISHING_S))
+        self.raise_bound(min(root.bound, self._cutoff()))
+        if root.found is None or not self.is_open:
+            return
+        machines, capacity = root.bound // price, int(program.capacity[0, 0])
+        which = np.repeat(np.arange(program.num_items), program.counts)
+        sizes, tasks = program.demand[0][which, 0], self._task_numbers()
+        values = np.maximum(class_values(self.instance, root.found.row_duals), 1)[which]
+        if int(values.astype(object).sum()) > MAX_WORTH * DOLLAR * NANO:
+            return
+        contents = listed(sizes, values, capacity, program.spare(program.counts, machines * price), machines)
+        if contents is None:
+            return
+        listing = Listing(sizes, contents, machines, tasks)
+        is_possible = listing.run(until)
+        if is_possible:
+            patterns = listing.packing @ np.eye(program.num_items, dtype=np.int64)[which]
+            ones: IntArray = np.ones(len(patterns), np.int64)
+            self._improve(Provisioning.from_cover(self.instance, ones * 0, ones, patterns))
+        elif is_possible is False:
+            listing.proof["listed"] = [by_task(values, tasks), *listing.proof["listed"]]
+            self.raise_bound((machines + 1) * price)
+            self._show((machines + 1) * price, listing.proof)
+
+    def _show(self, bound: int, proof: dict[str, Any]) -> None:
+        """Take a proof of a bound if it is the best."""
+        if bound > self.shown[0]:
+            self.shown = bound, proof
 
     def _branch(self, root: Relaxation) -> None:
         program = root.program.expanded(self._task_numbers())
