@@ -53,7 +53,7 @@ TURN_S = 5.0
 # Until when the relaxation at the root is solved, as a share of the time limit, and the dive that follows.
 STAGES = ((0.1, QUICK), (0.3, LONGER), (1.0, LONGER))
 # Largest share of the time limit that the search among listed contents takes, seconds of it, and for better prices before it.
-LISTING_SHARE, LISTING_S, POLISHING_S = 0.2, 120.0, 2.0
+LISTING_SHARE, LISTING_S, POLISHING_S = 0.1, 120.0, 2.0
 # In the tree every task is a row of dense columns.
 MAX_TASKS = 1_500
 # Largest share of all time that dives in the tree take, and seconds of the longest one.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 # Longest list, and pairs of tasks that are tried at a node.
-MAX_LISTED, TRIED = 20_000, 30
+MAX_LISTED, TRIED = 5_000, 30
 # Deepest node: proofs are nested, and readers of JSON bear some 1,000 levels.
 MAX_DEPTH = 100
 # A list is narrowed again where it got shorter than this share by the last prices.
