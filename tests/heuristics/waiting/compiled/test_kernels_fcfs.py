@@ -1,4 +1,4 @@
-"""First come, first served, for jobs of several cores, against the plain reference."""
+"""First come, first served, for jobs of several cores and jobs that are alike (`kernels_slots`), against the plain reference."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.instances.waiting.verify import verify
 
-KINDS, FITS = ("mixed",), ("first", "best")
+KINDS = ("mixed", "single", "alike")
 LIMITS = (None, 0, 1, 4, 10)
 
 
@@ -20,8 +20,9 @@ def agrees(schedule, expected):
     assert (schedule.machine.tolist(), schedule.start_us.tolist()) == expected
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize(
+    ("kind", "fit"), [("mixed", "first"), ("mixed", "best"), ("single", "first"), ("alike", "first")]
+)
 class TestInTurn:
     def test_all_jobs_wait_up_to_a_limit(self, make_trace, plain_paper, kind, fit):
         for seed in range(40):
