@@ -54,6 +54,8 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> DaskExec
     session = make_session(setting)
     # Instances are sent as what a task holds, so that a lost worker's can be sent again.
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"})
+    # It warns of an answer that was lost with its worker, though the run is done again.
+    logging.getLogger("distributed.client").setLevel(logging.ERROR)
     try:
         client = Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
