@@ -18,6 +18,7 @@ import numpy as np
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import objective
+from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 MAX_NANO = 2**59
 MAX_WEIGHT, MAX_UNITS = 2**31, 2**52
 # Micro-dollars a dollar.
-MICRO = 1e6
 
 
 def without_interference(instance: ProvisioningInstance) -> str | None:
@@ -63,7 +63,7 @@ def too_expensive(instance: ProvisioningInstance) -> str | None:
 
 def class_values(instance: ProvisioningInstance, duals: FloatArray) -> IntArray:
     """(C,) int64, nano-dollars: class prices near `duals` (C,), dollars; never negative, cut as above."""
-    return _cut(np.floor(np.maximum(duals, 0.0) * MICRO * NANO), MAX_NANO // instance.num_tasks)
+    return _cut(np.floor(np.maximum(duals, 0.0) * DOLLAR * NANO), MAX_NANO // instance.num_tasks)
 
 
 def limit_values(duals: FloatArray, most: int | IntArray, low: FloatArray, high: FloatArray) -> IntArray:
@@ -71,7 +71,7 @@ def limit_values(duals: FloatArray, most: int | IntArray, low: FloatArray, high:
 
     low, high : (G,), infinite where there is no limit: then it has no price on that side.
     """
-    values = _cut(np.rint(duals * MICRO * NANO), most)
+    values = _cut(np.rint(duals * DOLLAR * NANO), most)
     values[(values > 0) & np.isneginf(low) | (values < 0) & np.isposinf(high)] = 0
     return values
 

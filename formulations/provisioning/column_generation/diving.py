@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.column_generation.master import MICRO
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from schedgap.formulations.backends.highs_lp import LpSolution
@@ -39,7 +39,7 @@ def dive(relaxation: Relaxation, deadline: float, cutoff: int | None) -> Provisi
         while left.any():
             master.restrict(left)
             solution = _solve(relaxation, left, deadline)
-            if solution is None or (cutoff is not None and spent + solution.objective * MICRO >= cutoff):
+            if solution is None or (cutoff is not None and spent + solution.objective * DOLLAR >= cutoff):
                 return None
             before = len(types)
             machine_type, known = master.machine_type, master.patterns
@@ -72,7 +72,7 @@ def _solve(relaxation: Relaxation, left: IntArray, deadline: float) -> LpSolutio
             return None
         worths, shift = relaxation.effective(solution.row_duals)
         most = MAX_NANO // NANO
-        target = np.clip(instance.price - shift * MICRO, -most, most).astype(np.int64) * NANO
+        target = np.clip(instance.price - shift * DOLLAR, -most, most).astype(np.int64) * NANO
         values = class_values(instance, worths)
         priced = relaxation.pricer.price(values, target, NODE_LIMIT, use_tables=False, counts=left)
         if not relaxation.add(priced, solution.row_duals):

@@ -21,13 +21,13 @@ import numpy as np
 from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.instances import exact
 from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
-MICRO = 1e6
 # What it costs to break a limit, or to leave a task out, in prices of the dearest machine. A branch without solutions
 # often breaks a limit by a thousandth of a machine only.
 LIMIT_PENALTY, TASK_PENALTY = 1_000.0, 10.0
@@ -60,12 +60,12 @@ class Master:
         self._patterns: list[IntArray] = []
         self._left = instance.counts
         self._known: set[bytes] = set()
-        self._lp = GrowingLp(
-            np.concatenate((instance.counts, self.low)),
-            np.concatenate((np.full(instance.num_classes, np.inf), self.high)),
-            threads=threads,
-        )
+        self._lp = GrowingLp(*self._sides(), threads=threads)
         self._add_slack(num_limits)
+
+    def _sides(self) -> tuple[FloatArray, FloatArray]:
+        most = np.full(self.instance.num_classes, np.inf)
+        return np.concatenate((self.instance.counts, self.low)), np.concatenate((most, self.high))
 
     @property
     def machine_type(self) -> IntArray:
@@ -105,7 +105,7 @@ class Master:
             self._types += types.tolist()
             self._patterns += list(rows)
             columns = np.hstack((rows, self.amounts(types, rows)))
-            self._lp.add_columns(self.instance.price[types] / MICRO, columns.astype(np.float64))
+            self._lp.add_columns(self.instance.price[types] / DOLLAR, columns.astype(np.float64))
             self._bound_columns(np.arange(len(self._types) - len(new), len(self._types)))
         return len(new)
 
@@ -144,13 +144,10 @@ class Master:
         The patterns may cover a class too often; surplus tasks are taken off again.
         """
         types, patterns = self.machine_type, self.patterns
-        lp = GrowingLp(
-            np.concatenate((self.instance.counts, self.low)),
-            np.concatenate((np.full(self.instance.num_classes, np.inf), self.high)),
-        )
+        lp = GrowingLp(*self._sides())
         columns = np.hstack((patterns, self.amounts(types, patterns)))
-        lp.add_columns(self.instance.price[types] / MICRO, columns.astype(np.float64))
-        found = lp.solve_integer(time_limit_s, cutoff=(cutoff - 0.5) / MICRO)
+        lp.add_columns(self.instance.price[types] / DOLLAR, columns.astype(np.float64))
+        found = lp.solve_integer(time_limit_s, cutoff=(cutoff - 0.5) / DOLLAR)
         if found is None:
             return None
         repeat = np.rint(found).astype(np.int64)
@@ -175,9 +172,9 @@ class Master:
         columns = np.vstack((ones, -ones[num_classes:]))
         penalty = np.full(columns.shape[0], LIMIT_PENALTY)
         penalty[:num_classes] = TASK_PENALTY
-        self._lp.add_columns(penalty * float(self.instance.price.max()) / MICRO, columns)
+        self._lp.add_columns(penalty * float(self.instance.price.max()) / DOLLAR, columns)
         num_types = self.instance.num_types
         empty = np.zeros((num_types, num_classes + num_limits))
         empty[:, num_classes : num_classes + self.weights.shape[0]] = self.weights.T
-        self._lp.add_columns(self.instance.price / MICRO, empty)
+        self._lp.add_columns(self.instance.price / DOLLAR, empty)
         self._num_slack = columns.shape[0] + num_types

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.provisioning.arc_flow.flow_pricer import FlowPricer
-from schedgap.formulations.provisioning.column_generation.master import MICRO, Master
+from schedgap.formulations.provisioning.column_generation.master import Master
 from schedgap.formulations.provisioning.column_generation.resource_prices import (
     ResourceRelaxation,
     single_resource_prices,
@@ -21,6 +21,7 @@ from schedgap.formulations.provisioning.column_generation.resource_prices import
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth
 from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound, shifted_target
 from schedgap.instances.provisioning.pricing import Pricer
+from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
@@ -77,7 +78,7 @@ class Relaxation:
         self.proof = single_resource_prices(self.instance)
         worth = int(self.proof.astype(object) @ self.instance.counts)
         self.bound = scaled_bound(self.instance, worth, self.instance.price * NANO)
-        self.duals[: self.num_classes] = self.proof / (MICRO * NANO)
+        self.duals[: self.num_classes] = self.proof / (DOLLAR * NANO)
         if _seconds(deadline) > 0 and not self.is_quick:
             self.resources = ResourceRelaxation(self.instance, self.master.weights)
             self._recentre(deadline)
@@ -137,9 +138,9 @@ class Relaxation:
                 return
             self.objective, self.x = solution.objective, solution.x
             self.iterations += 1
-            if self.objective * MICRO < known:
+            if self.objective * DOLLAR < known:
                 return
-            if self.bound >= self.objective * MICRO * (1 - CONVERGED):
+            if self.bound >= self.objective * DOLLAR * (1 - CONVERGED):
                 self.is_converged = True
                 return
             lp_duals = solution.row_duals
@@ -193,7 +194,7 @@ class Relaxation:
     def add(self, priced: Priced, lp_duals: FloatArray) -> int:
         """Add the patterns that would improve the restricted master; returns how many were new."""
         values, shift = self.effective(lp_duals)
-        price = self.instance.price / MICRO
+        price = self.instance.price / DOLLAR
         if values.ndim == 1:
             reduced = price - shift - priced.pattern @ values
         else:

@@ -16,7 +16,7 @@ import numpy as np
 from schedgap.formulations.provisioning.column_generation.column_generation import supported
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.consolidation.kinds import kinds_of
-from schedgap.formulations.provisioning.consolidation.master import MICRO, Master
+from schedgap.formulations.provisioning.consolidation.master import Master
 from schedgap.formulations.provisioning.consolidation.plans import plan_of
 from schedgap.formulations.provisioning.limits import MAX_NANO
 from schedgap.formulations.provisioning.search import Search
@@ -28,6 +28,7 @@ from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.offer import MOVES, STOCK, unlimited
 from schedgap.instances.provisioning.pricing import Pricer
 from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.consolidation.kinds import Kinds
@@ -115,7 +116,7 @@ class _Consolidation(Search):
         relaxation = Relaxation(unlimited(instance), threads=self.threads)
         relaxation.solve(self._deadline(FREE_SHARE))
         self.raise_bound(relaxation.bound)
-        self.duals[: instance.num_classes] = relaxation.proof / (MICRO * NANO)
+        self.duals[: instance.num_classes] = relaxation.proof / (DOLLAR * NANO)
         self.master.add(relaxation.master.machine_type, relaxation.master.patterns)
         self._add_alone()
         groups = np.arange(kinds.num_types, kinds.machine_type.shape[0])
@@ -148,7 +149,7 @@ class _Consolidation(Search):
         while not self.is_proven:
             left = deadline - time.perf_counter()
             found = self.master.solve(left) if left > 0 else None
-            if found is None or self.bound >= found.objective * MICRO * (1 - CONVERGED):
+            if found is None or self.bound >= found.objective * DOLLAR * (1 - CONVERGED):
                 return
             self.iterations += 1
             exact = found.row_duals[:size].copy()
@@ -167,7 +168,7 @@ class _Consolidation(Search):
     def _price(self, duals: FloatArray, row_duals: FloatArray) -> tuple[int, bool]:
         """Price all kinds at `duals`, dollars; returns how many contents are new, and whether all searches ended."""
         kinds, num_classes = self.kinds, self.instance.num_classes
-        nano = np.floor(np.maximum(duals, 0.0) * MICRO * NANO)
+        nano = np.floor(np.maximum(duals, 0.0) * DOLLAR * NANO)
         most = MAX_NANO // (2 * max(1, self.total))
         values = np.minimum(nano[:num_classes], most).astype(np.int64)
         stay = int(min(nano[num_classes], most)) if kinds.members else 0

@@ -26,13 +26,12 @@ from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.formulations.provisioning.consolidation.kinds import Kinds
     from schedgap.instances.arrays import FloatArray, IntArray
-
-MICRO = 1e6
 
 
 class Master:
@@ -55,7 +54,7 @@ class Master:
         slack = np.zeros((self.num_classes + 1, self.num_rows))
         slack[np.arange(self.num_classes + 1), np.arange(self.num_classes + 1)] = 1.0
         # Leaving a task out, or moving one too many, costs more than any machine.
-        self._lp.add_columns(np.full(slack.shape[0], 10 * float(self.instance.price.max()) / MICRO), slack)
+        self._lp.add_columns(np.full(slack.shape[0], 10 * float(self.instance.price.max()) / DOLLAR), slack)
         self._num_slack = slack.shape[0]
 
     @property
@@ -108,7 +107,7 @@ class Master:
 
     def price(self, kind: IntArray) -> FloatArray:
         """(P,) float64, dollars per hour: what a machine of each kind (P,) costs."""
-        return np.asarray(self.instance.price[self.kinds.machine_type[kind]] / MICRO, np.float64)
+        return np.asarray(self.instance.price[self.kinds.machine_type[kind]] / DOLLAR, np.float64)
 
     def solve(self, time_limit_s: float) -> LpSolution | None:
         """Solve the linear program; None at the limit. `x` holds the contents only."""
@@ -122,7 +121,7 @@ class Master:
             return None
         lp = GrowingLp(*self._sides())
         lp.add_columns(self.price(kind), self.columns(kind, content))
-        most = math.inf if cutoff is None else (cutoff - 0.5) / MICRO
+        most = math.inf if cutoff is None else (cutoff - 0.5) / DOLLAR
         found = lp.solve_integer(time_limit_s, cutoff=most, threads=threads)
         return None if found is None else np.rint(found).astype(np.int64)
 
