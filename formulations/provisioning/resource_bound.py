@@ -27,6 +27,7 @@ import numpy as np
 from schedgap.formulations.backends import solve
 from schedgap.formulations.rows import Rows
 from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -58,46 +59,42 @@ class Block:
         return Block(self.types, self.allowed, self.size[rows], self.capacity[rows])
 
 
-def block_model(instance: ProvisioningInstance, blocks: list[Block], machines: int | None = None) -> LinearModel:
-    """Build the linear program; prices in dollars, every block row divided by its largest capacity."""
-    num_x = sum(int(block.allowed.sum()) for block in blocks)
-    rows = Rows(num_x + instance.num_types)
-    classes = np.concatenate([np.flatnonzero(block.allowed) for block in blocks])
-    rows.add(
-        "cover",
-        classes,
-        np.arange(num_x),
-        1.0,
-        instance.counts.astype(np.float64),
-        np.full(instance.num_classes, np.inf),
-    )
+def block_model(
+    instance: ProvisioningInstance, blocks: list[Block], machines: int | None = None, *, whole: bool = False
+) -> LinearModel:
+    """Build the linear program; prices in dollars, every block row divided by its largest capacity.
+
+    whole : machines are whole, at most as many of a type as there are tasks, and so are all numbers: prices count in steps.
+    """
+    classes = [np.flatnonzero(block.allowed) for block in blocks]
+    num_x = sum(inside.size for inside in classes)
+    columns = num_x + instance.num_types
+    rows = Rows(columns)
+    counts = instance.counts.astype(np.float64)
+    rows.add("cover", np.concatenate(classes), np.arange(num_x), 1.0, counts, np.full(counts.size, np.inf))
     first = 0
-    for b, block in enumerate(blocks):
-        inside = np.flatnonzero(block.allowed)
-        num_rows, num_types = block.capacity.shape
-        unit = _units(block)[:, None]
+    for b, (block, inside) in enumerate(zip(blocks, classes, strict=True)):
+        number = block.capacity.shape[0]
+        unit = 1 if whole else _units(block)[:, None]
         rows.add(
             f"use_{b}",
-            np.repeat(np.arange(num_rows), inside.size + num_types),
-            np.tile(np.concatenate((first + np.arange(inside.size), num_x + block.types)), num_rows),
+            np.repeat(np.arange(number), inside.size + block.types.size),
+            np.tile(np.concatenate((first + np.arange(inside.size), num_x + block.types)), number),
             np.hstack((-block.size[:, inside] / unit, block.capacity / unit)).ravel(),
-            np.zeros(num_rows),
-            np.full(num_rows, np.inf),
+            np.zeros(number),
+            np.full(number, np.inf),
         )
         first += inside.size
     if machines is not None:
         types = np.arange(instance.num_types)
         rows.add("machines", np.zeros_like(types), num_x + types, 1.0, np.array([-np.inf]), np.array([float(machines)]))
-    cost = np.concatenate((np.zeros(num_x), instance.price / 1e6))
-    columns = num_x + instance.num_types
-    return rows.model(
-        f"prices-{instance.name}",
-        cost,
-        np.zeros(columns),
-        np.full(columns, np.inf),
-        np.zeros(columns, np.bool_),
-        1_000_000,
-    )
+    scale = price_step(instance) if whole else DOLLAR
+    cost, upper = np.zeros(columns), np.full(columns, np.inf)
+    cost[num_x:] = instance.price / scale
+    if whole:
+        upper[num_x:] = instance.num_tasks
+    integral = (np.arange(columns) >= num_x) & whole
+    return rows.model(f"prices-{instance.name}", cost, np.zeros(columns), upper, integral, scale)
 
 
 def block_bound(
@@ -115,7 +112,7 @@ def block_bound(
     if solved is None:
         return None
     parts, duals = solved
-    rent = 0.0 if machines is None else max(0.0, -float(duals[-1]) * 1e6)
+    rent = 0.0 if machines is None else max(0.0, -float(duals[-1]) * DOLLAR)
     return certified(instance, parts, _row_prices(instance, parts, duals), machines or 0, rent)
 
 
@@ -134,7 +131,7 @@ def _row_prices(instance: ProvisioningInstance, parts: list[Block], duals: Float
     """(m,) float64 a block: micro-dollars for one unit of each row."""
     first, prices = instance.num_classes, []
     for part in parts:
-        prices.append(duals[first : first + len(part.size)] / _units(part) * 1e6)
+        prices.append(duals[first : first + len(part.size)] / _units(part) * DOLLAR)
         first += len(part.size)
     return prices
 

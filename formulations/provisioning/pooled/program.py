@@ -14,18 +14,17 @@ by types no task counts on a machine that it does not fit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.bounds import family_blocks, type_blocks
-from schedgap.formulations.rows import Rows
+from schedgap.formulations.provisioning.resource_bound import block_model
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
-from schedgap.instances.provisioning.objective import price_step
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -80,39 +79,8 @@ class Pooled:
         average = (instance.counts @ demand) / instance.num_tasks
         # Cut in floats: what is spared may leave 64 bits.
         spared = np.minimum(np.floor(spare * average), instance.capacity.max(axis=0)).astype(np.int64)
-        classes = [np.flatnonzero(block.allowed) for block in self.blocks]
-        num_x = sum(inside.size for inside in classes)
-        rows = Rows(num_x + instance.num_types)
-        rows.add(
-            "cover",
-            np.concatenate(classes),
-            np.arange(num_x),
-            1.0,
-            instance.counts.astype(np.float64),
-            np.full(instance.num_classes, np.inf),
-        )
-        first = 0
-        for b, (block, inside) in enumerate(zip(self.blocks, classes, strict=True)):
-            size = block.size[:, inside]
-            capacity = np.maximum(block.capacity - spared[:, None], 0)
-            number = capacity.shape[0]
-            rows.add(
-                f"use_{b}",
-                np.repeat(np.arange(number), inside.size + block.types.size),
-                np.tile(np.concatenate((first + np.arange(inside.size), num_x + block.types)), number),
-                np.hstack((-size, capacity)).ravel(),
-                np.zeros(number),
-                np.full(number, np.inf),
-            )
-            first += inside.size
-        step = price_step(instance)
-        columns = num_x + instance.num_types
-        integral = np.arange(columns) >= num_x
-        cost = np.zeros(columns)
-        cost[num_x:] = instance.price // step
-        upper = np.full(columns, np.inf)
-        upper[num_x:] = instance.num_tasks
-        return rows.model(f"pooled-{instance.name}", cost, np.zeros(columns), upper, integral, step)
+        blocks = [replace(block, capacity=np.maximum(block.capacity - spared[:, None], 0)) for block in self.blocks]
+        return block_model(instance, blocks, whole=True)
 
     def solve(self, spare: float, time_limit_s: float, threads: int) -> Rented:
         """Solve the program in the time given; no machines and a bound of 0 where the solver has no answer."""
