@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,12 @@ def locked_bools(values: ArrayLike) -> BoolArray:
     if source.dtype == np.bool_ and source.flags.c_contiguous and not source.flags.writeable and source.base is None:
         return source
     array = np.array(source, dtype=np.bool_, order="C", copy=True)
+    array.setflags(write=False)
+    return array
+
+
+def locked(array: Any) -> Any:
+    """Return an array that nobody else holds, made read-only."""
     array.setflags(write=False)
     return array
 

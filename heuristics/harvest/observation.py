@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from schedgap.instances.arrays import locked
 from schedgap.instances.harvest.simulator.state import DRAINING, GREW, LEASED, NOBODY, NOT_LEASED, WAITS
 
 if TYPE_CHECKING:
@@ -114,38 +115,38 @@ class Observer:
         return Observation(
             now_ms=now,
             is_epoch=is_epoch,
-            vm=_locked(vm),
-            cores=_locked(state.vms.size[vm]),
-            free=_locked(np.where(drains, 0, state.vms.size[vm] - state.vms.used[vm])),
-            memory=_locked(state.vms.memory[vm]),
-            free_memory=_locked(np.where(drains, 0, state.vms.memory[vm] - state.vms.used_memory[vm])),
-            min_cores=_locked(state.vms.min_cores[vm]),
-            changed_ms=_locked(state.vms.changed[vm]),
-            grew=_locked(state.vms.direction[vm] == GREW),
-            drains=_locked(drains),
-            run_task=_locked(state.runs.task[run]),
-            run_vm=_locked(state.runs.vm[run]),
-            run_start_ms=_locked(state.runs.start[run]),
-            run_end_ms=_locked(state.runs.guess[run]),
-            run_every_ms=_locked(state.runs.every[run]),
-            task=_locked(task),
-            task_job=_locked(state.tasks.job[task]),
-            left_ms=_locked(np.maximum(state.tasks.estimate[task] - saved, 1)),
-            saved_ms=_locked(saved),
-            kills=_locked(state.tasks.kills[task]),
-            true_left_ms=_locked(state.tasks.runtime[task] - saved) if knows else None,
-            job_arrival_ms=_locked(state.jobs.arrival[jobs].copy()),
-            job_cores=_locked(state.jobs.cores[jobs].copy()),
-            job_memory=_locked(state.jobs.memory[jobs].copy()),
-            job_tasks=_locked(self.num_tasks[jobs].copy()),
-            job_checkpoint_ms=_locked(state.jobs.checkpoint[jobs].copy()),
-            job_restore_ms=_locked(state.jobs.restore[jobs].copy()),
-            log_ms=_locked(state.log.ms[seen].copy()),
-            log_vm=_locked(state.log.vm[seen].copy()),
-            log_gap_ms=_locked(state.log.gap[seen].copy()),
-            log_cores=_locked(state.log.cores[seen].copy()),
-            log_grew_before=_locked(state.log.before[seen] == GREW),
-            log_grew=_locked(state.log.after[seen] == GREW),
+            vm=locked(vm),
+            cores=locked(state.vms.size[vm]),
+            free=locked(np.where(drains, 0, state.vms.size[vm] - state.vms.used[vm])),
+            memory=locked(state.vms.memory[vm]),
+            free_memory=locked(np.where(drains, 0, state.vms.memory[vm] - state.vms.used_memory[vm])),
+            min_cores=locked(state.vms.min_cores[vm]),
+            changed_ms=locked(state.vms.changed[vm]),
+            grew=locked(state.vms.direction[vm] == GREW),
+            drains=locked(drains),
+            run_task=locked(state.runs.task[run]),
+            run_vm=locked(state.runs.vm[run]),
+            run_start_ms=locked(state.runs.start[run]),
+            run_end_ms=locked(state.runs.guess[run]),
+            run_every_ms=locked(state.runs.every[run]),
+            task=locked(task),
+            task_job=locked(state.tasks.job[task]),
+            left_ms=locked(np.maximum(state.tasks.estimate[task] - saved, 1)),
+            saved_ms=locked(saved),
+            kills=locked(state.tasks.kills[task]),
+            true_left_ms=locked(state.tasks.runtime[task] - saved) if knows else None,
+            job_arrival_ms=locked(state.jobs.arrival[jobs].copy()),
+            job_cores=locked(state.jobs.cores[jobs].copy()),
+            job_memory=locked(state.jobs.memory[jobs].copy()),
+            job_tasks=locked(self.num_tasks[jobs].copy()),
+            job_checkpoint_ms=locked(state.jobs.checkpoint[jobs].copy()),
+            job_restore_ms=locked(state.jobs.restore[jobs].copy()),
+            log_ms=locked(state.log.ms[seen].copy()),
+            log_vm=locked(state.log.vm[seen].copy()),
+            log_gap_ms=locked(state.log.gap[seen].copy()),
+            log_cores=locked(state.log.cores[seen].copy()),
+            log_grew_before=locked(state.log.before[seen] == GREW),
+            log_grew=locked(state.log.after[seen] == GREW),
             memory_of_policy=self.memory,
         )
 
@@ -154,8 +155,3 @@ class Observer:
         state = self.simulator.state
         arrived = int(state.jobs.first_task[state.clock[0].next_job])
         return np.flatnonzero(state.tasks.stage[:arrived] == WAITS)
-
-
-def _locked(values: Any) -> Any:
-    values.setflags(write=False)
-    return values

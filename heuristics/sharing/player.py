@@ -20,6 +20,7 @@ import numpy as np
 from schedgap.heuristics.player import Whole, policy_decorator
 from schedgap.heuristics.sharing.actions import checked_job
 from schedgap.heuristics.sharing.observation import Machines, Observation
+from schedgap.instances.arrays import locked
 from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness.model import NOTIONS
 from schedgap.instances.fairness.shares import value_and_scale
@@ -61,9 +62,9 @@ class Player:
         self.machines = Machines(
             instance.resources,
             instance.machine_names,
-            _locked(instance.machine_count.copy()),
-            _locked(instance.capacity.copy()),
-            _locked(instance.machine2class()),
+            locked(instance.machine_count.copy()),
+            locked(instance.capacity.copy()),
+            locked(instance.machine2class()),
         )
         self.work_before = np.concatenate(([0], np.cumsum(instance.work_ms)))
         self.memory: dict[str, Any] = {}
@@ -89,19 +90,19 @@ class Player:
             machines=self.machines,
             machine=self.machine,
             machine_class=machine_class,
-            free=_locked(free),
-            fitting=_locked(np.flatnonzero(fits)),
+            free=locked(free),
+            fitting=locked(np.flatnonzero(fits)),
             # The player's own list stays its own: a policy can unlock what it is given.
-            job=_locked(jobs.copy()),
-            arrival_ms=_locked(instance.arrival_ms[jobs]),
-            weight=_locked(instance.weight[jobs]),
-            demand=_locked(demand),
-            performance=_locked(instance.performance[jobs]),
-            serves=_locked(serves),
-            num_tasks=_locked(self.num_tasks[jobs]),
-            to_start=_locked(to_start),
-            running=_locked(state.jobs.runs[jobs]),
-            share=_locked(state.keys.key[jobs]),
+            job=locked(jobs.copy()),
+            arrival_ms=locked(instance.arrival_ms[jobs]),
+            weight=locked(instance.weight[jobs]),
+            demand=locked(demand),
+            performance=locked(instance.performance[jobs]),
+            serves=locked(serves),
+            num_tasks=locked(self.num_tasks[jobs]),
+            to_start=locked(to_start),
+            running=locked(state.jobs.runs[jobs]),
+            share=locked(state.keys.key[jobs]),
             work_to_start_ms=work_to_start,
             next_work_ms=next_work,
             memory=self.memory,
@@ -148,12 +149,7 @@ class Player:
         end = self.instance.first_task[jobs + 1]
         some = to_start > 0
         first = self.instance.work_ms[np.where(some, end - to_start, 0)]
-        return _locked(self.work_before[end] - self.work_before[end - to_start]), _locked(np.where(some, first, 0))
+        return locked(self.work_before[end] - self.work_before[end - to_start]), locked(np.where(some, first, 0))
 
 
 policy = policy_decorator(Player)
-
-
-def _locked(values: Any) -> Any:
-    values.setflags(write=False)
-    return values

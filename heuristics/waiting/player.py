@@ -35,6 +35,7 @@ from schedgap.heuristics.waiting.actions import (
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.heuristics.waiting.observation import Observation, Terms
 from schedgap.heuristics.waiting.thresholds import limit_of
+from schedgap.instances.arrays import locked
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome
 from schedgap.instances.waiting.model import FAMILY
@@ -63,9 +64,9 @@ class Player:
             machine_cores=instance.machine_cores,
             machine_memory_mib=instance.machine_memory_mib,
             fixed_price=instance.fixed_price,
-            rented_cores=_locked(instance.rented_cores.copy()),
-            rented_memory_mib=_locked(instance.rented_memory_mib.copy()),
-            rented_price=_locked(instance.rented_price.copy()),
+            rented_cores=locked(instance.rented_cores.copy()),
+            rented_memory_mib=locked(instance.rented_memory_mib.copy()),
+            rented_price=locked(instance.rented_price.copy()),
             wait_price=instance.wait_price,
             max_wait_us=instance.max_wait_us,
         )
@@ -139,23 +140,18 @@ class Player:
             now_us=now_us,
             terms=self.terms,
             num_machines=num_machines,
-            free_cores=_locked(free[:, 0].copy()),
-            free_memory_mib=_locked(free[:, 1].copy()),
-            job=_locked(jobs),
-            submit_us=_locked(submit_us),
-            waited_us=_locked(now_us - submit_us),
-            cores=_locked(instance.cores[jobs]),
-            memory_mib=_locked(instance.memory_mib[jobs]),
-            rent=_locked(self.rent[jobs]),
+            free_cores=locked(free[:, 0].copy()),
+            free_memory_mib=locked(free[:, 1].copy()),
+            job=locked(jobs),
+            submit_us=locked(submit_us),
+            waited_us=locked(now_us - submit_us),
+            cores=locked(instance.cores[jobs]),
+            memory_mib=locked(instance.memory_mib[jobs]),
+            rent=locked(self.rent[jobs]),
             limit_us=limit_us,
-            runtime_us=_locked(instance.runtime_us[jobs]) if self.knows_runtimes else None,
+            runtime_us=locked(instance.runtime_us[jobs]) if self.knows_runtimes else None,
             memory=self.memory,
         )
 
 
 policy = policy_decorator(Player)
-
-
-def _locked(values: Any) -> Any:
-    values.setflags(write=False)
-    return values
