@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.option_groups import flattened
 from schedgap.instances.unpacked import unpacked
-from schedgap.instances.waiting.prices import DISCOUNT
-from schedgap.instances.waiting.readers.trace import Log, from_log
+from schedgap.instances.waiting.readers.trace import OPTIONS, Log, LogOptions, from_log
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray
@@ -20,17 +20,8 @@ if TYPE_CHECKING:
 COLUMNS = ("submit_time", "runtime", "num_cores", "total_MB_req")
 
 
-def lsf_csv(
-    path: Path | str,
-    *,
-    machine_cores: int = 0,
-    discount: float = DISCOUNT,
-    jobs: int = 0,
-    skip: int = 0,
-    split: float = 0.0,
-    wait_price: float = 0.0,
-    max_wait_h: float = -1.0,
-) -> WaitingInstance:
+@flattened()
+def lsf_csv(path: Path | str, *, options: LogOptions = OPTIONS) -> WaitingInstance:
     """Read a CSV file (plain or gzip) with the columns `submit_time`, `runtime` (s), `num_cores`, `total_MB_req`.
 
     Other columns are ignored, lines may be in any order. Parameters as those of `swf`.
@@ -62,16 +53,7 @@ def lsf_csv(
         memory_mib=np.maximum(columns["total_MB_req"], 0),
         dropped=np.zeros(len(frame), np.bool_),
     )
-    return from_log(
-        log,
-        machine_cores=machine_cores,
-        discount=discount,
-        jobs=jobs,
-        skip=skip,
-        split=split,
-        wait_price=wait_price,
-        max_wait_h=max_wait_h,
-    )
+    return from_log(log, options)
 
 
 def _numbers(path: Path, name: str, values: Any) -> FloatArray:

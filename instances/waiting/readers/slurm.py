@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.option_groups import flattened
 from schedgap.instances.slurm import core_hours, kind_note, read_log
-from schedgap.instances.waiting.prices import DISCOUNT
-from schedgap.instances.waiting.readers.trace import Log, from_log
+from schedgap.instances.waiting.readers.trace import OPTIONS, Log, LogOptions, from_log
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,18 +16,8 @@ if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
 
 
-def slurm(
-    path: Path | str,
-    *,
-    machine_cores: int = 0,
-    discount: float = DISCOUNT,
-    jobs: int = 0,
-    skip: int = 0,
-    split: float = 0.0,
-    eligible: bool = True,
-    wait_price: float = 0.0,
-    max_wait_h: float = -1.0,
-) -> WaitingInstance:
+@flattened()
+def slurm(path: Path | str, *, options: LogOptions = OPTIONS, eligible: bool = True) -> WaitingInstance:
     """Read what `sacct --parsable2` printed, plain or gzip: every run that held cores of one node is a job.
 
     eligible : a job comes, and its wait begins, when it was eligible to run (after `--begin`, dependencies and limits of
@@ -64,11 +54,5 @@ def slurm(
             dropped=np.zeros(len(kept), np.bool_),
             notes=tuple(notes),
         ),
-        machine_cores=machine_cores,
-        discount=discount,
-        jobs=jobs,
-        skip=skip,
-        split=split,
-        wait_price=wait_price,
-        max_wait_h=max_wait_h,
+        options,
     )

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.option_groups import flattened
 from schedgap.instances.unpacked import unpacked
-from schedgap.instances.waiting.prices import DISCOUNT
-from schedgap.instances.waiting.readers.trace import Log, from_log
+from schedgap.instances.waiting.readers.trace import OPTIONS, Log, LogOptions, from_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,18 +34,9 @@ BLOCK = 10_000
 MOST_LINE = 1000
 
 
+@flattened()
 def swf(
-    path: Path | str,
-    *,
-    machine_cores: int = 0,
-    discount: float = DISCOUNT,
-    jobs: int = 0,
-    skip: int = 0,
-    split: float = 0.0,
-    failed: bool = True,
-    cancelled: bool = True,
-    wait_price: float = 0.0,
-    max_wait_h: float = -1.0,
+    path: Path | str, *, options: LogOptions = OPTIONS, failed: bool = True, cancelled: bool = True
 ) -> WaitingInstance:
     """Read a log as an instance; the first submission is at time 0, jobs are put in order of submission.
 
@@ -79,16 +70,7 @@ def swf(
         memory_mib=np.maximum(memory_kib, 0) * np.maximum(cores, 1) / 1024,
         dropped=dropped,
     )
-    return from_log(
-        log,
-        machine_cores=machine_cores,
-        discount=discount,
-        jobs=jobs,
-        skip=skip,
-        split=split,
-        wait_price=wait_price,
-        max_wait_h=max_wait_h,
-    )
+    return from_log(log, options)
 
 
 def _table(path: Path) -> FloatArray:

@@ -11,7 +11,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import SECOND_US
 from schedgap.instances.waiting.history import with_history
 from schedgap.instances.waiting.model import WaitingInstance
-from schedgap.instances.waiting.prices import MIB_PER_CORE, m5, waiting
+from schedgap.instances.waiting.prices import DISCOUNT, MIB_PER_CORE, m5, waiting
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
@@ -36,20 +36,26 @@ class Log:
     notes: tuple[str, ...] = ()
 
 
-def from_log(
-    log: Log,
-    *,
-    machine_cores: int,
-    discount: float,
-    jobs: int,
-    skip: int,
-    split: float,
-    wait_price: float,
-    max_wait_h: float,
-) -> WaitingInstance:
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """What makes an instance of a log, whatever its format: the parameters that all readers have, which `swf` describes."""
+
+    machine_cores: int = 0
+    discount: float = DISCOUNT
+    jobs: int = 0
+    skip: int = 0
+    split: float = 0.0
+    wait_price: float = 0.0
+    max_wait_h: float = -1.0
+
+
+OPTIONS = LogOptions()
+
+
+def from_log(log: Log, options: LogOptions) -> WaitingInstance:
     """Return the instance of a log, with notes on what was left out and on jobs too large for a fixed machine.
 
-    machine_cores : 0 for what `cores_for` chooses. split : as `with_history` has it.
+    In `options`, machine_cores is 0 for what `cores_for` chooses, and split as `with_history` has it.
 
     Raises
     ------
@@ -57,7 +63,7 @@ def from_log(
         if no job is left, or for parameters out of range.
     """
     never_ran = ~log.dropped & ((log.runtime_s <= 0) | (log.cores <= 0))
-    kept = _taken(log, never_ran, jobs, skip)
+    kept = _taken(log, never_ran, options.jobs, options.skip)
     submit_us = np.rint(log.submit_s[kept] * SECOND_US).astype(np.int64)
     submit_us -= submit_us[0]
     runtime_us = np.maximum(1, np.rint(log.runtime_s[kept] * SECOND_US)).astype(np.int64)
@@ -65,8 +71,8 @@ def from_log(
     memory_mib = np.ceil(log.memory_mib[kept]).astype(np.int64)
     work: FloatArray = np.multiply(cores, runtime_us, dtype=np.float64)
     enough = cores_for(cores, memory_mib, work)
-    machine_cores = machine_cores or enough
-    machines = m5(machine_cores, discount)
+    machine_cores = options.machine_cores or enough
+    machines = m5(machine_cores, options.discount)
     large = (cores > machine_cores) | (memory_mib > machines["machine_memory_mib"])
     read = log.submit_s.shape[0]
     notes = [
@@ -83,7 +89,7 @@ def from_log(
             f"{log.name}: {int(large.sum())} of the {kept.size} jobs taken, with {work[large].sum() / work.sum():.1%} of the "
             f"core-hours, are larger than a fixed machine of {machine_cores} cores and can only rent{advice}."
         )
-    part = f"-{skip}+{kept.size}" if jobs or skip else ""
+    part = f"-{options.skip}+{kept.size}" if options.jobs or options.skip else ""
     instance = WaitingInstance(
         name=f"{log.name}{part}",
         submit_us=submit_us,
@@ -93,9 +99,9 @@ def from_log(
         horizon_us=max(1, int(submit_us[-1])),
         notes=(*log.notes, *notes),
         **machines,
-        **waiting(wait_price, max_wait_h),
+        **waiting(options.wait_price, options.max_wait_h),
     )
-    return with_history(instance, split)
+    return with_history(instance, options.split)
 
 
 def _taken(log: Log, never_ran: BoolArray, jobs: int, skip: int) -> IntArray:
