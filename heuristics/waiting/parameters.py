@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,19 @@ HISTORY = "history"
 TUNED_ON = {"tuned_on": (HISTORY, "itself")}
 CHOICES = {"scheduling": SCHEDULING, "fit": FIT, "semantics": SEMANTICS, **TUNED_ON}
 NONE = Thresholds()
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How jobs are served, and what is learnt from; `policies` describes its fields."""
+
+    scheduling: str = "fcfs"
+    fit: str = "first"
+    semantics: str = "paper"
+    tuned_on: str = HISTORY
+
+
+SERVING = Serving()
 
 
 def play(

@@ -18,12 +18,21 @@ semantics : `paper`: jobs leave the queue at their limit, and jobs larger than a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schedgap.heuristics.waiting.compiled.policy import Policy
-from schedgap.heuristics.waiting.parameters import CHOICES, HISTORY, play, probability, waits_are_unlimited
+from schedgap.heuristics.waiting.parameters import (
+    CHOICES,
+    NONE,
+    SERVING,
+    Serving,
+    play,
+    probability,
+    waits_are_unlimited,
+)
 from schedgap.heuristics.waiting.thresholds import DAY_S, SHORT_S, Thresholds
 from schedgap.instances.method import Outcome, method
+from schedgap.instances.option_groups import flattened
 from schedgap.instances.waiting.model import FAMILY
 
 if TYPE_CHECKING:
@@ -43,54 +52,32 @@ def all_rented(instance: WaitingInstance) -> Outcome:
 
 
 @method("njw", family=FAMILY, choices=PLACING)
-def njw(
-    instance: WaitingInstance,
-    machines: int = -1,
-    fit: str = "first",
-    semantics: str = "paper",
-    tuned_on: str = HISTORY,
-) -> Outcome:
+@flattened(without=["scheduling"])
+def njw(instance: WaitingInstance, machines: int = -1, serving: Serving = SERVING) -> Outcome:
     """No jobs wait: a job that finds no room rents (section III-B)."""
-    return play(instance, Policy(waits=False, fit=fit, semantics=semantics), machines, tuned_on=tuned_on)
+    return _play(instance, machines, serving, waits=False)
 
 
 @method("ajw", family=FAMILY, supports=waits_are_unlimited, choices=CHOICES)
-def ajw(
-    instance: WaitingInstance,
-    machines: int = -1,
-    scheduling: str = "fcfs",
-    fit: str = "first",
-    semantics: str = "paper",
-    tuned_on: str = HISTORY,
-) -> Outcome:
+@flattened()
+def ajw(instance: WaitingInstance, machines: int = -1, serving: Serving = SERVING) -> Outcome:
     """All jobs wait, and none rents that fits a machine (section III-A)."""
-    return play(instance, Policy(scheduling=scheduling, fit=fit, semantics=semantics), machines, tuned_on=tuned_on)
+    return _play(instance, machines, serving)
 
 
 @method("ajw-t", family=FAMILY, choices=CHOICES)
+@flattened()
 def ajw_t(
-    instance: WaitingInstance,
-    machines: int = -1,
-    wait_limit_s: float = DAY_S,
-    scheduling: str = "fcfs",
-    fit: str = "first",
-    semantics: str = "paper",
-    tuned_on: str = HISTORY,
+    instance: WaitingInstance, machines: int = -1, wait_limit_s: float = DAY_S, serving: Serving = SERVING
 ) -> Outcome:
     """All jobs wait, and rent when they have waited up to a limit (section III-C)."""
-    policy = Policy(scheduling=scheduling, fit=fit, semantics=semantics)
-    return play(instance, policy, machines, Thresholds(wait_limit_s), tuned_on=tuned_on)
+    return _play(instance, machines, serving, Thresholds(wait_limit_s))
 
 
 @method("sww", family=FAMILY, choices=FORESEEN)
+@flattened()
 def sww(
-    instance: WaitingInstance,
-    machines: int = -1,
-    wait_limit_s: float = DAY_S,
-    scheduling: str = "fcfs",
-    fit: str = "first",
-    semantics: str = "paper",
-    tuned_on: str = HISTORY,
+    instance: WaitingInstance, machines: int = -1, wait_limit_s: float = DAY_S, serving: Serving = SERVING
 ) -> Outcome:
     """Short waits wait: a job that would wait longer than a limit rents at arrival (section IV-A).
 
@@ -98,42 +85,31 @@ def sww(
     where nobody who comes later may delay a job, so not under `easy` and `sjf`. In `artifact` semantics the jobs that
     `ajw-t` sends to on-demand machines go there at arrival instead: the same for jobs of one core, not for others.
     """
-    policy = Policy(balks=True, scheduling=scheduling, fit=fit, semantics=semantics)
-    return play(instance, policy, machines, Thresholds(wait_limit_s), tuned_on=tuned_on)
+    return _play(instance, machines, serving, Thresholds(wait_limit_s), balks=True)
 
 
 @method("ljw", family=FAMILY, supports=waits_are_unlimited, choices=CHOICES)
-def ljw(
-    instance: WaitingInstance,
-    machines: int = -1,
-    short_s: float = SHORT_S,
-    scheduling: str = "fcfs",
-    fit: str = "first",
-    semantics: str = "paper",
-    tuned_on: str = HISTORY,
-) -> Outcome:
+@flattened()
+def ljw(instance: WaitingInstance, machines: int = -1, short_s: float = SHORT_S, serving: Serving = SERVING) -> Outcome:
     """Long jobs wait: a short job rents at arrival, idle machines or not (section IV-B)."""
-    policy = Policy(scheduling=scheduling, fit=fit, semantics=semantics)
-    return play(instance, policy, machines, Thresholds(short_s=short_s), tuned_on=tuned_on)
+    return _play(instance, machines, serving, Thresholds(short_s=short_s))
 
 
 @method("compound", family=FAMILY, choices=FORESEEN)
+@flattened()
 def compound(
     instance: WaitingInstance,
     machines: int = -1,
     wait_limit_s: float = DAY_S,
     short_s: float = SHORT_S,
-    scheduling: str = "fcfs",
-    fit: str = "first",
-    semantics: str = "paper",
-    tuned_on: str = HISTORY,
+    serving: Serving = SERVING,
 ) -> Outcome:
     """Short jobs rent at arrival, and so do those that would wait longer than a limit (section IV-C)."""
-    policy = Policy(balks=True, scheduling=scheduling, fit=fit, semantics=semantics)
-    return play(instance, policy, machines, Thresholds(wait_limit_s, short_s), tuned_on=tuned_on)
+    return _play(instance, machines, serving, Thresholds(wait_limit_s, short_s), balks=True)
 
 
 @method("compound-mispredicted", version=2, family=FAMILY, stochastic=True, choices=FORESEEN)
+@flattened()
 def compound_mispredicted(
     instance: WaitingInstance,
     rng: np.random.Generator,
@@ -142,10 +118,7 @@ def compound_mispredicted(
     short_s: float = SHORT_S,
     runtime_error: float = 0.1,
     wait_error: float = 0.1,
-    scheduling: str = "fcfs",
-    fit: str = "first",
-    semantics: str = "paper",
-    tuned_on: str = HISTORY,
+    serving: Serving = SERVING,
 ) -> Outcome:
     """Play the compound policy with wrong predictions of runtimes and waits (section VI-B, Figure 13).
 
@@ -153,12 +126,25 @@ def compound_mispredicted(
     wait_error : that a job which should wait rents at once, and one that should rent at once waits up to the limit. In
     `artifact` semantics it is the probability that the head of the queue, each time that it is looked at, rents.
     """
-    policy = Policy(
+    return _play(
+        instance,
+        machines,
+        serving,
+        Thresholds(wait_limit_s, short_s),
+        rng,
         balks=True,
-        scheduling=scheduling,
-        fit=fit,
-        semantics=semantics,
         runtime_error=probability("runtime_error", runtime_error),
         wait_error=probability("wait_error", wait_error),
     )
-    return play(instance, policy, machines, Thresholds(wait_limit_s, short_s), tuned_on=tuned_on, rng=rng)
+
+
+def _play(
+    instance: WaitingInstance,
+    machines: int,
+    serving: Serving,
+    thresholds: Thresholds = NONE,
+    rng: np.random.Generator | None = None,
+    **kind: Any,
+) -> Outcome:
+    policy = Policy(scheduling=serving.scheduling, fit=serving.fit, semantics=serving.semantics, **kind)
+    return play(instance, policy, machines, thresholds, tuned_on=serving.tuned_on, rng=rng)
