@@ -10,7 +10,7 @@ from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster
 from schedgap.heuristics.provisioning.kubernetes.consolidation import new_work
 from schedgap.heuristics.provisioning.kubernetes.karpenter import new_claims
 from schedgap.heuristics.provisioning.kubernetes.kernels_estimate import fill
-from schedgap.heuristics.provisioning.kubernetes.kernels_removal import DELETE, commit, first_removable
+from schedgap.heuristics.provisioning.kubernetes.kernels_removal import DELETE, Search, commit, first_removable
 from schedgap.heuristics.provisioning.kubernetes.roles import role
 from schedgap.heuristics.provisioning.kubernetes.scale_up import ScaleUp
 from schedgap.heuristics.provisioning.kubernetes.state import GONE
@@ -95,7 +95,8 @@ def shrink(cluster: Cluster, chosen: IntArray, max_moves: int | None = None) -> 
     gone = False
     while chosen.size:
         rest = (cluster.tasks, catalogue, cluster.nodes, cluster.number)
-        place = first_removable(chosen, chosen.shape[0], *rest, claims, work, 0, cluster.moves_left(max_moves))
+        search = Search(*rest, claims, work, 0, cluster.moves_left(max_moves))
+        place = first_removable(chosen, chosen.shape[0], search)
         if place == 0:
             break
         commit(chosen, 1, DELETE, *rest, work)

@@ -15,6 +15,7 @@ from schedgap.heuristics.provisioning.kubernetes.karpenter import (
     queue_of,
 )
 from schedgap.heuristics.provisioning.kubernetes.kernels_removal import (
+    Search,
     Work,
     commit,
     first_removable,
@@ -94,13 +95,13 @@ def consolidate(
     chosen = candidates(cluster, order, kept)
     work, catalogue = new_work(cluster), cluster.catalogue(pool)
     claims, pools = new_claims(1, cluster.demand.shape), int(pool[-1]) + 1
-    rest = (cluster.tasks, catalogue, cluster.nodes, cluster.number, claims, work, pools, moves)
-    number = widest_prefix(chosen, min(allowed, MOST_AT_ONCE, chosen.shape[0]), *rest)
+    search = Search(cluster.tasks, catalogue, cluster.nodes, cluster.number, claims, work, pools, moves)
+    number = widest_prefix(chosen, min(allowed, MOST_AT_ONCE, chosen.shape[0]), search)
     if number == 0 and allowed > 0:
-        number = min(first_removable(chosen, chosen.shape[0], *rest), 1)
+        number = min(first_removable(chosen, chosen.shape[0], search), 1)
     if number == 0:
         return 0
-    rented = removal(chosen, number, *rest)
+    rented = removal(chosen, number, search)
     cluster.number = commit(chosen, number, rented, cluster.tasks, catalogue, cluster.nodes, cluster.number, work)
     return number
 

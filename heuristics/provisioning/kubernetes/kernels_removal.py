@@ -37,6 +37,23 @@ class Work(NamedTuple):
     size: Any
 
 
+class Search(NamedTuple):
+    """What tests of removals look at, and where they work.
+
+    num_nodes : of `nodes`. claims : room for one. pools : from so many a machine may be rented, 0 for none. moves : so many
+    tasks may leave the node that they ran on at first.
+    """
+
+    tasks: Tasks
+    catalogue: Catalogue
+    nodes: Nodes
+    num_nodes: int
+    claims: Claims
+    work: Work
+    pools: int
+    moves: int
+
+
 @lean_kernel
 def list_tasks(tasks: Tasks, work: Work) -> None:
     """List the tasks of each node. O(M + T)."""
@@ -49,25 +66,15 @@ def list_tasks(tasks: Tasks, work: Work) -> None:
 
 
 @lean_kernel
-def removal(
-    chosen: Any,
-    number: int,
-    tasks: Tasks,
-    catalogue: Catalogue,
-    nodes: Nodes,
-    num_nodes: int,
-    claims: Claims,
-    work: Work,
-    pools: int,
-    moves: int,
-) -> int:
+def removal(chosen: Any, number: int, search: Search) -> int:
     """Say what happens if the first `number` nodes of `chosen` go: `DELETE`, the type of a new machine, or `KEEP` them.
 
-    Their tasks, in queue order, go to the first other node with room, else to one claim of the first of so many pools
-    that accepts (0 to rent nothing). The claim becomes its cheapest type, if that costs less than the nodes together;
-    and of several nodes, less than the cheapest one of a type that the claim could be. moves : so many tasks may leave
-    the node that they ran on at first. O((M R + K R) C' + S log S), for S tasks, C' runs of equal ones.
+    Their tasks, in queue order, go to the first other node with room, else to one claim of the first of the pools that
+    accepts. The claim becomes its cheapest type, if that costs less than the nodes together;
+    and of several nodes, less than the cheapest one of a type that the claim could be.
+    O((M R + K R) C' + S log S), for S tasks, C' runs of equal ones.
     """
+    tasks, catalogue, nodes, num_nodes, claims, work, pools, moves = search
     paid = 0
     for i in range(number):
         work.gone[i] = nodes.machine_type[chosen[i]]
@@ -163,18 +170,7 @@ def commit(
 
 
 @lean_kernel
-def widest_prefix(
-    chosen: Any,
-    number: int,
-    tasks: Tasks,
-    catalogue: Catalogue,
-    nodes: Nodes,
-    num_nodes: int,
-    claims: Claims,
-    work: Work,
-    pools: int,
-    moves: int,
-) -> int:
+def widest_prefix(chosen: Any, number: int, search: Search) -> int:
     """Return how many of the first of `chosen` Karpenter's multi-node consolidation gives up, by its binary search; or 0.
 
     It halves 2..number as if what works for some worked for fewer. O(log number) tests; the caller tests the answer anew.
@@ -182,7 +178,7 @@ def widest_prefix(
     low, high, best = 1, number - 1, 0
     while low <= high:
         middle = (low + high) // 2
-        if removal(chosen, middle + 1, tasks, catalogue, nodes, num_nodes, claims, work, pools, moves) != KEEP:
+        if removal(chosen, middle + 1, search) != KEEP:
             best, low = middle + 1, middle + 1
         else:
             high = middle - 1
@@ -190,25 +186,14 @@ def widest_prefix(
 
 
 @lean_kernel
-def first_removable(
-    chosen: Any,
-    number: int,
-    tasks: Tasks,
-    catalogue: Catalogue,
-    nodes: Nodes,
-    num_nodes: int,
-    claims: Claims,
-    work: Work,
-    pools: int,
-    moves: int,
-) -> int:
+def first_removable(chosen: Any, number: int, search: Search) -> int:
     """Return the place (from 1) of the first of `chosen` that can go by itself, which is made their first one too; or 0.
 
     O(number) tests.
     """
     for i in range(number):
         first, chosen[0] = chosen[0], chosen[i]
-        if removal(chosen, 1, tasks, catalogue, nodes, num_nodes, claims, work, pools, moves) != KEEP:
+        if removal(chosen, 1, search) != KEEP:
             return i + 1
         chosen[0] = first
     return 0

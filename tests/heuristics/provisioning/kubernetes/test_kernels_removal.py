@@ -9,6 +9,7 @@ from schedgap.heuristics.provisioning.kubernetes.karpenter import new_claims, pl
 from schedgap.heuristics.provisioning.kubernetes.kernels_removal import (
     DELETE,
     KEEP,
+    Search,
     commit,
     first_removable,
     list_tasks,
@@ -44,15 +45,15 @@ def left(cluster):
 def test_tests_leave_no_trace_and_prefixes_are_those_of_the_search(drawn, seed):
     cluster, chosen, given = placed(drawn(seed))
     before = cluster.nodes.left.tolist(), cluster.nodes.machine_type.tolist(), cluster.tasks.place.tolist()
-    alone = [removal(chosen[i:], 1, *given, 1, PLENTY) for i in range(chosen.shape[0])]
+    alone = [removal(chosen[i:], 1, Search(*given, 1, PLENTY)) for i in range(chosen.shape[0])]
     first = next((i + 1 for i, answer in enumerate(alone) if answer != KEEP), 0)
-    works = [removal(chosen, n, *given, 1, PLENTY) != KEEP for n in range(chosen.shape[0] + 1)]
+    works = [removal(chosen, n, Search(*given, 1, PLENTY)) != KEEP for n in range(chosen.shape[0] + 1)]
     low, high, best = 1, chosen.shape[0] - 1, 0
     while low <= high:
         middle = (low + high) // 2
         low, high, best = (middle + 1, high, middle + 1) if works[middle + 1] else (low, middle - 1, best)
-    assert widest_prefix(chosen, chosen.shape[0], *given, 1, PLENTY) == best
-    assert first_removable(chosen.copy(), chosen.shape[0], *given, 1, PLENTY) == first
+    assert widest_prefix(chosen, chosen.shape[0], Search(*given, 1, PLENTY)) == best
+    assert first_removable(chosen.copy(), chosen.shape[0], Search(*given, 1, PLENTY)) == first
     assert (cluster.nodes.left.tolist(), cluster.nodes.machine_type.tolist(), cluster.tasks.place.tolist()) == before
 
 
@@ -62,7 +63,7 @@ def test_commits_keep_the_books(drawn, seed):
     price = cluster.price[cluster.nodes.machine_type[chosen]].sum()
     work = given[-1]
     for n in range(1, min(3, chosen.shape[0] + 1)):
-        answer = removal(chosen, n, *given, 1, PLENTY)
+        answer = removal(chosen, n, Search(*given, 1, PLENTY))
         if answer == KEEP:
             continue
         gone = cluster.price[cluster.nodes.machine_type[chosen[:n]]].sum()
@@ -92,9 +93,9 @@ def listed(head, following, m):
 def test_without_pools_nothing_is_rented(make):
     instance = make({"large": (5, [10]), "small": (4, [5])}, [([5], 1)], [("large", [1])], resources=("cpu",))
     _, chosen, given = placed(instance)
-    assert removal(chosen, 1, *given, 1, PLENTY) == 1
-    assert removal(chosen, 1, *given, 0, PLENTY) == KEEP
-    assert removal(chosen, 1, *given, 1, 0) == KEEP
+    assert removal(chosen, 1, Search(*given, 1, PLENTY)) == 1
+    assert removal(chosen, 1, Search(*given, 0, PLENTY)) == KEEP
+    assert removal(chosen, 1, Search(*given, 1, 0)) == KEEP
 
 
 @pytest.mark.parametrize("seed", range(20))
