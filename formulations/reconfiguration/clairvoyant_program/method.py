@@ -33,7 +33,7 @@ from schedgap.instances.reconfiguration.verify import verify
 if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
-MAX_PLACEMENTS = 500
+MAX_PLACEMENTS = 2_000
 MAX_JOBS = 100
 
 
