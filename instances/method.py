@@ -92,7 +92,7 @@ class Method:
     handles : features of instances (`Family.features`) that it takes into account, or it is not asked; bounds may do without.
     stochastic : the answer depends on `rng`.
     bounds : it returns proven bounds.
-    exact : given time enough it proves optimality.
+    exact : given time enough it proves optimality, so its bounds are proven too.
     choices : what text parameters may be; one that is not named here may be any text. Those of `backend` all solve the
     same model.
     twin : another method of the family, with the same parameters, that states the same model by other code; or None.
@@ -243,7 +243,7 @@ def method(
             parameters=parameters,
             supports=_handling(family, name, frozenset(handles), supports),
             stochastic=stochastic,
-            bounds=bounds,
+            bounds=bounds or exact,
             exact=exact,
             summary=summary,
             choices=offered,

@@ -4,8 +4,8 @@ from schedgap.formulations.backends.contract import Backend
 from schedgap.formulations.backends.dispatch import (
     BACKENDS,
     LP_BACKENDS,
-    MIP_BACKENDS,
-    UNBOUNDED_MIP_BACKENDS,
+    MIP_CHOICES,
+    UNBOUNDED_MIP_CHOICES,
     backend_versions,
     find_backend,
     solve,
@@ -14,8 +14,8 @@ from schedgap.formulations.backends.dispatch import (
 __all__ = [
     "BACKENDS",
     "LP_BACKENDS",
-    "MIP_BACKENDS",
-    "UNBOUNDED_MIP_BACKENDS",
+    "MIP_CHOICES",
+    "UNBOUNDED_MIP_CHOICES",
     "Backend",
     "backend_versions",
     "find_backend",

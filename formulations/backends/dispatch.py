@@ -43,9 +43,9 @@ BACKENDS: dict[str, Backend] = {
 }
 
 LP_BACKENDS = tuple(backend.name for backend in BACKENDS.values() if backend.lp)
-MIP_BACKENDS = tuple(backend.name for backend in BACKENDS.values() if backend.mip)
-# For models with variables that have no upper bound, which CP-SAT does not take.
-UNBOUNDED_MIP_BACKENDS = tuple(name for name in MIP_BACKENDS if name != "cp-sat")
+# The `choices` of methods that any program of integers solves; CP-SAT takes no variables without an upper bound.
+MIP_CHOICES = {"backend": tuple(backend.name for backend in BACKENDS.values() if backend.mip)}
+UNBOUNDED_MIP_CHOICES = {"backend": tuple(name for name in MIP_CHOICES["backend"] if name != "cp-sat")}
 
 # Solvers disagree on which bounds are finite: HiGHS's limit is 1e20, and CBC and PDLP lose rows with larger ones.
 INFINITE = 1e20

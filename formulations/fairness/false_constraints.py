@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PAYS = 1e-6
 
 
-@method("false-constraints", family=FAMILY, bounds=True, exact=True, choices={"measure": ("", *NOTIONS)})
+@method("false-constraints", family=FAMILY, exact=True, choices={"measure": ("", *NOTIONS)})
 def false_constraints(
     instance: FairnessInstance,
     *,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from schedgap.instances.fairness.model import FairnessInstance
 
 
-@method("water-filling", family=FAMILY, bounds=True, exact=True, choices={"notion": ("", *NOTIONS)})
+@method("water-filling", family=FAMILY, exact=True, choices={"notion": ("", *NOTIONS)})
 def water_filling(
     instance: FairnessInstance, *, time_limit_s: float | None = None, threads: int = 1, notion: str = ""
 ) -> Outcome:

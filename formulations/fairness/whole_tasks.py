@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import schedgap.formulations.fairness.fair_point  # noqa: F401 - finds the fair shares
-from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
+from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
 from schedgap.instances.errors import BackendError, VerifyError
@@ -70,13 +70,7 @@ def is_too_large(instance: FairnessInstance) -> str | None:
     return f"has {number} pairs of a user and a single machine, more than {MOST_VARIABLES}; use fair-point-rounding"
 
 
-@method(
-    "whole-tasks-program",
-    family=FAMILY,
-    supports=is_too_large,
-    bounds=True,
-    choices={"backend": UNBOUNDED_MIP_BACKENDS},
-)
+@method("whole-tasks-program", family=FAMILY, supports=is_too_large, bounds=True, choices=UNBOUNDED_MIP_CHOICES)
 def whole_tasks_program(
     instance: FairnessInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:

@@ -49,7 +49,7 @@ def not_for_intervals(instance: HarvestInstance) -> str | None:
     return not_exact(instance)
 
 
-@method("interval-model", family=FAMILY, supports=not_for_intervals, bounds=True, exact=True)
+@method("interval-model", family=FAMILY, supports=not_for_intervals, exact=True)
 def interval_model(instance: HarvestInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Find the clairvoyant optimum by CP-SAT over VMs and starts of all tasks, in milliseconds."""
     begun = time.perf_counter()

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from schedgap.formulations.backends import MIP_BACKENDS, solve
+from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.limits import claimed, without_interference
 from schedgap.formulations.rows import Rows
@@ -212,14 +212,7 @@ def build_symmetry(instance: ProvisioningInstance) -> LinearModel:
     return _Assignment(instance, ordered=True).model(f"assignment-symmetry-{instance.name}")
 
 
-@method(
-    "assignment",
-    family=FAMILY,
-    supports=too_large,
-    bounds=True,
-    exact=True,
-    choices={"backend": MIP_BACKENDS},
-)
+@method("assignment", family=FAMILY, supports=too_large, exact=True, choices=MIP_CHOICES)
 def assignment(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:
@@ -228,14 +221,7 @@ def assignment(
     return solved(instance, _Assignment(instance, ordered=False), start, time_limit_s, threads, backend)
 
 
-@method(
-    "assignment-symmetry",
-    family=FAMILY,
-    supports=too_large,
-    bounds=True,
-    exact=True,
-    choices={"backend": MIP_BACKENDS},
-)
+@method("assignment-symmetry", family=FAMILY, supports=too_large, exact=True, choices=MIP_CHOICES)
 def assignment_symmetry(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:

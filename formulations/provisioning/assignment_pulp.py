@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import MIP_BACKENDS
+from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.formulations.backends.pulp_program import give_values, read_program
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.assignment import demand_groups, solved, too_many_entries
@@ -99,15 +99,7 @@ def build(instance: ProvisioningInstance) -> LinearModel:
     return AssignmentProgram(instance).model(f"assignment-pulp-{instance.name}")
 
 
-@method(
-    "assignment-pulp",
-    family=FAMILY,
-    supports=too_large,
-    bounds=True,
-    exact=True,
-    choices={"backend": MIP_BACKENDS},
-    twin="assignment",
-)
+@method("assignment-pulp", family=FAMILY, supports=too_large, exact=True, choices=MIP_CHOICES, twin="assignment")
 def assignment_pulp(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:

@@ -53,7 +53,7 @@ def has_many_choices(instance: SharingInstance) -> str | None:
     return f"has {choices} choices of a machine for a task, more than {MAX_CHOICES}; use bound-work"
 
 
-@method("interval-model", family=FAMILY, supports=has_many_choices, bounds=True, exact=True)
+@method("interval-model", family=FAMILY, supports=has_many_choices, exact=True)
 def interval_model(instance: SharingInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Find the clairvoyant optimum by CP-SAT over machines and starts of all tasks."""
     begun = time.perf_counter()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
+from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.trusted import trusted
 from schedgap.formulations.waiting.no_wait_flow import (
     MAX_AMOUNT,
@@ -91,7 +91,7 @@ def best_choice(
     return Choice(fixed, rented + net.unit * bound)
 
 
-@method("clairvoyant-no-wait", family=FAMILY, supports=one_kind, bounds=True, exact=True)
+@method("clairvoyant-no-wait", family=FAMILY, supports=one_kind, exact=True)
 def clairvoyant_no_wait(instance: WaitingInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Choose machines and fixed jobs at the least cost if nobody waits: the marginal analysis of whole jobs."""
 
@@ -106,9 +106,8 @@ def clairvoyant_no_wait(instance: WaitingInstance, *, time_limit_s: float | None
     "clairvoyant-no-wait-program",
     family=FAMILY,
     supports=one_kind_in_floats,
-    bounds=True,
     exact=True,
-    choices={"backend": UNBOUNDED_MIP_BACKENDS},
+    choices=UNBOUNDED_MIP_CHOICES,
 )
 def clairvoyant_no_wait_program(
     instance: WaitingInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"

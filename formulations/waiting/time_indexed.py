@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import MIP_BACKENDS, solve
+from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.separable import inseparable
@@ -194,7 +194,7 @@ def build(instance: WaitingInstance) -> LinearModel:
     return time_indexed_model(found, columns(found))
 
 
-@method("time-indexed", family=FAMILY, bounds=True, exact=True, choices={"backend": MIP_BACKENDS})
+@method("time-indexed", family=FAMILY, exact=True, choices=MIP_CHOICES)
 def time_indexed(
     instance: WaitingInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:

@@ -6,12 +6,14 @@ The papers leave open in which order machines are offered and what breaks ties; 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import method
+from schedgap.instances.option_groups import flattened
 from schedgap.instances.sharing.model import FAMILY
 from schedgap.instances.sharing.simulator.simulator import NODES, OFFERS, TIES, Simulator
 from schedgap.instances.sharing.snapshot import as_users
@@ -25,23 +27,31 @@ CHOICES = {"nodes": NODES, "ties": TIES, "offers": OFFERS}
 SHARE_CHOICES = {**CHOICES, "fitting": FITTING}
 
 
-def lowest_share_first(
-    instance: SharingInstance,
-    notion: str,
-    *,
-    nodes: str = "index",
-    ties: str = "first",
-    offers: str = "each",
-    fitting: str = "fluid",
-    draw: int = 0,
+@dataclass(frozen=True, slots=True)
+class Offering:
+    """nodes, ties, offers : as `Simulator` has them."""
+
+    nodes: str = "index"
+    ties: str = "first"
+    offers: str = "each"
+
+    def simulator(self, instance: SharingInstance, draw: int) -> Simulator:
+        """Return the cluster at moment 0. draw : seed of what is `random`."""
+        return Simulator(instance, nodes=self.nodes, ties=self.ties, offers=self.offers, seed=draw)
+
+
+OFFERING = Offering()
+
+
+def _lowest_share_first(
+    instance: SharingInstance, notion: str, offering: Offering, draw: int, fitting: str = "fluid"
 ) -> SharingSchedule:
     """Play the policy that serves the job with the lowest share.
 
-    nodes, ties, offers : as `Simulator` has them. draw : seed of what is `random` there.
     fitting : the tasks that a machine could run for one job alone, by which progress and task shares are measured, count
     with fractions (`fluid`) or without (`whole`).
     """
-    simulator = Simulator(instance, nodes=nodes, ties=ties, offers=offers, seed=draw)
+    simulator = offering.simulator(instance, draw)
     jobs = np.arange(instance.num_jobs)
     users = as_users(instance, jobs, np.diff(instance.first_task))
     simulator.set_keys(*value_and_scale(users, notion, whole=fitting == "whole"))
@@ -50,29 +60,21 @@ def lowest_share_first(
 
 
 @method("eunomia", version=2, family=FAMILY, choices=SHARE_CHOICES)
+@flattened()
 def eunomia(
-    instance: SharingInstance,
-    nodes: str = "index",
-    ties: str = "first",
-    offers: str = "each",
-    fitting: str = "fluid",
-    draw: int = 0,
+    instance: SharingInstance, offering: Offering = OFFERING, fitting: str = "fluid", draw: int = 0
 ) -> SharingSchedule:
     """Serve the job with the lowest progress share (Eunomia, section III-B)."""
-    return lowest_share_first(instance, "eunomia", nodes=nodes, ties=ties, offers=offers, fitting=fitting, draw=draw)
+    return _lowest_share_first(instance, "eunomia", offering, draw, fitting)
 
 
 @method("tsf", version=2, family=FAMILY, choices=SHARE_CHOICES)
+@flattened()
 def tsf(
-    instance: SharingInstance,
-    nodes: str = "index",
-    ties: str = "first",
-    offers: str = "each",
-    fitting: str = "fluid",
-    draw: int = 0,
+    instance: SharingInstance, offering: Offering = OFFERING, fitting: str = "fluid", draw: int = 0
 ) -> SharingSchedule:
     """Serve the job with the lowest task share: tasks over those it could run alone (TSF)."""
-    return lowest_share_first(instance, "tsf", nodes=nodes, ties=ties, offers=offers, fitting=fitting, draw=draw)
+    return _lowest_share_first(instance, "tsf", offering, draw, fitting)
 
 
 def _all_demand_the_first(instance: SharingInstance) -> str | None:
@@ -84,35 +86,33 @@ def _all_demand_the_first(instance: SharingInstance) -> str | None:
 
 
 @method("choosy", version=2, family=FAMILY, supports=_all_demand_the_first, choices=CHOICES)
-def choosy(
-    instance: SharingInstance, nodes: str = "index", ties: str = "first", offers: str = "each", draw: int = 0
-) -> SharingSchedule:
+@flattened()
+def choosy(instance: SharingInstance, offering: Offering = OFFERING, draw: int = 0) -> SharingSchedule:
     """Serve the job with the lowest share of the first resource (Choosy, constrained max-min fairness)."""
-    return lowest_share_first(instance, "cmmf", nodes=nodes, ties=ties, offers=offers, draw=draw)
+    return _lowest_share_first(instance, "cmmf", offering, draw)
 
 
 @method("drf", version=2, family=FAMILY, choices=CHOICES)
-def drf(
-    instance: SharingInstance, nodes: str = "index", ties: str = "first", offers: str = "each", draw: int = 0
-) -> SharingSchedule:
+@flattened()
+def drf(instance: SharingInstance, offering: Offering = OFFERING, draw: int = 0) -> SharingSchedule:
     """Serve the job with the lowest dominant share (DRF; DRFH where machines differ)."""
-    return lowest_share_first(instance, "drf", nodes=nodes, ties=ties, offers=offers, draw=draw)
+    return _lowest_share_first(instance, "drf", offering, draw)
 
 
 @method("fifo", family=FAMILY, choices={"nodes": NODES, "offers": OFFERS})
-def fifo(instance: SharingInstance, nodes: str = "index", offers: str = "each", draw: int = 0) -> SharingSchedule:
+@flattened(without=["ties"])
+def fifo(instance: SharingInstance, offering: Offering = OFFERING, draw: int = 0) -> SharingSchedule:
     """Serve the job that arrived first of those that fit."""
-    simulator = Simulator(instance, nodes=nodes, offers=offers, seed=draw)
+    simulator = offering.simulator(instance, draw)
     simulator.run()
     return simulator.schedule()
 
 
 @method("shortest-job-first", version=2, family=FAMILY, choices=CHOICES)
-def shortest_job_first(
-    instance: SharingInstance, nodes: str = "index", ties: str = "first", offers: str = "each", draw: int = 0
-) -> SharingSchedule:
+@flattened()
+def shortest_job_first(instance: SharingInstance, offering: Offering = OFFERING, draw: int = 0) -> SharingSchedule:
     """Serve the job with the least work of all tasks together: clairvoyant, no policy knows it."""
-    simulator = Simulator(instance, nodes=nodes, ties=ties, offers=offers, seed=draw)
+    simulator = offering.simulator(instance, draw)
     work_ms = np.add.reduceat(instance.work_ms, instance.first_task[:-1])
     simulator.set_keys(0.0, base=work_ms)
     simulator.run()

@@ -44,7 +44,7 @@ def is_no_flow(instance: FairnessInstance) -> str | None:
     return f"{problem}; use water-filling or progressive-filling" if isinstance(problem, str) else None
 
 
-@method("parametric-flow", family=FAMILY, supports=is_no_flow, bounds=True, exact=True)
+@method("parametric-flow", family=FAMILY, supports=is_no_flow, exact=True)
 def parametric_flow(instance: FairnessInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Find the fair point by maximum flows in exact arithmetic, where one resource binds and no user has a favourite machine."""
     start = time.perf_counter()

@@ -99,7 +99,7 @@ class Filling:
         return [*ways, *((name, presolve, GIVE) for name, presolve, _ in ways)]
 
 
-@method("progressive-filling", family=FAMILY, bounds=True, exact=True, choices={"backend": BACKENDS})
+@method("progressive-filling", family=FAMILY, exact=True, choices={"backend": BACKENDS})
 def progressive_filling(
     instance: FairnessInstance, *, time_limit_s: float | None = None, backend: str = "highs"
 ) -> Outcome:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import MIP_BACKENDS
+from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.harvest.time_indexed.bound import relax_pool, relax_vms, too_large, unusable
 from schedgap.formulations.harvest.time_indexed.bracket import Bracket
@@ -58,15 +58,7 @@ def build(instance: HarvestInstance) -> LinearModel:
     return vm_program(bracket.grid, bracket.horizon).model
 
 
-@method(
-    "time-indexed",
-    version=2,
-    family=FAMILY,
-    supports=unusable,
-    bounds=True,
-    exact=True,
-    choices={"backend": MIP_BACKENDS},
-)
+@method("time-indexed", version=2, family=FAMILY, supports=unusable, exact=True, choices=MIP_CHOICES)
 def time_indexed(
     instance: HarvestInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:

@@ -11,7 +11,7 @@ import math
 import time
 from typing import TYPE_CHECKING
 
-from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
+from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.arc_flow.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.arc_flow.flow_model import build_flow_model
@@ -48,14 +48,7 @@ def build(instance: ProvisioningInstance) -> LinearModel:
     return build_flow_model(merged, graphs).model
 
 
-@method(
-    "arc-flow",
-    family=FAMILY,
-    supports=without_interference,
-    bounds=True,
-    exact=True,
-    choices={"backend": UNBOUNDED_MIP_BACKENDS},
-)
+@method("arc-flow", family=FAMILY, supports=without_interference, exact=True, choices=UNBOUNDED_MIP_CHOICES)
 def arc_flow(
     instance: ProvisioningInstance,
     *,

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
+from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.provisioning.arc_flow.arc_flow import prepare
 from schedgap.formulations.provisioning.arc_flow.flow_model import GroupLimits, build_flow_model
 from schedgap.formulations.provisioning.arc_flow.flow_relaxation import FlowRelaxation
@@ -194,9 +194,8 @@ class WindowSearch(Search):
     family=FAMILY,
     version=2,
     supports=lambda instance: without_interference(instance) or too_expensive(instance),
-    bounds=True,
     exact=True,
-    choices={"backend": UNBOUNDED_MIP_BACKENDS},
+    choices=UNBOUNDED_MIP_CHOICES,
 )
 def filtered_arc_flow(
     instance: ProvisioningInstance,

@@ -60,7 +60,7 @@ MAX_TASKS = 1_500
 DIVING_SHARE, DIVE_S = 0.4, 20.0
 
 
-@method("branch-cut-and-price", family=FAMILY, supports=supported, bounds=True, exact=True, version=3)
+@method("branch-cut-and-price", family=FAMILY, supports=supported, exact=True, version=3)
 def branch_cut_and_price(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1
 ) -> Outcome:

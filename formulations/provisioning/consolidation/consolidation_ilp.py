@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import MIP_BACKENDS, solve
+from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.provisioning.consolidation.kinds import Kinds, kinds_of
 from schedgap.formulations.provisioning.consolidation.plans import plan_of
 from schedgap.formulations.provisioning.limits import claimed, without_interference
@@ -174,9 +174,8 @@ class _Program:
     "consolidation-ilp",
     family=FAMILY,
     supports=without_interference,
-    bounds=True,
     exact=True,
-    choices={"backend": MIP_BACKENDS},
+    choices=MIP_CHOICES,
     handles=(STOCK, MOVES),
 )
 def consolidation_ilp(

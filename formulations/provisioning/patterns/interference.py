@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import MIP_BACKENDS
+from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.patterns.covering import Cover
@@ -120,14 +120,7 @@ def build(instance: ProvisioningInstance) -> LinearModel:
     return DISTURBED.model(instance, MAX_CONTENTS)
 
 
-@method(
-    "interference",
-    family=FAMILY,
-    supports=with_interference,
-    bounds=True,
-    exact=True,
-    choices={"backend": MIP_BACKENDS},
-)
+@method("interference", family=FAMILY, supports=with_interference, exact=True, choices=MIP_CHOICES)
 def interference(
     instance: ProvisioningInstance,
     *,

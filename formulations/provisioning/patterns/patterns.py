@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import MIP_BACKENDS
+from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.limits import without_interference
@@ -125,14 +125,7 @@ def build(instance: ProvisioningInstance) -> LinearModel:
     return PLAIN.model(instance, MAX_PATTERNS)
 
 
-@method(
-    "patterns",
-    family=FAMILY,
-    supports=without_interference,
-    bounds=True,
-    exact=True,
-    choices={"backend": MIP_BACKENDS},
-)
+@method("patterns", family=FAMILY, supports=without_interference, exact=True, choices=MIP_CHOICES)
 def patterns(
     instance: ProvisioningInstance,
     *,

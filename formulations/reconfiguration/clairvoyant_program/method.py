@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import UNBOUNDED_MIP_BACKENDS, solve
+from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.reconfiguration.clairvoyant_program.execution import executed
 from schedgap.formulations.reconfiguration.clairvoyant_program.layout import layout
 from schedgap.formulations.reconfiguration.clairvoyant_program.model import program
@@ -60,7 +60,7 @@ def too_large(instance: ReconfigurationInstance) -> str | None:
     supports=too_large,
     bounds=True,
     handles=(STOCK,),
-    choices={"backend": UNBOUNDED_MIP_BACKENDS},
+    choices=UNBOUNDED_MIP_CHOICES,
 )
 def clairvoyant_program(
     instance: ReconfigurationInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
