@@ -10,6 +10,7 @@ from schedgap.formulations.backends.dispatch import (
     find_backend,
     solve,
 )
+from schedgap.formulations.backends.race import race
 
 __all__ = [
     "BACKENDS",
@@ -19,5 +20,6 @@ __all__ = [
     "Backend",
     "backend_versions",
     "find_backend",
+    "race",
     "solve",
 ]

@@ -24,7 +24,7 @@ class SolveLimits:
     """Limits of one solve, None for no limit, and how to start it.
 
     warm_start : (n,) float64 or None. presolve : whether the solver may first simplify the model. interior_point : solve an
-    LP by an interior-point method, and do not move on to a vertex.
+    LP by an interior-point method, and do not move on to a vertex. stop : asked now and then, ends a MIP where it says so.
     """
 
     time_limit_s: float | None = None
@@ -32,6 +32,7 @@ class SolveLimits:
     warm_start: FloatArray | None = None
     presolve: bool = True
     interior_point: bool = False
+    stop: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

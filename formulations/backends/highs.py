@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schedgap.formulations.linear_model import LinearModel
 
 # The default mip_rel_gap of 1e-4 calls a solution 0.01 % too dear optimal.
@@ -46,12 +49,29 @@ def new_solver(threads: int = 1, **options: Any) -> Any:
     import highspy
 
     solver = highspy.Highs()
-    # HiGHS keeps one pool of threads a process and refuses another size until it is reset.
-    highspy.Highs.resetGlobalScheduler(True)
     for key, value in {**EXACT, "threads": threads, **options}.items():
         if solver.setOptionValue(key, value) != highspy.HighsStatus.kOk:
             raise BackendError(f"HiGHS refuses the option {key}={value}; see its documentation for names and ranges.")
     return solver
+
+
+def run(solver: Any) -> None:
+    """Run HiGHS, whatever number of threads the runs before had.
+
+    It keeps one pool of threads a process and refuses to run with another number until that is reset, in half a microsecond
+    for one thread; its status and solution then stay those of the run before.
+
+    Raises
+    ------
+    BackendError
+        if it refuses for another reason.
+    """
+    import highspy
+
+    highspy.Highs.resetGlobalScheduler(True)
+    refused = solver.run() == highspy.HighsStatus.kError
+    if refused and solver.getModelStatus() in (highspy.HighsModelStatus.kNotset, highspy.HighsModelStatus.kOptimal):
+        raise BackendError("HiGHS refuses to run; see its log with output_flag on.")
 
 
 def pass_model(solver: Any, model: LinearModel) -> None:
@@ -119,7 +139,9 @@ def solve(model: LinearModel, limits: SolveLimits) -> ModelResult:
     if is_mip:
         solver.cbMipImprovingSolution.subscribe(trajectory)
         solver.cbMipLogging.subscribe(trajectory)
-    solver.solve()
+        if limits.stop is not None:
+            solver.cbMipInterrupt.subscribe(partial(_end_where, limits.stop))
+    run(solver)
     if solver.getModelStatus() == highspy.HighsModelStatus.kSolveError:
         spent_s, failed = time.perf_counter() - start, "HiGHS ended with 'Solve error': it lost its accuracy"
         return ModelResult(
@@ -166,6 +188,10 @@ class _Trajectory:
             self.points.append(ModelPoint(time.perf_counter() - self.start, *map(_finite, curr)))
 
 
+def _end_where(stop: Callable[[], bool], event: Any) -> None:
+    event.data_in.user_interrupt = stop()
+
+
 def _status(solver: Any, model: LinearModel) -> Status:
     import highspy
 
@@ -190,7 +216,7 @@ def _told_apart(solver: Any, model: LinearModel) -> Any:
 
     columns = np.arange(model.cost.shape[0], dtype=np.int32)
     solver.changeColsCost(columns.shape[0], columns, np.zeros(columns.shape[0]))
-    solver.solve()
+    run(solver)
     feasible = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
     return highspy.HighsModelStatus.kUnbounded if feasible else solver.getModelStatus()
 

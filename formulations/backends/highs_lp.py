@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import highspy
 import numpy as np
 
+from schedgap.formulations.backends.highs import run
 from schedgap.instances.errors import BackendError
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ class LpSolution:
 class GrowingLp:
     """Minimise cost @ x over rows with bounds, x >= 0, with columns added as they are found."""
 
-    def __init__(self, row_lower: ArrayLike, row_upper: ArrayLike, *, threads: int = 1, is_dual: bool = False) -> None:
+    def __init__(self, row_lower: ArrayLike, row_upper: ArrayLike, *, is_dual: bool = False) -> None:
         self._highs = highspy.Highs()
         for key, value in (
             ("output_flag", False),
-            ("threads", threads),
+            ("threads", 1),
             ("random_seed", 0),
             ("presolve", "off"),
             ("solver", "simplex"),
@@ -91,7 +92,7 @@ class GrowingLp:
     def solve(self, time_limit_s: float = math.inf) -> LpSolution | None:
         """Solve from the last basis; None if the limit was hit or the rows admit no solution."""
         self._set_limit(time_limit_s)
-        self._highs.run()
+        run(self._highs)
         if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
         return self._solution()
@@ -126,7 +127,7 @@ class GrowingLp:
             whole = highspy.HighsSolution()
             whole.col_value = start.tolist()
             self._check(mip.setSolution(whole), "the starting solution")
-        mip.run()
+        run(mip)
         info = mip.getInfo()
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
             return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import highspy
 import numpy as np
 
+from schedgap.formulations.backends.highs import run
 from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
 from schedgap.instances.errors import BackendError
 
@@ -46,8 +47,8 @@ class Basis:
 class WarmLp(GrowingLp):
     """Minimise cost @ x over rows with bounds, x >= 0; the feasible set is known to be neither empty nor unbounded."""
 
-    def __init__(self, row_lower: ArrayLike, row_upper: ArrayLike, *, threads: int = 1) -> None:
-        super().__init__(row_lower, row_upper, threads=threads)
+    def __init__(self, row_lower: ArrayLike, row_upper: ArrayLike) -> None:
+        super().__init__(row_lower, row_upper)
         self._upper_only = np.isneginf(np.asarray(row_lower, np.float64))
 
     def set_entries(self, column: int, rows: IntArray, values: FloatArray) -> None:
@@ -94,7 +95,7 @@ class WarmLp(GrowingLp):
             if anew:
                 self._check(self._highs.clearSolver(), "to forget the basis")
                 self._set("presolve", "on")
-            self._highs.run()
+            run(self._highs)
             ended = self._highs.getModelStatus()
             if ended in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit):
                 break

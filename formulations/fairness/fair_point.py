@@ -42,7 +42,7 @@ class FairPointSearch:
     details: Details
 
 
-def search(instance: FairnessInstance, deadline: float = float("inf"), threads: int = 1) -> FairPointSearch:
+def search(instance: FairnessInstance, deadline: float = float("inf")) -> FairPointSearch:
     """Search the fair point until a deadline on `time.perf_counter`'s clock.
 
     Floating point proves it while each user's weighted share is more than about 10^-7 of every cut that it needs, since
@@ -53,7 +53,7 @@ def search(instance: FairnessInstance, deadline: float = float("inf"), threads: 
     built = time.perf_counter()
     details: Details = {}
     for reduce in (True, False) if fluid.open.sum() <= SMALL else (True,):
-        levels = Levels(fluid, reduce=reduce, threads=threads)
+        levels = Levels(fluid, reduce=reduce)
         try:
             done = levels.run(deadline)
             details = {"levels": levels.num_levels, "programs": levels.num_programs, "cuts": len(levels.cuts)}

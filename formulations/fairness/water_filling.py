@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 
 @method("water-filling", family=FAMILY, exact=True, choices={"notion": ("", *NOTIONS)})
-def water_filling(
-    instance: FairnessInstance, *, time_limit_s: float | None = None, threads: int = 1, notion: str = ""
-) -> Outcome:
+def water_filling(instance: FairnessInstance, *, time_limit_s: float | None = None, notion: str = "") -> Outcome:
     """Find the max-min fair allocation, with a certificate, by a few linear programs a level.
 
     Where programs or the certificate fail for lost accuracy, the point is found in whole numbers; the allocation is then
@@ -44,7 +42,7 @@ def water_filling(
     deadline = float("inf") if time_limit_s is None else start + time_limit_s
     own = notion in ("", instance.notion)
     measured = instance if own else instance.replace(notion=notion)
-    searched = search(measured, deadline, threads)
+    searched = search(measured, deadline)
     found, is_fair = searched.found, own
     if isinstance(found, FairPoint):
         fair = np.array([float(share) for share in check_fair_point(measured, found)])

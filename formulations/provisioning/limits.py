@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MAX_NANO = 2**59
 MAX_WEIGHT, MAX_UNITS = 2**31, 2**52
-# Micro-dollars a dollar.
 
 
 def without_interference(instance: ProvisioningInstance) -> str | None:

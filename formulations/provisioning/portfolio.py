@@ -52,7 +52,7 @@ PATTERNS_SHARE, PATTERNS_S, QUICK = 0.2, 7.0, 50_000
 PATIENCE = 10
 
 
-@method("portfolio", family=FAMILY, supports=without_interference, bounds=True, handles=(STOCK, MOVES))
+@method("portfolio", version=2, family=FAMILY, supports=without_interference, bounds=True, handles=(STOCK, MOVES))
 def portfolio(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Run all methods in turn, each where it pays; the best solution and the best bound of all."""
     start = time.perf_counter()
@@ -144,7 +144,7 @@ class Portfolio(Search):
             if small.num_classes <= MAX_GRAPH_CLASSES:
                 run("filtered-arc-flow", 0.4)
         if can_generate and self.is_open:
-            search = ColumnGeneration(small, self.left_s, self.threads)
+            search = ColumnGeneration(small, self.left_s)
             search.raise_bound(self.bound)
             if best is not None:
                 search.take(best)

@@ -103,11 +103,7 @@ def clairvoyant_no_wait(instance: WaitingInstance, *, time_limit_s: float | None
 
 
 @method(
-    "clairvoyant-no-wait-program",
-    family=FAMILY,
-    supports=one_kind_in_floats,
-    exact=True,
-    choices=UNBOUNDED_MIP_CHOICES,
+    "clairvoyant-no-wait-program", family=FAMILY, supports=one_kind_in_floats, exact=True, choices=UNBOUNDED_MIP_CHOICES
 )
 def clairvoyant_no_wait_program(
     instance: WaitingInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"

@@ -89,14 +89,7 @@ def time_indexed_model(found: Windows, cols: Columns) -> LinearModel:
     num_x, machines = cols.job.shape[0], found.max_machines
     first_y, first_p, paid = num_x, num_x + machines, num_x + 2 * machines
     rows = Rows(paid + 1)
-    rows.add(
-        "once",
-        cols.job,
-        np.arange(num_x),
-        1.0,
-        np.full(scaled.num_jobs, -np.inf),
-        np.ones(scaled.num_jobs),
-    )
+    rows.add("once", cols.job, np.arange(num_x), 1.0, np.full(scaled.num_jobs, -np.inf), np.ones(scaled.num_jobs))
     if found.slots:
         _add_capacity(rows, found, cols, np.ones(scaled.num_jobs, np.int64), found.slots, first_y)
     else:

@@ -42,10 +42,7 @@ def _has_costly_checkpoints(instance: HarvestInstance) -> str | None:
 )
 @flattened()
 def checkpoint_migrate(
-    instance: HarvestInstance,
-    rng: np.random.Generator,
-    checkpoint_every_s: int = 600,
-    pool: PoolOptions = POOL,
+    instance: HarvestInstance, rng: np.random.Generator, checkpoint_every_s: int = 600, pool: PoolOptions = POOL
 ) -> Outcome:
     """Be the CapacityScheduler, and let tasks take checkpoints though they cost time (SlackSched, Appendix B.1).
 
@@ -70,10 +67,7 @@ def _has_jobs_without_checkpoints(instance: HarvestInstance) -> str | None:
 )
 @flattened()
 def replication(
-    instance: HarvestInstance,
-    rng: np.random.Generator,
-    replicas: int = 3,
-    pool: PoolOptions = POOL,
+    instance: HarvestInstance, rng: np.random.Generator, replicas: int = 3, pool: PoolOptions = POOL
 ) -> Outcome:
     """Run each task on several random VMs at once, until one completes it (SlackSched, Appendix B.1).
 

@@ -75,7 +75,6 @@ class LevelProgram:
         tasks: FloatArray,
         base: FloatArray,
         start: Start,
-        threads: int = 1,
     ) -> None:
         self.fluid, self.base = fluid, base
         self.columns = columns & users[:, None]
@@ -89,7 +88,7 @@ class LevelProgram:
         self._task_row[self.tasked] = num_users + np.arange(num_tasked)
         lower = np.concatenate((base[self.users], np.full(num_tasked + room.size, -np.inf)))
         upper = np.concatenate((np.full(num_users, np.inf), tasks[self.tasked], room.reshape(-1)))
-        self._lp = WarmLp(UNIT * lower, UNIT * upper, threads=threads)
+        self._lp = WarmLp(UNIT * lower, UNIT * upper)
         self._lp.add_entries([-1.0], np.zeros(num_users, np.int64), np.arange(num_users), np.full(num_users, -1.0))
         self._user = np.zeros(0, np.int64)
         self._class = np.zeros(0, np.int64)

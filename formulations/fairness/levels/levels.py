@@ -40,8 +40,8 @@ class Levels:
     shares of all who stopped. num_levels, num_programs, num_iterations : what it took.
     """
 
-    def __init__(self, fluid: Fluid, *, reduce: bool = True, threads: int = 1) -> None:
-        self.fluid, self.reduce, self.threads = fluid, reduce, threads
+    def __init__(self, fluid: Fluid, *, reduce: bool = True) -> None:
+        self.fluid, self.reduce = fluid, reduce
         self.share = np.zeros(fluid.num_users)
         self.active = np.ones(fluid.num_users, np.bool_)
         self.remainder = Remainder(fluid)
@@ -120,7 +120,7 @@ class Levels:
         base = np.minimum(self.share, (fluid.gain * amounts).sum(axis=1))
         room = np.maximum(rest.room, np.einsum("ucr,uc->cr", fluid.use, amounts))
         tasks = np.maximum(1.0, (fluid.part * amounts).sum(axis=1))
-        return LevelProgram(fluid, rest.present, rest.columns, room, tasks, base, start, self.threads)
+        return LevelProgram(fluid, rest.present, rest.columns, room, tasks, base, start)
 
     def _level(self, cut: Cut, cap: FloatArray) -> float:
         stopped = self.remainder.present & ~self.active

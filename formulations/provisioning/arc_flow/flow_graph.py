@@ -17,6 +17,9 @@ import numpy as np
 
 from schedgap.formulations.provisioning.arc_flow.kernels_flow import (
     TOO_MANY,
+    Nodes,
+    States,
+    Table,
     expand_states,
     merge_states,
     node_arcs,
@@ -44,43 +47,40 @@ class FlowGraph:
 
     types : (Q,) int64, the machine types. root : (Q,) int64, where their paths begin. classes : (L,) int64, the task
     class of each layer. free : (Z,) int64, classes that need nothing here: all their tasks fit every machine.
-    node_layer : (N,) int32. node_ptr : (N + 1,) int64; node u has the arcs node_ptr[u] <= e < node_ptr[u + 1], and
-    arc e leads to head[e] < u with e - node_ptr[u] tasks. num_states : before the states were merged.
+    nodes : arc e of node u leads to nodes.head[e] < u with e - nodes.ptr[u] tasks. num_states : before they were merged.
     """
 
     types: IntArray
     root: IntArray
     classes: IntArray
     free: IntArray
-    node_layer: NDArray[np.int32]
-    node_ptr: IntArray
-    head: NDArray[np.int32]
+    nodes: Nodes
     num_states: int
 
     @property
     def num_nodes(self) -> int:
         """Number of nodes, the end included."""
-        return int(self.node_layer.shape[0])
+        return int(self.nodes.layer.shape[0])
 
     @property
     def num_arcs(self) -> int:
         """Number of arcs."""
-        return int(self.head.shape[0])
+        return int(self.nodes.head.shape[0])
 
     @property
     def tail(self) -> IntArray:
         """(A,) int64: the node where each arc begins."""
-        return np.repeat(np.arange(self.num_nodes, dtype=np.int64), np.diff(self.node_ptr))
+        return np.repeat(np.arange(self.num_nodes, dtype=np.int64), np.diff(self.nodes.ptr))
 
     @property
     def tasks(self) -> IntArray:
         """(A,) int64: how many tasks each arc takes."""
-        return np.arange(self.num_arcs, dtype=np.int64) - self.node_ptr[self.tail]
+        return np.arange(self.num_arcs, dtype=np.int64) - self.nodes.ptr[self.tail]
 
     @property
     def arc_class(self) -> IntArray:
         """(A,) int64: the task class of each arc."""
-        classes: IntArray = self.classes[self.node_layer[self.tail]]
+        classes: IntArray = self.classes[self.nodes.layer[self.tail]]
         return classes
 
 
@@ -153,9 +153,9 @@ def _build(instance: ProvisioningInstance, families: list[int], deadline: float,
         if states >= max_states:
             return f"the flow graph has more than {max_states} states or {ARCS_PER_STATE * max_states} arcs"
         states *= GROWTH
-    node_layer, node_ptr, head, state2node, num_states = built
+    nodes, state2node, num_states = built
     root = state2node[root_state.reshape(-1)].astype(np.int64)
-    return FlowGraph(types, root, classes, free, node_layer, node_ptr, head, num_states)
+    return FlowGraph(types, root, classes, free, nodes, num_states)
 
 
 def _expand_and_merge(
@@ -166,32 +166,27 @@ def _expand_and_merge(
     sums: NDArray[np.int32],
     keys: IntArray,
     max_states: int,
-) -> tuple[NDArray[np.int32], IntArray, NDArray[np.int32], NDArray[np.int32], int] | None:
-    """Return (node_layer, node_ptr, head, state2node, number of states), or None if the states are too many."""
+) -> tuple[Nodes, NDArray[np.int32], int] | None:
+    """Return (nodes, state2node, number of states), or None if the states are too many."""
     num_layers = needs.shape[0]
-    state, arc_ptr = np.empty(max_states, np.int64), np.empty(max_states + 1, np.int64)
-    head = np.empty(ARCS_PER_STATE * max_states, np.int32)
-    layer_ptr = np.empty(num_layers + 2, np.int64)
+    state, layer_ptr, arc_ptr = (np.empty(n, np.int64) for n in (max_states, num_layers + 2, max_states + 1))
+    states = States(state, layer_ptr, arc_ptr, np.empty(ARCS_PER_STATE * max_states, np.int32))
     slot = np.empty(1 << (2 * max_states - 1).bit_length(), np.int32)
-    slot_layer = np.full(slot.shape[0], -1, np.int32)
+    table = Table(slot, np.full_like(slot, -1))
     if keys.shape[0] > max_states:
         return None
     state[: keys.shape[0]] = keys
-    count = expand_states(
-        needs, most, stride, offset, sums, keys.shape[0], state, layer_ptr, arc_ptr, head, slot, slot_layer
-    )
+    count = expand_states(needs, most, stride, offset, sums, keys.shape[0], states, table)
     if count == TOO_MANY:
         return None
-    arc_ptr, head = arc_ptr[: count + 1], head[: arc_ptr[count]]
+    arc_ptr = arc_ptr[: count + 1]
+    states = states._replace(arc_ptr=arc_ptr, head=states.head[: arc_ptr[count]])
     used = np.empty(count, np.int64)
     state2node, node2state, layer = (np.empty(count + 1, np.int32) for _ in range(3))
-    slot_layer[:] = -1
-    num_nodes = merge_states(
-        needs, stride, layer_ptr, arc_ptr, head, used, state2node, node2state, layer, slot, slot_layer
-    )
+    table.layer[:] = -1
+    num_nodes = merge_states(needs, stride, states, used, state2node, node2state, layer, table)
     layer[0] = num_layers
-    node_ptr = np.empty(num_nodes + 1, np.int64)
-    arcs = (arc_ptr[1:] - arc_ptr[:-1])[node2state[1:num_nodes]].sum()
-    out = np.empty(arcs, np.int32)
-    node_arcs(arc_ptr, head, state2node, node2state, node_ptr, out)
-    return layer[:num_nodes].copy(), node_ptr, out, state2node[: keys.shape[0]].copy(), count
+    arcs = np.diff(arc_ptr)[node2state[1:num_nodes]].sum()
+    nodes = Nodes(layer[:num_nodes].copy(), np.empty(num_nodes + 1, np.int64), np.empty(arcs, np.int32))
+    node_arcs(states, state2node, node2state, nodes)
+    return nodes, state2node[: keys.shape[0]].copy(), count

@@ -109,10 +109,10 @@ class FlowModel:
             graph, node, column = at[int(k)]
             path = [place.get(int(k), -1)]
             while node:
-                taken = int(pattern[graph.classes[graph.node_layer[node]]])
-                e = int(graph.node_ptr[node]) + taken
-                path.append(int(column[e]) if e < graph.node_ptr[node + 1] else -1)
-                node = int(graph.head[e])
+                taken = int(pattern[graph.classes[graph.nodes.layer[node]]])
+                e = int(graph.nodes.ptr[node]) + taken
+                path.append(int(column[e]) if e < graph.nodes.ptr[node + 1] else -1)
+                node = int(graph.nodes.head[e])
             if min(path) < 0:
                 return None
             x[path] += 1
@@ -185,7 +185,7 @@ def _add_nodes(
     """Add the rows that as much flow leaves a node as enters it."""
     for (graph, index, row), (root, root_row), start in zip(blocks, into, starts, strict=False):
         at = start + np.arange(index.shape[0])
-        tail, head = row[graph.tail[index]], row[graph.head[index]]
+        tail, head = row[graph.tail[index]], row[graph.nodes.head[index]]
         inner, fed = head >= 0, root_row >= 0
         balance = np.zeros(int(row.max(initial=-1)) + 1)
         rows.add(
@@ -229,8 +229,8 @@ def _path(graph: FlowGraph, flow: IntArray, node: int) -> list[int]:
     """Return arcs with flow from a node to the end."""
     path = []
     while node:
-        first, stop = int(graph.node_ptr[node]), int(graph.node_ptr[node + 1])
+        first, stop = int(graph.nodes.ptr[node]), int(graph.nodes.ptr[node + 1])
         e = first + int(np.argmax(flow[first:stop] > 0))
         path.append(e)
-        node = int(graph.head[e])
+        node = int(graph.nodes.head[e])
     return path

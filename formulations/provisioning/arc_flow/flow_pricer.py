@@ -64,14 +64,14 @@ class FlowPricer:
             most = counts[graph.classes]
             for f in np.unique(row).tolist():
                 value = rows[f, graph.classes]
-                longest_paths(value, most, graph.node_layer, graph.node_ptr, graph.head, best, choice)
+                longest_paths(value, most, graph.nodes, best, choice)
                 free = int(rows[f, graph.free] @ counts[graph.free])
                 for q in np.flatnonzero(row == f).tolist():
                     k, root = int(graph.types[q]), int(graph.root[q])
                     worth[k] = best[root] + free
                     if worth[k] > target[k]:
                         content = np.zeros(graph.classes.shape[0], np.int64)
-                        follow(root, graph.node_layer, graph.node_ptr, graph.head, choice, content)
+                        follow(root, graph.nodes, choice, content)
                         patterns[k, graph.classes] = content
                         patterns[k, graph.free] = counts[graph.free]
         return Priced(worth, worth.copy(), patterns)

@@ -56,9 +56,9 @@ class FlowBound:
 class FlowRelaxation:
     """Column generation over flow graphs, continued warm under changing limits. machines : of all columns so far."""
 
-    def __init__(self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...], *, threads: int = 1) -> None:
+    def __init__(self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...]) -> None:
         self.instance = instance
-        self.master = Master(instance, threads=threads)
+        self.master = Master(instance)
         self.weights = self.master.weights
         self.pricer = FlowPricer(instance, graphs)
         assert instance.reservation_type is not None
@@ -93,21 +93,11 @@ class FlowRelaxation:
         price = self.instance.price * NANO - found.shift
         for graph, best, choice in self.pricer.graphs:
             value, most = found.values[graph.classes], self.instance.counts[graph.classes]
-            longest_paths(value, most, graph.node_layer, graph.node_ptr, graph.head, best, choice)
+            longest_paths(value, most, graph.nodes, best, choice)
             free = int(found.values[graph.free] @ self.instance.counts[graph.free])
             before, keep = np.empty(graph.num_nodes, np.int64), np.empty(graph.num_arcs, np.bool_)
-            useful_arcs(
-                value,
-                graph.node_layer,
-                graph.node_ptr,
-                graph.head,
-                best,
-                graph.root,
-                price[graph.types] - free,
-                max(-LOOSE, min(cost * NANO - found.worth, LOOSE)),
-                before,
-                keep,
-            )
+            limit = max(-LOOSE, min(cost * NANO - found.worth, LOOSE))
+            useful_arcs(value, graph.nodes, best, graph.root, price[graph.types] - free, limit, before, keep)
             kept.append(keep)
         return tuple(kept)
 

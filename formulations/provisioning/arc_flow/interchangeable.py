@@ -97,13 +97,11 @@ def _blamed(
         for f, r in itertools.product(np.unique(families).tolist(), range(len(small.resources))):
             free = small.counts[graph.free] * largest[f, graph.free, r]
             weight = np.ascontiguousarray(largest[f, graph.classes, r])
-            longest_paths(
-                weight, small.counts[graph.classes], graph.node_layer, graph.node_ptr, graph.head, best, choice
-            )
+            longest_paths(weight, small.counts[graph.classes], graph.nodes, best, choice)
             over = best[graph.root] + free.sum() > small.capacity[graph.types, r]
             for q in np.flatnonzero(over & (families == f)):
                 content = np.zeros(graph.classes.shape[0], np.int64)
-                follow(int(graph.root[q]), graph.node_layer, graph.node_ptr, graph.head, choice, content)
+                follow(int(graph.root[q]), graph.nodes, choice, content)
                 blame = np.zeros(len(clusters), np.int64)
                 blame[graph.classes] = content * (weight - small.demand[f, graph.classes, r])
                 blame[graph.free] = free

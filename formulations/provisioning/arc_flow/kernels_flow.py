@@ -10,7 +10,7 @@ the end of every path.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,30 @@ UNREACHED = -(2**61)
 # 31 bits first, so that the product stays within 63.
 SPREAD = 2654435769
 LOW_BITS = 2**31 - 1
+
+
+class States(NamedTuple):
+    """state : (S,). layer_ptr : (L + 2,). arc_ptr : (S + 1,). head : (A,) int32, the states that arcs lead to."""
+
+    state: IntArray
+    layer_ptr: IntArray
+    arc_ptr: IntArray
+    head: NDArray[np.int32]
+
+
+class Table(NamedTuple):
+    """An open hash table of size 2^b. slot : int32, index of a key. layer : int32, that filled the slot; else it is free."""
+
+    slot: NDArray[np.int32]
+    layer: NDArray[np.int32]
+
+
+class Nodes(NamedTuple):
+    """layer : (N,) int32. ptr : (N + 1,), node u has the arcs ptr[u] <= e < ptr[u + 1]. head : (A,) int32, nodes."""
+
+    layer: NDArray[np.int32]
+    ptr: IntArray
+    head: NDArray[np.int32]
 
 
 @kernel
@@ -80,11 +104,9 @@ def rounded_down(left: int, stride: IntArray, offset: IntArray, sums: IntArray) 
 
 
 @kernel
-def find_slot(key: int, layer: int, keys: IntArray, slot: NDArray[np.int32], slot_layer: NDArray[np.int32]) -> int:
-    """Return the slot of a key in an open hash table of size 2^b: its own, or the free one where it belongs.
-
-    slot : index into `keys`. slot_layer : the layer that filled the slot; one of another layer is free.
-    """
+def find_slot(key: int, layer: int, keys: IntArray, table: Table) -> int:
+    """Return the slot of a key in a table of indices into `keys`: its own, or the free one where it belongs."""
+    slot, slot_layer = table
     mask = slot.shape[0] - 1
     at = ((((key >> 31) ^ key) & LOW_BITS) * SPREAD >> 16) & mask
     while slot_layer[at] == layer and keys[slot[at]] != key:
@@ -100,19 +122,15 @@ def expand_states(
     offset: IntArray,
     sums: NDArray[np.int32],
     num_roots: int,
-    state: IntArray,
-    layer_ptr: IntArray,
-    arc_ptr: IntArray,
-    head: NDArray[np.int32],
-    slot: NDArray[np.int32],
-    slot_layer: NDArray[np.int32],
+    states: States,
+    table: Table,
 ) -> int:
     """Write all states that the first `num_roots` lead to, layer by layer, with their arcs; returns the number of states.
 
-    state : (max_states,). layer_ptr : (L + 2,). arc_ptr : (max_states + 1,). head : (max_arcs,) the states that arcs
-    lead to. slot, slot_layer : a hash table twice as long as `state` or more, slot_layer filled with -1.
+    states : as long as there may be states and arcs. table : twice as long as `state` or more, its layers filled with -1.
     Returns TOO_MANY when an array is full. O(R) an arc.
     """
+    state, layer_ptr, arc_ptr, head = states
     num_layers = demand.shape[0]
     count, arcs = num_roots, 0
     arc_ptr[0] = 0
@@ -125,14 +143,14 @@ def expand_states(
                 return TOO_MANY
             for k in range(fit + 1):
                 key = rounded_down(state[s] - k * step, stride, offset[i + 1], sums)
-                at = find_slot(key, i, state, slot, slot_layer)
-                if slot_layer[at] != i:
+                at = find_slot(key, i, state, table)
+                if table.layer[at] != i:
                     if count == state.shape[0]:
                         return TOO_MANY
                     state[count] = key
-                    slot[at], slot_layer[at] = count, i
+                    table.slot[at], table.layer[at] = count, i
                     count += 1
-                head[arcs] = slot[at]
+                head[arcs] = table.slot[at]
                 arcs += 1
             arc_ptr[s + 1] = arcs
         layer_ptr[i + 2] = count
@@ -145,15 +163,12 @@ def expand_states(
 def merge_states(
     demand: IntArray,
     stride: IntArray,
-    layer_ptr: IntArray,
-    arc_ptr: IntArray,
-    head: NDArray[np.int32],
+    states: States,
     used: IntArray,
     state2node: NDArray[np.int32],
     node2state: NDArray[np.int32],
     node_layer: NDArray[np.int32],
-    slot: NDArray[np.int32],
-    slot_layer: NDArray[np.int32],
+    table: Table,
 ) -> int:
     """Merge the states of a layer from which the same contents fit; returns the number of nodes.
 
@@ -161,6 +176,7 @@ def merge_states(
     if it fits used[s], so states of equal `used` are one node; a state that can only take nothing is the one after it.
     state2node, node2state : (S,), (S + 1,). node_layer : (S + 1,). O(R) an arc.
     """
+    _, layer_ptr, arc_ptr, head = states
     num_layers, num_resources = demand.shape
     top = np.zeros(num_resources, np.int64)
     for s in range(layer_ptr[num_layers], layer_ptr[num_layers + 1]):
@@ -182,26 +198,19 @@ def merge_states(
                     rest -= amount * stride[r]
                     top[r] = max(top[r], amount)
             used[s] = (top * stride).sum()
-            at = find_slot(used[s], i, node_used, slot, slot_layer)
-            if slot_layer[at] != i:
-                slot[at], slot_layer[at] = count, i
+            at = find_slot(used[s], i, node_used, table)
+            if table.layer[at] != i:
+                table.slot[at], table.layer[at] = count, i
                 node_used[count], node2state[count], node_layer[count] = used[s], s, i
                 count += 1
-            state2node[s] = slot[at]
+            state2node[s] = table.slot[at]
     return count
 
 
 @kernel
-def node_arcs(
-    arc_ptr: IntArray,
-    head: NDArray[np.int32],
-    state2node: NDArray[np.int32],
-    node2state: NDArray[np.int32],
-    node_ptr: IntArray,
-    out: NDArray[np.int32],
-) -> None:
-    """Write the arcs of the nodes, those of each node's first state. node_ptr : (N + 1,). out : (A,) nodes. O(A)."""
-    filled = 0
+def node_arcs(states: States, state2node: NDArray[np.int32], node2state: NDArray[np.int32], nodes: Nodes) -> None:
+    """Write the arcs of the nodes, those of each node's first state. nodes : its layers are known. O(A)."""
+    arc_ptr, head, node_ptr, out, filled = states.arc_ptr, states.head, nodes.ptr, nodes.head, 0
     node_ptr[0], node_ptr[1] = 0, 0
     for u in range(1, node_ptr.shape[0] - 1):
         for e in range(arc_ptr[node2state[u]], arc_ptr[node2state[u] + 1]):
@@ -211,19 +220,12 @@ def node_arcs(
 
 
 @kernel
-def longest_paths(
-    value: IntArray,
-    most: IntArray,
-    node_layer: NDArray[np.int32],
-    node_ptr: IntArray,
-    head: NDArray[np.int32],
-    best: IntArray,
-    choice: IntArray,
-) -> None:
+def longest_paths(value: IntArray, most: IntArray, nodes: Nodes, best: IntArray, choice: IntArray) -> None:
     """Write the largest value of a path from each node to the end, and the arc it starts with. O(A).
 
     value, most : (L,), of a task of each layer, and how many of them a path may take.
     """
+    node_layer, node_ptr, head = nodes
     best[0], choice[0] = 0, 0
     for u in range(1, node_layer.shape[0]):
         first = node_ptr[u]
@@ -235,26 +237,17 @@ def longest_paths(
 
 
 @kernel
-def follow(
-    node: int,
-    node_layer: NDArray[np.int32],
-    node_ptr: IntArray,
-    head: NDArray[np.int32],
-    choice: IntArray,
-    out: IntArray,
-) -> None:
+def follow(node: int, nodes: Nodes, choice: IntArray, out: IntArray) -> None:
     """Write the tasks of each class on the path that `choice` gives from a node to the end. out : (L,), zeros. O(L)."""
     while node > 0:
-        out[node_layer[node]] = choice[node] - node_ptr[node]
-        node = head[choice[node]]
+        out[nodes.layer[node]] = choice[node] - nodes.ptr[node]
+        node = nodes.head[choice[node]]
 
 
 @kernel
 def useful_arcs(
     value: IntArray,
-    node_layer: NDArray[np.int32],
-    node_ptr: IntArray,
-    head: NDArray[np.int32],
+    nodes: Nodes,
     best: IntArray,
     root: IntArray,
     price: IntArray,
@@ -266,6 +259,7 @@ def useful_arcs(
 
     best : (N,) of `longest_paths`. root, price : (Q,). before : (N,) work array. keep : (A,). O(A).
     """
+    node_layer, node_ptr, head = nodes
     before[:] = UNREACHED
     keep[:] = False
     for q in range(root.shape[0]):

@@ -60,12 +60,10 @@ MAX_TASKS = 1_500
 DIVING_SHARE, DIVE_S = 0.4, 20.0
 
 
-@method("branch-cut-and-price", family=FAMILY, supports=supported, exact=True, version=3)
-def branch_cut_and_price(
-    instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1
-) -> Outcome:
+@method("branch-cut-and-price", family=FAMILY, supports=supported, exact=True, version=4)
+def branch_cut_and_price(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Branch-cut-and-price: exact pricing, subset-row cuts, branching on pairs of tasks, dives."""
-    search = BranchCutAndPrice(instance, time_limit_s, threads)
+    search = BranchCutAndPrice(instance, time_limit_s)
     search.run()
     return search.outcome()
 
@@ -73,9 +71,9 @@ def branch_cut_and_price(
 class BranchCutAndPrice(Search):
     """One run, in the instance whose equal classes are merged."""
 
-    def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None, threads: int) -> None:
+    def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None) -> None:
         super().__init__(time.perf_counter(), UNLIMITED_S if time_limit_s is None else time_limit_s)
-        self.threads, self.deadline = threads, self.start + self.limit_s
+        self.deadline = self.start + self.limit_s
         self.merged = merge_equal_classes(instance)
         self.instance = self.merged.instance
         self.tree: Tree | None = None
@@ -90,7 +88,7 @@ class BranchCutAndPrice(Search):
     def run(self) -> None:
         """Solve the relaxation over classes, dive, and then branch over tasks."""
         program = Program.of_classes(self.instance)
-        root = self.root = Relaxation(program, threads=self.threads)
+        root = self.root = Relaxation(program)
         root.start([], first_values(program), proven=True)
         self.raise_bound(min(root.bound, self._cutoff()))
         self._take(root)
@@ -152,7 +150,7 @@ class BranchCutAndPrice(Search):
         machines = (
             [] if (root.program.counts > 1).any() else [root.master.machine(p) for p in range(root.master.num_contents)]
         )
-        tree = self.tree = Tree(Node(program, machines, [], root.values[which], self.bound, 0), self.threads)
+        tree = self.tree = Tree(Node(program, machines, [], root.values[which], self.bound, 0))
         turn_s, dives = TURN_S, cycle(LONGEST)
         while self.is_open and tree.open:
             self._climb(tree, min(self.deadline, time.perf_counter() + turn_s))

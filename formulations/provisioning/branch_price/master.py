@@ -38,8 +38,8 @@ class Master:
     int64. types : (P,) int64.
     """
 
-    def __init__(self, program: Program, *, threads: int = 1) -> None:
-        self.program, self.threads = program, threads
+    def __init__(self, program: Program) -> None:
+        self.program = program
         self.cuts: list[Cut] = []
         self.left, self.spare = program.counts, FREE
         self.num_contents = 0
@@ -54,7 +54,6 @@ class Master:
         self._lp = GrowingLp(
             np.concatenate((self.left.astype(np.float64), np.full(most.shape[0], -np.inf))),
             np.concatenate((np.full(num, np.inf), most)),
-            threads=self.threads,
         )
         slack = np.hstack((np.eye(num), np.zeros((num, most.shape[0]))))
         self._lp.add_columns(np.full(num, 10 * float(price.max()) / DOLLAR), slack)

@@ -44,9 +44,9 @@ class Relaxation:
     content improves it.
     """
 
-    def __init__(self, program: Program, *, threads: int = 1) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
-        self.master, self.pricing = Master(program, threads=threads), Pricing(program)
+        self.master, self.pricing = Master(program), Pricing(program)
         instance = program.instance
         self.step = price_step(instance)
         self.bound, self.is_converged = 0, False

@@ -48,8 +48,8 @@ class Node:
 class Tree:
     """Nodes that are open, last in first out."""
 
-    def __init__(self, root: Node, threads: int) -> None:
-        self.root, self.open, self.threads = root, [root], threads
+    def __init__(self, root: Node) -> None:
+        self.root, self.open = root, [root]
         self.nodes = self.cuts = 0
 
     @property
@@ -64,7 +64,7 @@ class Tree:
         """
         node = self.open[-1]
         self.nodes += 1
-        relaxation = Relaxation(node.program, threads=self.threads)
+        relaxation = Relaxation(node.program)
         relaxation.cut(node.cuts)
         relaxation.start(node.machines, node.values)
         relaxation.solve(deadline, cutoff)

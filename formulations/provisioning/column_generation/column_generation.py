@@ -79,14 +79,9 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return None
 
 
-@method("column-generation", family=FAMILY, version=3, supports=supported, bounds=True, choices={"backend": BACKENDS})
+@method("column-generation", family=FAMILY, version=4, supports=supported, bounds=True, choices={"backend": BACKENDS})
 def column_generation(
-    instance: ProvisioningInstance,
-    *,
-    time_limit_s: float | None = None,
-    threads: int = 1,
-    backend: str = "highs",
-    patience: int = 10,
+    instance: ProvisioningInstance, *, time_limit_s: float | None = None, backend: str = "highs", patience: int = 10
 ) -> Outcome:
     """Column generation with exact pricing, branching on machine counts, dives, two local searches and annealing.
 
@@ -100,7 +95,7 @@ def column_generation(
     """
     if backend not in BACKENDS:
         raise MethodError(f"column-generation solves its linear programs with highs, not '{backend}'.")
-    search = ColumnGeneration(instance, time_limit_s, threads)
+    search = ColumnGeneration(instance, time_limit_s)
     search.run(patience)
     return search.outcome()
 
@@ -111,14 +106,14 @@ class ColumnGeneration(Search):
     best: Provisioning
     objective: int
 
-    def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None, threads: int) -> None:
+    def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None) -> None:
         super().__init__(time.perf_counter(), UNLIMITED_S if time_limit_s is None else time_limit_s)
         self.is_limited = time_limit_s is not None
         self.deadline = self.start + self.limit_s
         self.merged = merge_equal_classes(instance)
         self.small, self.graphs = self._prepared()
         self.instance = self.small.instance
-        self.relaxation = Relaxation(self.instance, self.graphs, threads=threads)
+        self.relaxation = Relaxation(self.instance, self.graphs)
         self.build_s = time.perf_counter() - self.start
         assert self.instance.reservation_type is not None
         alone = np.eye(self.instance.num_classes, dtype=np.int64)
@@ -275,9 +270,5 @@ class ColumnGeneration(Search):
             extract_s=time.perf_counter() - solved,
             trajectory=tuple(self.trajectory),
             backend="highs",
-            details={
-                "iterations": relaxation.iterations,
-                "columns": relaxation.master.num_patterns,
-                **self.details,
-            },
+            details={"iterations": relaxation.iterations, "columns": relaxation.master.num_patterns, **self.details},
         )

@@ -51,7 +51,7 @@ class Master:
     and then of the S = F C shares, families outermost; without `has_shares` S is 0.
     """
 
-    def __init__(self, instance: ProvisioningInstance, *, threads: int = 1, has_shares: bool = False) -> None:
+    def __init__(self, instance: ProvisioningInstance, *, has_shares: bool = False) -> None:
         self.instance, self.has_shares = instance, has_shares
         self.weights = group_weights(instance)
         num_limits = self.weights.shape[0] + has_shares * len(instance.families) * instance.num_classes
@@ -60,7 +60,7 @@ class Master:
         self._patterns: list[IntArray] = []
         self._left = instance.counts
         self._known: set[bytes] = set()
-        self._lp = GrowingLp(*self._sides(), threads=threads)
+        self._lp = GrowingLp(*self._sides())
         self._add_slack(num_limits)
 
     def _sides(self) -> tuple[FloatArray, FloatArray]:

@@ -46,15 +46,10 @@ class Relaxation:
     """
 
     def __init__(
-        self,
-        instance: ProvisioningInstance,
-        graphs: tuple[FlowGraph, ...] = (),
-        *,
-        threads: int = 1,
-        has_shares: bool = False,
+        self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...] = (), *, has_shares: bool = False
     ) -> None:
         self.instance = instance
-        self.master = Master(instance, threads=threads, has_shares=has_shares)
+        self.master = Master(instance, has_shares=has_shares)
         self.pricer: Pricer | FlowPricer = FlowPricer(instance, graphs) if graphs else Pricer(instance)
         self.is_quick = bool(graphs)
         self.smoothing = 0.0 if self.is_quick else SMOOTHING

@@ -43,7 +43,7 @@ class ResourceRelaxation:
 
     is_quick = True
 
-    def __init__(self, instance: ProvisioningInstance, weights: IntArray, *, threads: int = 1) -> None:
+    def __init__(self, instance: ProvisioningInstance, weights: IntArray) -> None:
         self.instance, self.weights, self.num_groups = instance, weights, weights.shape[0]
         self.low, self.high = np.full(self.num_groups, -np.inf), np.full(self.num_groups, np.inf)
         self.bound = 0
@@ -56,7 +56,7 @@ class ResourceRelaxation:
         lower = np.zeros(size)
         lower[:num_classes] = instance.counts
         lower[self.first_group :] = -np.inf
-        self._lp = GrowingLp(lower, np.full(size, np.inf), threads=threads, is_dual=True)
+        self._lp = GrowingLp(lower, np.full(size, np.inf), is_dual=True)
         self.fits, self.scale = instance.fits(), np.maximum(instance.capacity.max(axis=0), 1)
         machines = np.zeros((num_types, size))
         for k in range(num_types):

@@ -58,7 +58,7 @@ def supports(instance: ProvisioningInstance) -> str | None:
     return None
 
 
-@method("consolidation", family=FAMILY, supports=supports, bounds=True, handles=(STOCK, MOVES))
+@method("consolidation", version=2, family=FAMILY, supports=supports, bounds=True, handles=(STOCK, MOVES))
 def consolidation(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Repack a running cluster by column generation, within its stocks and the moves that are allowed."""
     started = time.perf_counter()
@@ -91,7 +91,7 @@ class _Consolidation(Search):
         super().__init__(started, UNLIMITED_S if time_limit_s is None else time_limit_s)
         self.instance, self.threads = instance, threads
         self.kinds: Kinds = kinds_of(instance)
-        self.master = Master(self.kinds, threads=threads)
+        self.master = Master(self.kinds)
         expanded, self.twins, self.most = self.kinds.expanded()
         self.pricer = Pricer(expanded)
         self.total = expanded.num_tasks
@@ -113,7 +113,7 @@ class _Consolidation(Search):
     def _begin(self) -> None:
         """Take the contents and class prices of the relaxation without limits, and each machine as it runs."""
         instance, kinds = self.instance, self.kinds
-        relaxation = Relaxation(unlimited(instance), threads=self.threads)
+        relaxation = Relaxation(unlimited(instance))
         relaxation.solve(self._deadline(FREE_SHARE))
         self.raise_bound(relaxation.bound)
         self.duals[: instance.num_classes] = relaxation.proof / (DOLLAR * NANO)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Master:
     """Contents found so far and their linear program; duals are (C + 1 + L,): classes, staying, stocks."""
 
-    def __init__(self, kinds: Kinds, *, threads: int = 1) -> None:
+    def __init__(self, kinds: Kinds) -> None:
         self.kinds, self.instance = kinds, kinds.instance
         self.num_classes = self.instance.num_classes
         self.limited = np.flatnonzero(kinds.limit[: kinds.num_types] != ANY_NUMBER)
@@ -50,7 +50,7 @@ class Master:
         self._kind: list[int] = []
         self._content: list[IntArray] = []
         self._known: set[bytes] = set()
-        self._lp = GrowingLp(*self._sides(), threads=threads)
+        self._lp = GrowingLp(*self._sides())
         slack = np.zeros((self.num_classes + 1, self.num_rows))
         slack[np.arange(self.num_classes + 1), np.arange(self.num_classes + 1)] = 1.0
         # Leaving a task out, or moving one too many, costs more than any machine.

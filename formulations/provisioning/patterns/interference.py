@@ -99,12 +99,7 @@ def value_cover(instance: ProvisioningInstance, chosen: PatternSet) -> Cover:
 
 
 DISTURBED = Enumeration(
-    "contents",
-    "raise max_contents or use bounds",
-    with_interference,
-    enumerate_contents,
-    needed_contents,
-    value_cover,
+    "contents", "raise max_contents or use bounds", with_interference, enumerate_contents, needed_contents, value_cover
 )
 
 

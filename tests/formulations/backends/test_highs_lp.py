@@ -94,3 +94,16 @@ def test_columns_of_the_wrong_length_are_refused():
     lp = two_rows()
     with pytest.raises(BackendError, match="HiGHS refuses columns"):
         lp.add_columns([1.0], np.array([[1.0, 1.0, 1.0]]))
+
+
+def test_solves_with_other_numbers_of_threads_may_come_between():
+    """HiGHS refuses to run with another number than before, and its status stays that of the run before."""
+    lp = knapsack()
+    for threads in (2, 1, 2):
+        assert lp.solve_integer(10.0, threads=threads).tolist() == [0, 2, 0]
+        before = lp.solve().objective
+        lp.set_column_upper(np.array([1]), np.array([float(threads)]))
+        assert lp.solve().objective >= before - 1e-9
+        assert lp.solve().x[1] <= threads + 1e-9
+        lp.set_column_upper(np.array([1]), np.array([INF]))
+        assert lp.solve().objective == before

@@ -90,6 +90,14 @@ def test_other_back_ends_find_the_same(two_families, backend):
     assert (outcome.status, outcome.bound, outcome.backend) == (Status.OPTIMAL, 3_300_000, backend)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_two_threads_find_the_same(varied_instance, seed):
+    instance = varied_instance(seed)
+    outcome = filtered_arc_flow(instance, threads=2)
+    assert (outcome.status, outcome.bound) == (Status.OPTIMAL, patterns(instance).bound)
+    assert verify(instance, outcome.solution) == outcome.bound
+
+
 @pytest.mark.parametrize("make", [lambda: table7(100, seed=1), lambda: distinct(12, seed=1)])
 @pytest.mark.parametrize("time_limit_s", [-1, 0, 1e-4, 0.01, 0.03, 0.1])
 def test_any_limit_gives_valid_bounds_and_solutions(make, time_limit_s):

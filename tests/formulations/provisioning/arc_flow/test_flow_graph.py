@@ -12,8 +12,8 @@ def paths(graph, node, num_classes):
     if node == 0:
         yield (0,) * num_classes
         return
-    for e in range(graph.node_ptr[node], graph.node_ptr[node + 1]):
-        for rest in paths(graph, graph.head[e], num_classes):
+    for e in range(graph.nodes.ptr[node], graph.nodes.ptr[node + 1]):
+        for rest in paths(graph, graph.nodes.head[e], num_classes):
             content = list(rest)
             content[graph.arc_class[e]] += graph.tasks[e]
             yield tuple(content)
@@ -60,19 +60,19 @@ def test_states_with_the_same_contents_are_one_node():
     # of 2, 3 tasks at once. Ordered by size: two of 5 leave 0, one leaves 5, none 10: 0, 1, 3 of size 3.
     (graph,) = build_flow_graphs(one_family())
     assert graph.classes.tolist() == [1, 0]
-    assert graph.node_layer.tolist() == [2, 1, 1, 0]
-    assert graph.node_ptr.tolist() == [0, 0, 2, 6, 9] or graph.node_ptr.tolist() == [0, 0, 4, 6, 9]
+    assert graph.nodes.layer.tolist() == [2, 1, 1, 0]
+    assert graph.nodes.ptr.tolist() == [0, 0, 2, 6, 9] or graph.nodes.ptr.tolist() == [0, 0, 4, 6, 9]
     assert graph.num_arcs == 9
 
 
 def test_arcs_lead_to_smaller_nodes_and_know_their_tail(varied_instance):
     for seed in range(20):
         for graph in build_flow_graphs(varied_instance(seed)):
-            assert (graph.head < graph.tail).all()
-            assert graph.num_arcs == graph.node_ptr[-1]
-            assert (graph.tasks[graph.node_ptr[1:-1]] == 0).all()
-            assert graph.node_layer[0] == graph.classes.size
-            assert (graph.node_layer[1:] < graph.classes.size).all()
+            assert (graph.nodes.head < graph.tail).all()
+            assert graph.num_arcs == graph.nodes.ptr[-1]
+            assert (graph.tasks[graph.nodes.ptr[1:-1]] == 0).all()
+            assert graph.nodes.layer[0] == graph.classes.size
+            assert (graph.nodes.layer[1:] < graph.classes.size).all()
 
 
 def test_families_of_equal_demand_share_a_graph(two_families):

@@ -10,8 +10,8 @@ def arc_paths(graph, node):
     if node == 0:
         yield []
         return
-    for e in range(graph.node_ptr[node], graph.node_ptr[node + 1]):
-        for rest in arc_paths(graph, int(graph.head[e])):
+    for e in range(graph.nodes.ptr[node], graph.nodes.ptr[node + 1]):
+        for rest in arc_paths(graph, int(graph.nodes.head[e])):
             yield [e, *rest]
 
 
@@ -22,12 +22,12 @@ def test_longest_paths_and_useful_arcs_equal_trying_all_paths(varied_instance, s
     rng = np.random.default_rng(seed)
     for graph in build_flow_graphs(instance):
         value = rng.integers(0, 50, graph.classes.size)
-        worth = value[graph.node_layer[graph.tail]] * graph.tasks if graph.num_arcs else np.zeros(0, np.int64)
+        worth = value[graph.nodes.layer[graph.tail]] * graph.tasks if graph.num_arcs else np.zeros(0, np.int64)
         best, choice = np.empty(graph.num_nodes, np.int64), np.empty(graph.num_nodes, np.int64)
         # A path takes no more than `most` of a class; three are all there are.
         for most in (1, 3):
             limit = np.full(graph.classes.size, most)
-            longest_paths(value, limit, graph.node_layer, graph.node_ptr, graph.head, best, choice)
+            longest_paths(value, limit, graph.nodes, best, choice)
             for root in graph.root.tolist():
                 paths = [path for path in arc_paths(graph, root) if (graph.tasks[path] <= most).all()]
                 assert best[root] == max(int(worth[path].sum()) for path in paths)
@@ -37,13 +37,13 @@ def test_longest_paths_and_useful_arcs_equal_trying_all_paths(varied_instance, s
         for q, root in enumerate(graph.root.tolist()):
             every = list(arc_paths(graph, root))
             content = np.zeros(graph.classes.size, np.int64)
-            follow(root, graph.node_layer, graph.node_ptr, graph.head, choice, content)
+            follow(root, graph.nodes, choice, content)
             assert content @ value == best[root]
             for path in every:
                 if price[q] - worth[path].sum() <= limit:
                     expected[path] = True
         before, keep = np.empty(graph.num_nodes, np.int64), np.empty(graph.num_arcs, np.bool_)
-        arguments = (value, graph.node_layer, graph.node_ptr, graph.head, best, graph.root, price, limit, before, keep)
+        arguments = (value, graph.nodes, best, graph.root, price, limit, before, keep)
         for kernel in (useful_arcs, useful_arcs.py_func):
             keep[:] = True
             kernel(*arguments)
