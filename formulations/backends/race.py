@@ -1,4 +1,4 @@
-"""HiGHS and another back end on one model at once: on hard programs one is often ten times as fast, now this, now that."""
+"""HiGHS and another back end on one model at once: where one is open after a minute the other may take ten seconds."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _Rival:
         """Return its answer; None if it has failed, or has not ended and is not waited for."""
         if not self._is_read and (wait or select.select([self._pipe], [], [], 0)[0]):
             self._is_read = True
-            with suppress(EOFError):
+            with suppress(EOFError, pickle.UnpicklingError):
                 self._answer = pickle.load(self._pipe)
         return self._answer
 

@@ -91,7 +91,7 @@ def test_the_method_proves_by_a_list_or_finds_a_solution(bins, monkeypatch, seed
     sizes = np.random.default_rng(seed).integers(3, 14, 12)
     best, instance = fewest(sizes), bins([CAPACITY], sizes)
     for machines in (best - 1, best):
-        search = BranchCutAndPrice(instance, 60.0, 1)
+        search = BranchCutAndPrice(instance, 60.0)
         program = Program.of_classes(search.instance)
         root = Relaxation(program)
         root.start([], first_values(program))

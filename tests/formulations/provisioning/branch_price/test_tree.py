@@ -14,7 +14,7 @@ from schedgap.instances.provisioning.files import write_instance
 def climbed(instance, cutoff):
     """Return the tree that proves that nothing is cheaper than the cutoff."""
     program = Program.of_classes(instance).expanded(range(instance.num_tasks))
-    tree = Tree(Node(program, [], [], np.ones(instance.num_tasks, np.int64), 0, 0), 1)
+    tree = Tree(Node(program, [], [], np.ones(instance.num_tasks, np.int64), 0, 0))
     while tree.open:
         assert tree.step(time.perf_counter() + 60, cutoff) is not None
     return tree

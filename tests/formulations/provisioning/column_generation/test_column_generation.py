@@ -103,7 +103,7 @@ def test_equal_classes_get_their_own_tasks_back():
 def test_a_solution_of_the_given_instance_is_taken_in_its_merged_classes(random_instance):
     instance = random_instance(3)
     found = column_generation(instance)
-    search = ColumnGeneration(instance, None, 1)
+    search = ColumnGeneration(instance, None)
     search.take(found.solution)
     assert search.objective == check(instance, search.outcome(), found.bound) == verify(instance, found.solution)
 
