@@ -7,6 +7,7 @@ nothing is started but what `sbatch` starts.
 from __future__ import annotations
 
 import math
+import os
 import shutil
 import tempfile
 import threading
@@ -16,6 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
+
+# Else importing submitit closes all handlers of logging that there are, absl's with the stream below it.
+os.environ.setdefault("SUBMITIT_LOG_LEVEL", "NOCONFIG")
 import submitit
 from joblib.parallel import ParallelBackendBase
 from submitit.core.utils import FailedJobError, FailedSubmissionError, UncompletedJobError
