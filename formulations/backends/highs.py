@@ -59,19 +59,26 @@ def run(solver: Any) -> None:
     """Run HiGHS, whatever number of threads the runs before had.
 
     It keeps one pool of threads a process and refuses to run with another number until that is reset, in half a microsecond
-    for one thread; its status and solution then stay those of the run before.
+    for one thread; its status and solution then stay those of the run before. After thousands of runs it may refuse to go on
+    from its last basis; then it begins anew.
 
     Raises
     ------
     BackendError
-        if it refuses for another reason.
+        if it refuses even so.
     """
     import highspy
 
-    highspy.Highs.resetGlobalScheduler(True)
-    refused = solver.run() == highspy.HighsStatus.kError
-    if refused and solver.getModelStatus() in (highspy.HighsModelStatus.kNotset, highspy.HighsModelStatus.kOptimal):
-        raise BackendError("HiGHS refuses to run; see its log with output_flag on.")
+    for _ in range(2):
+        highspy.Highs.resetGlobalScheduler(True)
+        refused = solver.run() == highspy.HighsStatus.kError
+        if not refused or solver.getModelStatus() not in (
+            highspy.HighsModelStatus.kNotset,
+            highspy.HighsModelStatus.kOptimal,
+        ):
+            return
+        solver.clearSolver()
+    raise BackendError("HiGHS refuses to run; see its log with output_flag on.")
 
 
 def pass_model(solver: Any, model: LinearModel) -> None:

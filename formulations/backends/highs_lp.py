@@ -79,6 +79,12 @@ class GrowingLp:
         self._check(status, "columns")
         self.num_columns += number
 
+    def add_row(self, lower: float, upper: float, columns: IntArray, values: FloatArray) -> int:
+        """Add a row with entries in some columns; return its number."""
+        number = int(self._highs.getNumRow())
+        self._check(self._highs.addRow(lower, upper, columns.shape[0], columns.astype(np.int32), values), "a row")
+        return number
+
     def set_row_bounds(self, row: int, lower: float, upper: float) -> None:
         """Change the bounds of a row."""
         self._check(self._highs.changeRowBounds(row, lower, upper), "row bounds")

@@ -1,6 +1,8 @@
+import highspy
 import numpy as np
 import pytest
 
+from schedgap.formulations.backends.highs import run
 from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.instances.errors import BackendError
 
@@ -107,3 +109,39 @@ def test_solves_with_other_numbers_of_threads_may_come_between():
         assert lp.solve().x[1] <= threads + 1e-9
         lp.set_column_upper(np.array([1]), np.array([INF]))
         assert lp.solve().objective == before
+
+
+def test_a_row_is_added_to_columns_that_are_there():
+    lp = GrowingLp([1.0], [np.inf], is_dual=True)
+    lp.add_columns([1.0, 3.0], np.ones((2, 1)))
+    assert lp.solve().objective == 1
+    # At most a quarter of the first column.
+    assert lp.add_row(-np.inf, 0.25, np.array([0]), np.array([1.0])) == 1
+    solution = lp.solve()
+    assert solution.x.tolist() == [0.25, 0.75]
+    assert solution.row_duals.tolist() == [3, -2]
+
+
+class Refusing:
+    """A solver that refuses to run so many times."""
+
+    def __init__(self, times):
+        self.times, self.cleared = times, 0
+
+    def run(self):
+        self.times -= 1
+        return highspy.HighsStatus.kError if self.times >= 0 else highspy.HighsStatus.kOk
+
+    def getModelStatus(self):
+        return highspy.HighsModelStatus.kNotset
+
+    def clearSolver(self):
+        self.cleared += 1
+
+
+def test_a_run_that_is_refused_begins_anew_once():
+    once = Refusing(1)
+    run(once)
+    assert once.cleared == 1
+    with pytest.raises(BackendError, match="refuses to run"):
+        run(Refusing(2))
