@@ -88,7 +88,10 @@ def buy_machine(arcs: Arcs, buy_cost: int, slots: int, flow: Flow, paths: Paths)
 
 @kernel
 def _find_paths(arcs: Arcs, flow: Flow, paths: Paths) -> None:
-    """Find the shortest paths in the residual network, in costs reduced by the potentials."""
+    """Find the shortest path to the last node in the residual network, in costs reduced by the potentials.
+
+    Nodes further away than the last one are as far as it: so potentials stay right, and most of the network is not searched.
+    """
     potential, distance, arrived_by = paths
     tail, head, cost, leaving, by_head, entering, idle_cost = arcs
     last = potential.shape[0] - 1
@@ -99,8 +102,10 @@ def _find_paths(arcs: Arcs, flow: Flow, paths: Paths) -> None:
         near, u = heapq.heappop(heap)
         if near > distance[u]:
             continue
+        if u == last:
+            break
         here = near + potential[u]
-        if u < last and here + idle_cost[u] - potential[u + 1] < distance[u + 1]:
+        if here + idle_cost[u] - potential[u + 1] < distance[u + 1]:
             distance[u + 1] = here + idle_cost[u] - potential[u + 1]
             arrived_by[u + 1] = IDLED
             heapq.heappush(heap, (distance[u + 1], u + 1))
@@ -121,6 +126,8 @@ def _find_paths(arcs: Arcs, flow: Flow, paths: Paths) -> None:
                 distance[v] = here - cost[a] - potential[v]
                 arrived_by[v] = a
                 heapq.heappush(heap, (distance[v], v))
+    for u in range(last):
+        distance[u] = min(distance[u], distance[last])
 
 
 @kernel
