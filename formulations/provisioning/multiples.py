@@ -28,14 +28,15 @@ def type_multiples(instance: ProvisioningInstance) -> list[tuple[int, int, int]]
     return sorted(merges, key=lambda merge: (int(instance.price[merge[0]]), merge[2]))
 
 
-def joined_pairs(instance: ProvisioningInstance) -> list[tuple[int, int]]:
-    """Return pairs of different types of a family of which one machine each costs and holds no more than one of a third."""
+def joined_pairs(instance: ProvisioningInstance) -> list[tuple[int, int, int]]:
+    """Return pairs of different types of a family, and a third type of which one costs and holds as much as one of each."""
     pairs = []
     for a in range(instance.num_types):
         for b in np.flatnonzero(instance.type2family[:a] == instance.type2family[a]).tolist():
             same = (instance.type2family == instance.type2family[a]) & (instance.price == instance.price[[a, b]].sum())
-            if (instance.capacity[same] >= instance.capacity[[a, b]].sum(axis=0)).all(axis=1).any():
-                pairs.append((b, a))
+            large = np.flatnonzero(same & (instance.capacity >= instance.capacity[[a, b]].sum(axis=0)).all(axis=1))
+            if large.size:
+                pairs.append((b, a, int(large[0])))
     return pairs
 
 

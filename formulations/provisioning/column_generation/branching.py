@@ -55,6 +55,9 @@ class Limited(Protocol):
     def solve(self, deadline: float | None, cutoff: int | None = None) -> None:
         """Raise the bound until it is the relaxation's or `cutoff`, or the deadline has passed."""
 
+    def tighten(self, amounts: FloatArray, deadline: float | None) -> bool:
+        """Cut off whole `amounts` (G + S,) if more can be said of them; whether it did. The limits may be others then."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
@@ -86,7 +89,7 @@ class Branching(Generic[Relaxed]):
         for small, _, number in type_multiples(instance):
             high[self.num_families + small] = min(high[self.num_families + small], number - 1)
         # Types that are not rented together: a larger machine can stand for the two.
-        self._apart = [(self.num_families + a, self.num_families + b) for a, b in joined_pairs(instance)]
+        self._apart = [(self.num_families + a, self.num_families + b) for a, b, _ in joined_pairs(instance)]
         is_same = np.array_equal(high, relaxation.high)
         self._push(Node(relaxation.bound, relaxation.low, high, relaxation.amounts if is_same else None))
 
@@ -149,9 +152,15 @@ class Branching(Generic[Relaxed]):
     def _solve(self, node: Node, deadline: float, cutoff: int) -> Node:
         self.nodes += 1
         relaxation = self.relaxation
-        relaxation.limit(node.low, node.high)
-        relaxation.solve(deadline, cutoff)
-        return Node(max(node.bound, relaxation.bound), node.low, node.high, relaxation.amounts)
+        while True:
+            relaxation.limit(node.low, node.high)
+            relaxation.solve(deadline, cutoff)
+            solved = Node(max(node.bound, relaxation.bound), node.low, node.high, relaxation.amounts)
+            if not relaxation.is_quick or solved.bound >= cutoff or not self._is_whole(solved):
+                return solved
+            assert solved.amounts is not None
+            if not relaxation.tighten(solved.amounts, deadline):
+                return solved
 
     def _limit(self, node: Node) -> int | None:
         """Return what to branch on: a family that is not whole, else a type, else the least whole share; None for none.

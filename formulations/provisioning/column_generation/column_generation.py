@@ -59,6 +59,8 @@ FEW_CLASSES = 150
 # relaxation where there are machines to fill already.
 GRAPH_SHARE, REPACKING_SHARE, RELAXATION_SHARE, MIP_SHARE = 0.3, 0.05, 0.2, 0.1
 RELAXATION_SHARE_BESIDE = 0.05
+# And for machines that resource prices leave, at first; the place of that part among all.
+FILLING_SHARE, FILLING = 0.2, 2
 # Of a turn of branching, for solutions at its nodes.
 ROUNDING_SHARE = 0.2
 # Longest turn of each part in the loop, and of one node or whole-node heuristic in it.
@@ -79,7 +81,7 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return None
 
 
-@method("column-generation", family=FAMILY, version=4, supports=supported, bounds=True, choices={"backend": BACKENDS})
+@method("column-generation", family=FAMILY, version=5, supports=supported, bounds=True, choices={"backend": BACKENDS})
 def column_generation(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, backend: str = "highs", patience: int = 10
 ) -> Outcome:
@@ -150,42 +152,42 @@ class ColumnGeneration(Search):
         """Local search, relaxation, dives and the program over the patterns once; then all parts in turns."""
         if not self.is_open:
             return
-        repacking = self.repack(None, min(REPACKING_SHARE * self.limit_s, TURN_S))
+        # Where branches are quick, dives in them are what finds solutions.
+        repacking = None if self.graphs else self.repack(None, min(REPACKING_SHARE * self.limit_s, TURN_S))
         filling = None if self.relaxation.resources is None else Filling(self.relaxation.resources)
         share = RELAXATION_SHARE
         if filling is not None:
-            self.fill(filling, min(REPACKING_SHARE * self.limit_s, TURN_S))
+            self.fill(filling, FILLING_SHARE * self.limit_s if self.is_limited else TURN_S)
             share = RELAXATION_SHARE_BESIDE if filling.is_ready(self.objective) else share
         self.relaxation.solve(self.deadline_in(share * self.limit_s), self.objective, self.bound)
         self.raise_bound(self.relaxation.bound)
         duals = self.relaxation.proof.copy()
         if self.is_small:
             self.round(self.relaxation, self.deadline_in(MIP_SHARE * self.limit_s))
-        repacking.duals = duals
         branching = self._branching()
         parts: list[Callable[[float], object]] = [
             partial(self.branch, branching),
-            partial(self.repack, repacking),
             partial(self.search_neighbourhoods, Neighbourhood(self.instance, self.best, duals)),
         ]
         if filling is not None:
             parts.append(partial(self.fill, filling))
+        if repacking is not None:
+            repacking.duals = duals
+            parts.append(partial(self.repack, repacking))
+        # Turns are shorter after some without gain, but of the part that all bounds come from; quickly so where such a part is
+        # quick: then an incumbent that was not improved for long is likely to be optimal.
         stale = [0] * len(parts)
         idle = 0
         while self.is_open and (self.is_limited or idle < patience):
             before = self.objective, self.bound
+            is_filling = filling is not None and filling.bound == self.bound
+            leader = FILLING if is_filling else 0 if branching.bound == self.bound else None
             for i, part in enumerate(parts):
                 now = self.objective, self.bound
-                part(self._turn_s(stale[i], is_leading=i == 0 and branching.bound == self.bound))
+                length = (2 / (2 + stale[i])) ** (2 if self.graphs or is_filling else 1)
+                part(TURN_S if i == leader else TURN_S * length)
                 stale[i] = stale[i] + 1 if now == (self.objective, self.bound) else 0
             idle = idle + 1 if before == (self.objective, self.bound) else 0
-
-    def _turn_s(self, stale: int, *, is_leading: bool) -> float:
-        """Return the seconds of a part's turn: fewer after `stale` turns without gain, unless all bounds come from it.
-
-        Where branching is quick, an incumbent that was not improved for long is likely to be optimal.
-        """
-        return TURN_S if is_leading else TURN_S * (2 / (2 + stale)) ** (2 if self.graphs else 1)
 
     def deadline_in(self, seconds: float) -> float:
         """Return the time in `seconds`, or the deadline if that is earlier."""

@@ -1,8 +1,9 @@
-"""Solutions at a price that is asked for: machines chosen first, then annealing that puts all tasks on them.
+"""Solutions at a price that is asked for: machines chosen first, then filled, the last of them by annealing.
 
 Where tasks are small and demands fine, what is proven of how many machines are needed (`branching` over resource prices) is
 near the optimum, and the search is for a packing of machines that are nearly full. Machines come from that tree, with as many
-small ones added as the price allows, joined into larger ones where these cost and hold as much.
+small ones added as the price allows, joined into larger ones where these cost and hold as much. Most are filled one by one
+(`completing`), which leaves all room that there is to a few.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.provisioning.column_generation.branching import Branching
+from schedgap.formulations.provisioning.column_generation.completing import Completing
 from schedgap.formulations.provisioning.column_generation.kernels_anneal import Fleet, anneal
-from schedgap.formulations.provisioning.multiples import type_multiples
+from schedgap.formulations.provisioning.multiples import joined_pairs, type_multiples
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 # Temperatures: what is beyond capacity counts in mean machines.
 HOT, COLD = 0.03, 5e-5
 # Moves of the first run, for each task; how they grow after a run in vain, and the most.
-MOVES, GROWTH, MOST = 5_000, 1.3, 400_000
+MOVES, GROWTH, MOST = 5_000, 1.3, 50_000
 # Moves between two looks at the clock, nodes for other machines in a turn, and tasks of which annealing still comes to an end.
 BATCH, NODES, MAX_TASKS = 1_000_000, 20, 20_000
 # The price asked for lies between the bound and the incumbent: where at first, and how it moves after a gain or in vain.
@@ -40,8 +42,9 @@ class Filling:
         self.tree = Branching(resources)
         self.rng = np.random.default_rng(seed)
         self.random = np.array([seed], np.uint64)
-        self.fits = instance.fits()
-        self.multiples = type_multiples(instance)
+        self.fits = resources.fits
+        self.completing = Completing(resources, self.rng, self.random)
+        self.multiples, self.pairs = type_multiples(instance), joined_pairs(instance)
         self.fleets: list[IntArray] = []
         self.share, self.moves = FIRST_SHARE, float(MOVES)
         self.runs = 0
@@ -96,16 +99,25 @@ class Filling:
             k = int(self.rng.choice(np.flatnonzero(price <= left)))
             number[k] += 1
             left -= int(price[k])
-        for small, large, times in self.multiples:
-            number[large] += number[small] // times
-            number[small] %= times
+        before = -1
+        while before != (before := int(number.sum())):
+            for small, large, times in self.multiples:
+                number[large] += number[small] // times
+                number[small] %= times
+            for a, b, large in self.pairs:
+                both = min(number[a], number[b])
+                number[[a, b]] -= both
+                number[large] += both
         return number
 
     def _filled(self, number: IntArray, deadline: float) -> Provisioning | None:
         instance = self.instance
-        types = np.repeat(np.arange(instance.num_types), number)
-        task_class = np.repeat(np.arange(instance.num_classes), instance.counts)
-        machine = self._spread(number, task_class)
+        done = self.completing.fill(number, deadline)
+        if done is None:
+            return None
+        types = np.repeat(np.arange(instance.num_types), done.number)
+        task_class = np.repeat(np.arange(instance.num_classes), done.counts)
+        machine = self._spread(done.number, task_class)
         if machine is None:
             return None
         scale = np.maximum(instance.capacity[types].mean(axis=0), 1.0)
@@ -115,6 +127,7 @@ class Filling:
             return None
         content = np.zeros((types.shape[0], instance.num_classes), np.int64)
         np.add.at(content, (machine, task_class), 1)
+        types, content = np.concatenate((done.types, types)), np.vstack((done.content, content))
         used = content.any(axis=1)
         return Provisioning.from_machines(types[used], content[used])
 
@@ -126,7 +139,7 @@ class Filling:
         # Of each class, how many machines up to a type it fits.
         upto = np.cumsum(self.fits.T * number, axis=1)
         # Tasks that ask for nothing need no machine, as resources go.
-        if (upto[:, -1] == 0).any():
+        if (upto[task_class, -1] == 0).any():
             return None
         drawn = (self.rng.random(task_class.shape[0]) * upto[task_class, -1]).astype(np.int64)
         kind = (upto[task_class] <= drawn[:, None]).sum(axis=1)

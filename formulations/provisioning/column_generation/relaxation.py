@@ -157,6 +157,10 @@ class Relaxation:
                 self.is_converged = is_complete
                 return
 
+    def tighten(self, amounts: FloatArray, deadline: float | None) -> bool:
+        """Return False: contents are priced exactly already."""
+        return False
+
     def _price(self, duals: FloatArray, node_limit: int, use_tables: bool) -> tuple[Priced, bool]:
         """Price all types at `duals`, dollars; keep the duals and the bound if the bound is the best so far.
 

@@ -93,4 +93,20 @@ def test_tasks_begin_on_machines_that_they_fit():
     machine = filling._spread(number, np.arange(50))
     assert instance.fits()[types[machine], np.arange(50)].all()
     # The smallest type alone has no room for the larger tasks.
-    assert filling._spread((number == number.max()).astype(np.int64), np.arange(50)) is None
+    smallest = (number == number.max()).astype(np.int64)
+    assert filling._spread(smallest, np.arange(50)) is None
+    # Tasks that are placed already do not matter.
+    small = np.flatnonzero(instance.fits()[int(np.argmax(smallest))])
+    assert filling._spread(smallest, small).tolist() == [0] * small.size
+
+
+def test_small_machines_are_joined():
+    instance = distinct(50, seed=2)
+    filling = filling_of(instance)
+    name = instance.type_names.index
+    number = np.zeros(instance.num_types, np.int64)
+    # 2 x 4 + 8 + 16 units are 32: pairs of one type, then two types that make a third.
+    number[[name("c7i.2xlarge"), name("c7i.4xlarge"), name("c7i.8xlarge")]] = 2, 1, 1
+    joined = filling._enlarged(number, int(number @ instance.price))
+    assert joined[name("c7i.16xlarge")] == joined.sum() == 1
+    assert joined @ instance.price == number @ instance.price

@@ -1,6 +1,9 @@
+from math import inf
+
 import numpy as np
 import pytest
 
+from schedgap.formulations.provisioning.column_generation.branching import Branching
 from schedgap.formulations.provisioning.column_generation.master import group_weights
 from schedgap.formulations.provisioning.column_generation.resource_prices import (
     ResourceRelaxation,
@@ -11,6 +14,7 @@ from schedgap.instances.provisioning.generators import distinct, table7
 from schedgap.instances.provisioning.objective import price_step
 
 NANO = 1000
+FAR = 10**15
 
 
 def solve(instance, low=None, high=None):
@@ -104,3 +108,67 @@ def test_impossible_limits_have_finite_prices(two_families):
 @pytest.mark.parametrize("instance", [table7(80, seed=1), distinct(50, seed=1)])
 def test_more_resources_prove_more(instance):
     assert instance.counts @ single_resource_prices(instance) / 1e9 < instance.counts @ solve(instance)[0]
+
+
+def cut(instance):
+    """Return the bound when whole machines of the fluid have been tightened until nothing more was cut, and how often."""
+    tree = Branching(relaxed := ResourceRelaxation(instance, group_weights(instance)))
+    while tree.bound is not None and not tree.is_stuck:
+        tree.step(inf, FAR)
+    return tree.bound, relaxed.num_cuts
+
+
+def test_three_tasks_of_two_cores_need_three_machines_of_three():
+    # As a fluid six cores fill two machines; but one holds one task.
+    instance = ProvisioningInstance(
+        name="halves",
+        resources=("cpu",),
+        families=("x",),
+        type_names=("x",),
+        type2family=[0],
+        capacity=[[3000]],
+        price=[1_000_000],
+        demand=[[[2000]]],
+        counts=[3],
+    )
+    fluid = ResourceRelaxation(instance, group_weights(instance))
+    fluid.solve(None)
+    assert fluid.bound == 2_000_000
+    assert fluid.tighten(np.array([2.0, 2.0]), None)
+    assert not fluid.tighten(np.array([2.0, 2.0]), None)
+    fluid.limit(np.full(2, -np.inf), np.full(2, np.inf))
+    fluid.solve(None)
+    assert (fluid.bound, fluid.amounts.tolist()) == (3_000_000, pytest.approx([3, 3]))
+
+
+def test_cuts_never_pass_the_optimum(random_instance, optimum):
+    number = higher = 0
+    for seed in range(40):
+        instance = random_instance(seed)
+        bound, cuts = cut(instance)
+        fluid = ResourceRelaxation(instance, group_weights(instance))
+        fluid.solve(None)
+        assert fluid.bound <= bound <= optimum(instance)
+        number += cuts > 0
+        higher += bound > fluid.bound
+    assert number > 5 and higher > 5
+
+
+def test_what_some_tasks_need_of_machines_that_are_given(two_families):
+    relaxation = ResourceRelaxation(two_families, group_weights(two_families))
+    relaxation.solve(None)
+    bound, counts = relaxation.bound, two_families.counts
+    many = relaxation.needed(counts, np.full(two_families.num_types, 50), None)
+    assert many.price * 1e6 == pytest.approx(bound, abs=price_step(two_families))
+    assert counts @ many.values == pytest.approx(many.price)
+    assert many.shares.sum(axis=0) == pytest.approx(counts)
+    assert many.number @ two_families.price / 1e6 == pytest.approx(many.price)
+    # No more than all; nothing for no tasks; far more than there is where machines do not do.
+    assert relaxation.needed(counts - np.eye(3, dtype=np.int64)[0], many.number.round() + 50, None).price < many.price
+    assert relaxation.needed(counts * 0, np.full(two_families.num_types, 50), None).price == 0
+    assert relaxation.needed(counts, np.zeros(two_families.num_types, np.int64), None).price > 10 * many.price
+    assert relaxation.needed(counts, many.number, 0.0) is None
+    # All tasks count again.
+    relaxation.limit(np.full(relaxation.num_groups, -np.inf), np.full(relaxation.num_groups, np.inf))
+    relaxation.solve(None)
+    assert relaxation.bound == bound
