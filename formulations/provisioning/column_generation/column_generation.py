@@ -56,15 +56,13 @@ MAX_CLASSES = 3_000
 # With few classes, the relaxation converges and integer programs over its patterns are worth their time.
 FEW_CLASSES = 150
 # Shares of the time limit: for the first local search, for the relaxation, and for the program over its patterns; and for the
-# relaxation where there are machines to fill already.
+# relaxation where there are machines to fill already; and for filling them at first.
 GRAPH_SHARE, REPACKING_SHARE, RELAXATION_SHARE, MIP_SHARE = 0.3, 0.05, 0.2, 0.1
-RELAXATION_SHARE_BESIDE = 0.05
-# And for machines that resource prices leave, at first; the place of that part among all.
-FILLING_SHARE, FILLING = 0.2, 2
+RELAXATION_SHARE_BESIDE, FILLING_SHARE = 0.05, 0.2
 # Of a turn of branching, for solutions at its nodes.
 ROUNDING_SHARE = 0.2
-# Longest turn of each part in the loop, and of one node or whole-node heuristic in it.
-TURN_S, NODE_S = 2.0, 1.0
+# Longest turn of each part in the loop, of one node or whole-node heuristic in it, and of local search beside flow graphs.
+TURN_S, NODE_S, GRAPH_REPACKING_S = 2.0, 1.0, 0.25
 UNLIMITED_S = 1e9
 # Rounds of a local search in one turn, or without gain in it.
 IDLE_ROUNDS = 60
@@ -152,8 +150,8 @@ class ColumnGeneration(Search):
         """Local search, relaxation, dives and the program over the patterns once; then all parts in turns."""
         if not self.is_open:
             return
-        # Where branches are quick, dives in them are what finds solutions.
-        repacking = None if self.graphs else self.repack(None, min(REPACKING_SHARE * self.limit_s, TURN_S))
+        # Where branches are quick, dives in them find better solutions, if there is time for them.
+        repacking = self.repack(None, min(REPACKING_SHARE * self.limit_s, GRAPH_REPACKING_S if self.graphs else TURN_S))
         filling = None if self.relaxation.resources is None else Filling(self.relaxation.resources)
         share = RELAXATION_SHARE
         if filling is not None:
@@ -165,15 +163,16 @@ class ColumnGeneration(Search):
         if self.is_small:
             self.round(self.relaxation, self.deadline_in(MIP_SHARE * self.limit_s))
         branching = self._branching()
-        parts: list[Callable[[float], object]] = [
-            partial(self.branch, branching),
-            partial(self.search_neighbourhoods, Neighbourhood(self.instance, self.best, duals)),
+        # What is done in turns, with where its bounds come from.
+        parts: list[tuple[Callable[[float], object], Branching[Relaxation] | Filling | None]] = [
+            (partial(self.branch, branching), branching),
+            (partial(self.search_neighbourhoods, Neighbourhood(self.instance, self.best, duals)), None),
         ]
         if filling is not None:
-            parts.append(partial(self.fill, filling))
-        if repacking is not None:
+            parts.append((partial(self.fill, filling), filling))
+        if not self.graphs:
             repacking.duals = duals
-            parts.append(partial(self.repack, repacking))
+            parts.append((partial(self.repack, repacking), None))
         # Turns are shorter after some without gain, but of the part that all bounds come from; quickly so where such a part is
         # quick: then an incumbent that was not improved for long is likely to be optimal.
         stale = [0] * len(parts)
@@ -181,11 +180,12 @@ class ColumnGeneration(Search):
         while self.is_open and (self.is_limited or idle < patience):
             before = self.objective, self.bound
             is_filling = filling is not None and filling.bound == self.bound
-            leader = FILLING if is_filling else 0 if branching.bound == self.bound else None
-            for i, part in enumerate(parts):
+            for i, (part, prover) in enumerate(parts):
                 now = self.objective, self.bound
-                length = (2 / (2 + stale[i])) ** (2 if self.graphs or is_filling else 1)
-                part(TURN_S if i == leader else TURN_S * length)
+                leader = filling if is_filling else branching
+                is_leading = prover is leader is not None and leader.bound == self.bound
+                length = 1.0 if is_leading else (2 / (2 + stale[i])) ** (2 if self.graphs or is_filling else 1)
+                part(TURN_S * length)
                 stale[i] = stale[i] + 1 if now == (self.objective, self.bound) else 0
             idle = idle + 1 if before == (self.objective, self.bound) else 0
 
@@ -255,7 +255,9 @@ class ColumnGeneration(Search):
         filling.climb(end, self.objective)
         self.raise_bound(self.objective if filling.bound is None else min(filling.bound, self.objective))
         while self.is_open and filling.is_ready(self.objective) and time.perf_counter() < end:
-            self.improve(filling.step(self.bound, self.objective, self.deadline))
+            # A run that would not end in its turn is given as long as the first turn, and no longer.
+            most_s = max(seconds, FILLING_SHARE * self.limit_s)
+            self.improve(filling.step(self.bound, self.objective, self.deadline_in(most_s)))
         self.details["fillings"] = filling.runs
 
     def outcome(self) -> Outcome:

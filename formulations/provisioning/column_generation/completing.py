@@ -28,10 +28,8 @@ MOVES, WASTE, TRIES, MOST_TASKS = 1_000, 1e-6, 8, 200
 PLAIN_TRIES, NEAR_TRIES, NEAR = 2, 5, 0.5
 # What resources count that the fluid does not price, if all of them is used, and how fast that falls with what is used.
 ALSO, SHARP = 0.1, 8
-# How far machines are from the order of how many tasks they hold, as parts of the most.
-DISORDER = 0.1
-# Linear programs are off by as much, as a share.
-TOLERANCE = 1e-9
+# How far machines are from the order of how many tasks they hold, as parts of the most; and linear programs from exact.
+DISORDER, TOLERANCE = 0.1, 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,11 +43,12 @@ def test_contents_fit_and_all_tasks_are_there_once(case):
         demand = instance.demand[instance.type2family[k]]
         assert (demand[content > 0] >= 0).all()
         assert (content @ demand <= instance.capacity[k]).all()
-    # What is left still does, as a fluid, and the machines that are filled waste next to nothing.
-    needed = resources.needed(done.counts, done.number, None)
-    assert needed.price <= done.number @ instance.price / 1e6
-    waste = done.types.shape[0] - (done.content @ needed.values / (instance.price[done.types] / 1e6)).sum()
-    assert waste < 0.25 * done.types.shape[0]
+    # What is left still does, as a fluid; of the room that there was, the machines that are filled took little.
+    first, last = resources.needed(instance.counts, number, None), resources.needed(done.counts, done.number, None)
+    room = (number @ instance.price / 1e6 - first.price, done.number @ instance.price / 1e6 - last.price)
+    # Some $2 of $6, of machines for $218, most of it on small ones.
+    assert 0 <= room[1] <= room[0]
+    assert room[0] - room[1] < 0.015 * instance.price[done.types].sum() / 1e6
 
 
 def test_machines_that_cannot_do_are_not_filled(case):
