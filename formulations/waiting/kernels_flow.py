@@ -1,4 +1,4 @@
-"""The loop behind the optimum without waits: buy one machine after the other while the next one pays."""
+"""The loops behind the optimum without waits: units are sent through a network, one shortest path after the other."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 FAR = 2**62
 # How a path came to a node: from the one before, or from the one after, where units idled.
 IDLED, UNDONE = -1, -2
+# Of an arc that is not in the network any more.
+GONE = -1
 
 
 class Arcs(NamedTuple):
     """The network. Letters: V nodes in a row, N arcs of jobs.
 
     tail, head, cost : (N,) int64, sorted by tail; leaving : (V + 1,) int64, where those of a node begin. by_head : (N,)
-    int64, arcs sorted by head; entering : (V + 1,) likewise. idle_cost : (V - 1,) int64, of the arc from a node to the next.
+    int64, arcs sorted by head; entering : (V + 1,) likewise.
     """
 
     tail: np.ndarray
@@ -28,23 +30,23 @@ class Arcs(NamedTuple):
     leaving: np.ndarray
     by_head: np.ndarray
     entering: np.ndarray
-    idle_cost: np.ndarray
 
 
 class Flow(NamedTuple):
-    """What is bought. used : (N,) int64, 1 for arcs in use. idle : (V - 1,) int64, units that idle."""
+    """Units on their way from the first node to the last one, and the proof that as many cannot go for less.
+
+    used : (N,) int64, 1 for arcs in use, `GONE` for those taken out. idle : (V - 1,) int64, units that idle. potential : (V,)
+    int64; no arc of the residual network costs less than the potential of its head less that of its tail.
+    """
 
     used: np.ndarray
     idle: np.ndarray
+    potential: np.ndarray
 
 
 class Paths(NamedTuple):
-    """Shortest paths from the first node.
+    """Room for the search of a path. distance : (V,) int64, `FAR` between searches. arrived_by : (V,) int64."""
 
-    potential : (V,) int64, of `first_potentials` at first: it proves the flow cheapest. distance, arrived_by : (V,) int64.
-    """
-
-    potential: np.ndarray
     distance: np.ndarray
     arrived_by: np.ndarray
 
@@ -55,86 +57,111 @@ def first_potentials(arcs: Arcs, potential: np.ndarray) -> None:
     potential[:] = FAR
     potential[0] = 0
     for u in range(potential.shape[0] - 1):
-        potential[u + 1] = min(potential[u + 1], potential[u] + arcs.idle_cost[u])
+        potential[u + 1] = min(potential[u + 1], potential[u])
         for a in range(arcs.leaving[u], arcs.leaving[u + 1]):
             potential[arcs.head[a]] = min(potential[arcs.head[a]], potential[u] + arcs.cost[a])
 
 
 @kernel
-def buy_machine(arcs: Arcs, buy_cost: int, slots: int, flow: Flow, paths: Paths) -> bool:
-    """Buy one more machine if it pays, and return whether it did; successive shortest paths.
+def change_machines(arcs: Arcs, cost: int, slots: int, is_bought: bool, flow: Flow, paths: Paths) -> bool:
+    """Buy one more machine, or give one back, if that pays, and return whether it did.
 
-    buy_cost : of one more unit from the first to the last node. slots : units a machine. flow, paths : changed.
+    cost : of a machine. slots : units of one. flow : changed.
 
     A unit's path in the residual network may take jobs off other units, so each machine is worth what marginal
     analysis says of it, and no more than the one before. O(slots x (V + N) log(V + N)).
     """
-    potential = paths.potential
-    last = potential.shape[0] - 1
-    kept_used = flow.used.copy()
-    kept_idle = flow.idle.copy()
-    gain = 0
+    last = flow.potential.shape[0] - 1
+    used, idle, potential = flow.used.copy(), flow.idle.copy(), flow.potential.copy()
+    total = cost if is_bought else -cost
     for _ in range(slots):
-        _find_paths(arcs, flow, paths)
-        for u in range(last + 1):
-            potential[u] += paths.distance[u]
-        gain += potential[last] - potential[0] + buy_cost
-        _add_unit(arcs, flow, paths.arrived_by)
-    if gain >= 0:
-        flow.used[:] = kept_used
-        flow.idle[:] = kept_idle
-    return gain < 0
+        total += _send(arcs, 0 if is_bought else last, last if is_bought else 0, flow, paths)
+    if total >= 0:
+        flow.used[:] = used
+        flow.idle[:] = idle
+        flow.potential[:] = potential
+    return total < 0
 
 
 @kernel
-def _find_paths(arcs: Arcs, flow: Flow, paths: Paths) -> None:
-    """Find the shortest path to the last node in the residual network, in costs reduced by the potentials.
+def take_out(arcs: Arcs, which: np.ndarray, flow: Flow, paths: Paths) -> None:
+    """Take arcs (M,) out of the network; a unit on one of them goes the cheapest other way. flow : changed."""
+    for a in which:
+        is_used = flow.used[a] == 1
+        flow.used[a] = GONE
+        if is_used:
+            _send(arcs, arcs.tail[a], arcs.head[a], flow, paths)
 
-    Nodes further away than the last one are as far as it: so potentials stay right, and most of the network is not searched.
+
+@kernel
+def _send(arcs: Arcs, source: int, target: int, flow: Flow, paths: Paths) -> int:
+    """Send a unit along a shortest path of the residual network, in costs reduced by the potentials; return what it costs.
+
+    Nodes further away than the target count as far as it, and no potential but of nearer ones changes: so potentials stay
+    right, and the rest of the network is not looked at.
     """
-    potential, distance, arrived_by = paths
-    tail, head, cost, leaving, by_head, entering, idle_cost = arcs
-    last = potential.shape[0] - 1
-    distance[:] = FAR
-    distance[0] = 0
-    heap = [(0, 0)]
-    while len(heap) > 0:
-        near, u = heapq.heappop(heap)
-        if near > distance[u]:
-            continue
-        if u == last:
+    potential, distance = flow.potential, paths.distance
+    distance[source] = 0
+    near, heap, seen = 0, [(0, source)], [source]
+    # Most arcs cost nothing: nodes as near as the last one wait here, not in the heap.
+    level = [source]
+    while True:
+        if len(level) > 0:
+            u = level.pop()
+        else:
+            near, u = heapq.heappop(heap)
+            if near > distance[u]:
+                continue
+        if u == target:
             break
         here = near + potential[u]
-        if here + idle_cost[u] - potential[u + 1] < distance[u + 1]:
-            distance[u + 1] = here + idle_cost[u] - potential[u + 1]
-            arrived_by[u + 1] = IDLED
-            heapq.heappush(heap, (distance[u + 1], u + 1))
-        if u > 0 and flow.idle[u - 1] > 0 and here - idle_cost[u - 1] - potential[u - 1] < distance[u - 1]:
-            distance[u - 1] = here - idle_cost[u - 1] - potential[u - 1]
-            arrived_by[u - 1] = UNDONE
-            heapq.heappush(heap, (distance[u - 1], u - 1))
-        for a in range(leaving[u], leaving[u + 1]):
-            v = head[a]
-            if flow.used[a] == 0 and here + cost[a] - potential[v] < distance[v]:
-                distance[v] = here + cost[a] - potential[v]
-                arrived_by[v] = a
-                heapq.heappush(heap, (distance[v], v))
-        for i in range(entering[u], entering[u + 1]):
-            a = by_head[i]
-            v = tail[a]
-            if flow.used[a] == 1 and here - cost[a] - potential[v] < distance[v]:
-                distance[v] = here - cost[a] - potential[v]
-                arrived_by[v] = a
-                heapq.heappush(heap, (distance[v], v))
-    for u in range(last):
-        distance[u] = min(distance[u], distance[last])
+        if u + 1 < potential.shape[0]:
+            _reach(paths, heap, level, seen, near, u + 1, here - potential[u + 1], IDLED)
+        if u > 0 and flow.idle[u - 1] > 0:
+            _reach(paths, heap, level, seen, near, u - 1, here - potential[u - 1], UNDONE)
+        for a in range(arcs.leaving[u], arcs.leaving[u + 1]):
+            if flow.used[a] == 0:
+                _reach(paths, heap, level, seen, near, arcs.head[a], here + arcs.cost[a] - potential[arcs.head[a]], a)
+        for i in range(arcs.entering[u], arcs.entering[u + 1]):
+            a = arcs.by_head[i]
+            if flow.used[a] == 1:
+                _reach(paths, heap, level, seen, near, arcs.tail[a], here - arcs.cost[a] - potential[arcs.tail[a]], a)
+    length = distance[target]
+    for u in seen:
+        potential[u] += min(distance[u], length) - length
+        distance[u] = FAR
+    _add_unit(arcs, source, target, flow, paths.arrived_by)
+    total: int = potential[target] - potential[source]
+    return total
 
 
 @kernel
-def _add_unit(arcs: Arcs, flow: Flow, arrived_by: np.ndarray) -> None:
-    """Send one unit along the path to the last node."""
-    u = arrived_by.shape[0] - 1
-    while u != 0:
+def _reach(
+    paths: Paths,
+    heap: list[tuple[int, int]],
+    level: list[int],
+    seen: list[int],
+    near: int,
+    v: int,
+    length: int,
+    by: int,
+) -> None:
+    """Note a path to a node, if it is the shortest so far."""
+    if length < paths.distance[v]:
+        if paths.distance[v] == FAR:
+            seen.append(v)
+        paths.distance[v], paths.arrived_by[v] = length, by
+        if length == near:
+            level.append(v)
+        else:
+            heapq.heappush(heap, (length, v))
+
+
+@kernel
+def _add_unit(arcs: Arcs, source: int, target: int, flow: Flow, arrived_by: np.ndarray) -> None:
+    """Send one unit along the path that was found."""
+    u = target
+    while u != source:
         a = arrived_by[u]
         if a == IDLED:
             flow.idle[u - 1] += 1

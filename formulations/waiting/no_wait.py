@@ -2,7 +2,8 @@
 
 Successive shortest paths are marginal analysis, machine by machine; the program goes to a back end. How long machines
 are paid depends on the last end of a fixed job after the horizon. That is searched by halving the candidates: jobs
-that end after the later half's last candidate are rented, machines are paid for the first one.
+that end after the later half's last candidate are rented, machines are paid for the first one. Of shortest paths only those
+that a half changes are searched anew.
 
 Up to which size each is a proof is told with the flow (`no_wait_flow`); beyond that the instance is unsupported.
 """
@@ -10,6 +11,7 @@ Up to which size each is a proof is told with the flow (`no_wait_flow`); beyond 
 from __future__ import annotations
 
 import heapq
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -21,8 +23,7 @@ from schedgap.formulations.trusted import trusted
 from schedgap.formulations.waiting.no_wait_flow import (
     MAX_AMOUNT,
     MAX_FLOAT_AMOUNT,
-    Network,
-    cheapest_flow,
+    CheapestFlows,
     flow_model,
     largest_amount,
     network,
@@ -36,22 +37,26 @@ from schedgap.instances.waiting.verify import verify
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from schedgap.formulations.waiting.no_wait_flow import Machines
     from schedgap.formulations.waiting.scaled import Scaled
-    from schedgap.instances.arrays import BoolArray, IntArray
+    from schedgap.instances.arrays import BoolArray
     from schedgap.instances.waiting.model import WaitingInstance
     from schedgap.instances.waiting.solution import WaitingSchedule
 
-# From the network, slots a machine and seconds left (None for no limit) to a flow and a bound on the cost of every flow,
-# or None where the limit was met.
-FlowSolver: TypeAlias = "Callable[[Network, int, float | None], tuple[IntArray, int] | None]"
+# From how long machines are paid and the last end of a fixed job, and the choice for a range around them, to one or None
+# where the limit was met.
+Chooser: TypeAlias = "Callable[[int, int, Choice | None], Choice | None]"
+# From jobs, of which there are some, slots a machine, and a deadline of `time.perf_counter`.
+Way: TypeAlias = "Callable[[Scaled, int, float], Chooser]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """A best set of fixed jobs: (N,) bool, and k times a bound on its amount with all others rented."""
+    """A best set of fixed jobs: (N,) bool, and k times a bound on its amount with all others rented; and its flow."""
 
     fixed: BoolArray
     amount: int
+    machines: Machines | None = None
 
 
 def one_kind(instance: WaitingInstance) -> str | None:
@@ -74,32 +79,25 @@ def _too_large(instance: WaitingInstance, slots: int, limit: int) -> str | None:
     return f"has amounts up to {amount:.3g}, more than {limit:.3g}; use coarser times" if amount > limit else None
 
 
-def best_choice(
-    scaled: Scaled, slots: int, paid: int, until: int, solve_flow: FlowSolver, left_s: float | None
-) -> Choice | None:
-    """Return the best fixed jobs for a given time paid, or None where a limit was met."""
-    rented = slots * scaled.all_rented
-    if not (scaled.submit + scaled.runtime <= until).any():
-        return Choice(np.zeros(scaled.num_jobs, np.bool_), rented)
-    net = network(scaled, slots, paid, until)
-    found = None if left_s is not None and left_s <= 0 else solve_flow(net, slots, left_s)
-    if found is None:
-        return None
-    flow, bound = found
-    fixed = np.zeros(scaled.num_jobs, np.bool_)
-    fixed[net.jobs[(flow > 0) & (net.jobs >= 0)]] = True
-    return Choice(fixed, rented + net.unit * bound)
-
-
-@method("clairvoyant-no-wait", family=FAMILY, supports=one_kind, exact=True)
+@method("clairvoyant-no-wait", family=FAMILY, supports=one_kind, exact=True, version=2)
 def clairvoyant_no_wait(instance: WaitingInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Choose machines and fixed jobs at the least cost if nobody waits: the marginal analysis of whole jobs."""
 
-    def solve_flow(net: Network, slots: int, left_s: float | None) -> tuple[IntArray, int] | None:
-        flow = cheapest_flow(net, slots, None if left_s is None else time.perf_counter() + left_s)
-        return None if flow is None else (flow, sum(map(int.__mul__, net.cost.tolist(), flow.tolist())))
+    def by_paths(scaled: Scaled, slots: int, deadline: float) -> Chooser:
+        flows = CheapestFlows(scaled, slots)
 
-    return _searched(instance, solve_flow, time_limit_s)
+        def choose(paid: int, until: int, around: Choice | None) -> Choice | None:
+            like = flows.none if around is None or around.machines is None else around.machines
+            machines = flows.cheapest(paid, until, like, deadline)
+            if machines is None:
+                return None
+            fixed = np.zeros(scaled.num_jobs, np.bool_)
+            fixed[flows.jobs[machines.flow.used == 1]] = True
+            return Choice(fixed, slots * scaled.all_rented + flows.amount(machines, paid), machines)
+
+        return choose
+
+    return _searched(instance, by_paths, time_limit_s)
 
 
 @method(
@@ -110,32 +108,40 @@ def clairvoyant_no_wait_program(
 ) -> Outcome:
     """Choose the same by an integer program."""
 
-    def solve_flow(net: Network, slots: int, left_s: float | None) -> tuple[IntArray, int] | None:
-        model = flow_model(f"no-wait-{instance.name}", net, slots)
-        found = solve(model, backend, time_limit_s=left_s, threads=threads)
-        if found.status is not Status.OPTIMAL or found.x is None or found.bound is None:
-            return None
-        return found.x[: net.tail.shape[0]].astype(np.int64), trusted(found.bound)
+    def by_program(scaled: Scaled, slots: int, deadline: float) -> Chooser:
+        def choose(paid: int, until: int, _: Choice | None) -> Choice | None:
+            net = network(scaled, slots, paid, until)
+            left_s = None if time_limit_s is None else deadline - time.perf_counter()
+            model = flow_model(f"no-wait-{instance.name}", net, slots)
+            found = solve(model, backend, time_limit_s=left_s, threads=threads)
+            if found.status is not Status.OPTIMAL or found.x is None or found.bound is None:
+                return None
+            fixed = np.zeros(scaled.num_jobs, np.bool_)
+            fixed[net.jobs[(found.x[: net.jobs.shape[0]] > 0.5) & (net.jobs >= 0)]] = True
+            return Choice(fixed, slots * scaled.all_rented + net.unit * trusted(found.bound))
 
-    return _searched(instance, solve_flow, time_limit_s, backend)
+        return choose
+
+    return _searched(instance, by_program, time_limit_s, backend)
 
 
-def _searched(
-    instance: WaitingInstance, solve_flow: FlowSolver, time_limit_s: float | None, backend: str | None = None
-) -> Outcome:
+def _searched(instance: WaitingInstance, way: Way, time_limit_s: float | None, backend: str | None = None) -> Outcome:
     begun = time.perf_counter()
+    deadline = begun + (math.inf if time_limit_s is None else time_limit_s)
     scaled, slots = scale(instance), slots_per_machine(instance) or 1
+    choose = way(scaled, slots, deadline) if scaled.num_jobs else None
     ends = scaled.submit + scaled.runtime
     paid = np.unique(np.append(ends[ends > scaled.horizon], scaled.horizon)).tolist()
     best: WaitingSchedule | None = None
     least: int | None = None
     solves, proven = 0, 0
-    # Ranges of candidates for the time paid, each with a bound from the range that it is half of.
-    queue: list[tuple[int, int, int]] = [(0, 0, len(paid) - 1)]
-    while queue and (least is None or queue[0][0] < least):
-        _, low, high = queue[0]
-        left_s = None if time_limit_s is None else begun + time_limit_s - time.perf_counter()
-        found = best_choice(scaled, slots, paid[low], paid[high], solve_flow, left_s)
+    # Ranges of candidates for the time paid, each with a bound and the choice of the range that it is half of.
+    queue: list[tuple[int, int, int, Choice | None]] = [(0, 0, len(paid) - 1, None)]
+    while queue and (least is None or queue[0][0] < least) and time.perf_counter() < deadline:
+        _, low, high, around = queue[0]
+        found: Choice | None = Choice(np.zeros(scaled.num_jobs, np.bool_), slots * scaled.all_rented)
+        if choose is not None and (ends <= paid[high]).any():
+            found = choose(paid[low], paid[high], around)
         if found is None:
             break
         heapq.heappop(queue)
@@ -149,10 +155,10 @@ def _searched(
         bound = scaled.objective(-(-found.amount // slots))
         if low < high and bound < least:
             middle = (low + high) // 2
-            heapq.heappush(queue, (bound, low, middle))
-            heapq.heappush(queue, (bound, middle + 1, high))
+            heapq.heappush(queue, (bound, low, middle, found))
+            heapq.heappush(queue, (bound, middle + 1, high, found))
     if least is not None:
-        proven = min([least, *(bound for bound, _, _ in queue)])
+        proven = min([least, *(bound for bound, *_ in queue)])
     return Outcome(
         solution=best,
         bound=None if least is None else proven,

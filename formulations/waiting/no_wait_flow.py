@@ -5,9 +5,9 @@ times: a flow of s k units along the time line. A unit either idles from one sub
 arc from its start to the first submission at or after its end.
 
 Nodes       distinct submissions in order, and an end
-Arcs        idle  i -> i + 1   cost price x time from i to i + 1, capacity: all the jobs
-            job   i -> e       cost price x time from i to e - k x rent x runtime, capacity 1
-            buy   end -> 0     cost price x the time that is paid and that no other arc crosses
+Arcs        idle  i -> i + 1   cost 0, capacity: all the jobs
+            job   i -> e       cost - k x rent x runtime, capacity 1
+            buy   end -> 0     cost price x the time that is paid
 Minimise    the cost of a circulation, in k-ths of an amount; plus the rent of all jobs
 
 Its matrix is totally unimodular but for the row that makes slots whole machines.
@@ -28,7 +28,16 @@ import numpy as np
 
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
-from schedgap.formulations.waiting.kernels_flow import Arcs, Flow, Paths, buy_machine, first_potentials
+from schedgap.formulations.waiting.kernels_flow import (
+    FAR,
+    GONE,
+    Arcs,
+    Flow,
+    Paths,
+    change_machines,
+    first_potentials,
+    take_out,
+)
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.formulations.waiting.slots import slots_per_machine
 from schedgap.instances.errors import MethodError
@@ -62,6 +71,14 @@ class Network:
     unit: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Machines:
+    """Machines and the flow through them."""
+
+    flow: Flow
+    number: int
+
+
 def common_price(scaled: Scaled, slots: int) -> int:
     """Return what divides the cost of every arc."""
     return math.gcd(scaled.instance.fixed_price, slots * int(np.gcd.reduce(scaled.rent, initial=0)))
@@ -80,26 +97,19 @@ def largest_amount(scaled: Scaled, slots: int) -> int:
 def network(scaled: Scaled, slots: int, paid: int, until: int) -> Network:
     """Return the circulation where machines are paid for `paid`, and jobs that end after `until` are rented."""
     step = common_price(scaled, slots)
-    price = scaled.instance.fixed_price // step
     jobs = np.flatnonzero(scaled.submit + scaled.runtime <= until)
     submit, runtime = scaled.submit[jobs], scaled.runtime[jobs]
     nodes = np.unique(submit)
     count = nodes.shape[0]
-    start = np.searchsorted(nodes, submit)
-    end = np.searchsorted(nodes, submit + runtime)
-    # Paid time is counted up to `paid` only; the end node lies at the last submission.
-    stands = np.minimum(np.append(nodes, nodes[-1]), paid)
     idle = np.arange(count)
-    tail = np.concatenate((start, idle))
-    head = np.concatenate((end, idle + 1))
-    cost = price * (stands[head] - stands[tail])
+    tail = np.concatenate((np.searchsorted(nodes, submit), idle))
+    head = np.concatenate((np.searchsorted(nodes, submit + runtime), idle + 1))
     # The product slots x rent may have more than 64 bits before it is divided.
     common = math.gcd(slots, step)
-    cost[: jobs.shape[0]] -= slots // common * (scaled.rent[jobs] // (step // common)) * runtime
+    cost = np.append(-(slots // common) * (scaled.rent[jobs] // (step // common)) * runtime, np.zeros(count, np.int64))
     number = np.concatenate((jobs, np.full(count, -1)))
     order = np.argsort(tail, kind="stable")
-    buy = price * (paid - int(stands[-1]) + int(stands[0]))
-    cost = np.append(cost[order], buy)
+    cost = np.append(cost[order], scaled.instance.fixed_price // step * paid)
     unit = max(1, int(np.gcd.reduce(cost)))
     capacity = np.where(number[order] < 0, jobs.shape[0], 1)
     return Network(
@@ -139,31 +149,52 @@ def flow_model(name: str, net: Network, slots: int) -> LinearModel:
     )
 
 
-def cheapest_flow(net: Network, slots: int, deadline: float | None = None) -> IntArray | None:
-    """Return a circulation of whole machines of least cost, by successive shortest paths; None where time is up.
+class CheapestFlows:
+    """Circulations of whole machines of least cost, by successive shortest paths.
 
-    deadline : of `time.perf_counter`, looked at after each machine.
+    Where machines are paid for longer, or more jobs are rented, few paths change: jobs that are rented from then on leave
+    theirs, and then few machines do not pay any more. So each flow begins with another one. Of `scaled`, which has jobs.
     """
-    jobs = np.flatnonzero(net.jobs >= 0)
-    stays = np.flatnonzero(net.jobs[:-1] < 0)
-    tail, head, cost = net.tail[jobs], net.head[jobs], net.cost[jobs]
-    by_head = np.argsort(head, kind="stable")
-    nodes = np.arange(net.num_nodes + 1)
-    leaving, entering = np.searchsorted(tail, nodes), np.searchsorted(head[by_head], nodes)
-    arcs = Arcs(tail, head, cost, leaving, by_head, entering, net.cost[stays])
-    bought = Flow(np.zeros(jobs.shape[0], np.int64), np.zeros(stays.shape[0], np.int64))
-    paths = Paths(*np.empty((3, net.num_nodes), np.int64))
-    first_potentials(arcs, paths.potential)
-    machines = 0
-    while machines * slots < jobs.shape[0]:
-        if deadline is not None and time.perf_counter() > deadline:
-            return None
-        if not buy_machine(arcs, int(net.cost[-1]), slots, bought, paths):
-            break
-        machines += 1
-    flow = np.empty(net.tail.shape[0], np.int64)
-    flow[jobs], flow[stays], flow[-1] = bought.used, bought.idle, machines * slots
-    return flow
+
+    def __init__(self, scaled: Scaled, slots: int) -> None:
+        self.slots = slots
+        net = network(scaled, slots, 1, int((scaled.submit + scaled.runtime).max()))
+        jobs = np.flatnonzero(net.jobs >= 0)
+        self.jobs, self.unit, self.price = net.jobs[jobs], net.unit, int(net.cost[-1])
+        self.ends = (scaled.submit + scaled.runtime)[self.jobs]
+        tail, head, nodes = net.tail[jobs], net.head[jobs], np.arange(net.num_nodes + 1)
+        by_head = np.argsort(head, kind="stable")
+        leaving, entering = np.searchsorted(tail, nodes), np.searchsorted(head[by_head], nodes)
+        self.arcs = Arcs(tail, head, net.cost[jobs], leaving, by_head, entering)
+        potential = np.empty(net.num_nodes, np.int64)
+        first_potentials(self.arcs, potential)
+        self.none = Machines(
+            Flow(np.zeros(jobs.shape[0], np.int64), np.zeros(net.num_nodes - 1, np.int64), potential), 0
+        )
+        self.paths = Paths(np.full(net.num_nodes, FAR), np.empty(net.num_nodes, np.int64))
+
+    def cheapest(self, paid: int, until: int, like: Machines, deadline: float) -> Machines | None:
+        """Return the flow where machines are paid for `paid`, and jobs that end after `until` are rented.
+
+        like : where no machine is paid for longer and no more jobs are rented. deadline : of `time.perf_counter`; None after it.
+        """
+        # Potentials begin at 0, lest they grow from flow to flow.
+        flow = Flow(like.flow.used.copy(), like.flow.idle.copy(), like.flow.potential - like.flow.potential[0])
+        take_out(self.arcs, np.flatnonzero((self.ends > until) & (flow.used != GONE)), flow, self.paths)
+        machines, cost = like.number, self.slots * self.price * paid
+        for step in (-1, 1):
+            while machines + step >= 0 and change_machines(self.arcs, cost, self.slots, step > 0, flow, self.paths):
+                machines += step
+                if time.perf_counter() > deadline:
+                    return None
+            if machines < like.number:
+                break
+        return Machines(flow, machines)
+
+    def amount(self, machines: Machines, paid: int) -> int:
+        """Return what machines cost that are paid for `paid`, less k times the rents of their jobs."""
+        saved: int = sum(self.arcs.cost[machines.flow.used == 1].tolist())
+        return self.unit * (saved + machines.number * self.slots * self.price * paid)
 
 
 @model_builder("clairvoyant-no-wait-program", family=FAMILY)
