@@ -146,7 +146,7 @@ MAKERS = {
     },
     "reconfiguration": {
         "one-job": lambda: short_jobs(1, 1),
-        "short-jobs": lambda: short_jobs(3, 2),
+        "short-jobs": lambda: short_jobs(3, 10),
         "no-interference": lambda: short_jobs(3, 3, interference="none"),
         "interference": lambda: short_jobs(3, 4, interference="0.8", tasks_per_job=1),
         "slow-moves": lambda: short_jobs(3, 5, migration_delay=8.0),
