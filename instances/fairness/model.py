@@ -5,16 +5,18 @@ Letters used for shapes: N users, K machine classes, R resources.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, content_hash, locked_bools, locked_ints
+from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.model import InstanceModel, check_names, check_shapes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 FAMILY = "fairness"
@@ -32,7 +34,7 @@ MAX_TASKS = 9_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FairnessInstance(Brief):
+class FairnessInstance(InstanceModel):
     """Users that share machines; how many tasks of each user are to run on each machine class.
 
     All quantities are integers: resources named `*_gib` or `*_mib` in MiB, every other resource in thousandths,
@@ -109,16 +111,8 @@ class FairnessInstance(Brief):
         """
         if notion not in NOTIONS:
             raise InstanceError(f"{self.name}: notion is '{notion:.60}'; choose one of {', '.join(NOTIONS)}.")
-        none = self.demand[:, 0] == 0
-        if notion == "cmmf" and none.any():
-            raise InstanceError(
-                f"{self.name}: user {self.user_name(int(np.argmax(none)))} demands no {self.resources[0]}, in which cmmf "
-                "measures shares; name another resource first, or choose another notion."
-            )
-
-    def replace(self, **changes: object) -> FairnessInstance:
-        """Return a copy with some fields changed, validated anew."""
-        return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
+        if notion == "cmmf":
+            check_cmmf(self, "user", self.user_name)
 
     def _check_shapes(self) -> None:
         num_users, num_classes, num_resources = self.num_users, len(self.machine_names), len(self.resources)
@@ -131,9 +125,7 @@ class FairnessInstance(Brief):
             "allowed": (num_users, num_classes),
             "tasks": (num_users,),
         }
-        for key, shape in wanted.items():
-            if getattr(self, key).shape != shape:
-                raise InstanceError(f"{self.name}: {key} has shape {getattr(self, key).shape}, expected {shape}.")
+        check_shapes(self, wanted)
         if self.user_names is not None and len(self.user_names) != num_users:
             raise InstanceError(f"{self.name}: {len(self.user_names)} names for {num_users} users; give one each.")
         named = (("resource", self.resources), ("machine class", self.machine_names), ("user", self.user_names))
@@ -142,9 +134,7 @@ class FairnessInstance(Brief):
                 continue
             if not names:
                 raise InstanceError(f"{self.name}: there is no {what}; give at least one.")
-            if len(set(names)) != len(names):
-                twice = next(name for name, count in Counter(names).items() if count > 1)
-                raise InstanceError(f"{self.name}: {what} '{twice}' is given twice; rename one.")
+            check_names(self.name, what, names, len(names))
 
     def _check_values(self) -> None:
         if not self.num_users:
@@ -162,12 +152,7 @@ class FairnessInstance(Brief):
                 raise InstanceError(
                     f"{self.name}: {key} of {which} is {bad}; give {least} to {MAX_AMOUNT} (in integer units)."
                 )
-        total = self.machine_count.astype(np.float64) @ self.capacity
-        if total.max() > MAX_TOTAL:
-            raise InstanceError(
-                f"{self.name}: all machines together have {total.max():.3g} of {self.resources[int(np.argmax(total))]}; "
-                f"give up to {MAX_TOTAL} (in integer units)."
-            )
+        check_total(self)
         bad = (self.tasks < 1) & (self.tasks != UNLIMITED)
         if bad.any():
             user = int(np.argmax(bad))
@@ -220,3 +205,23 @@ class FairnessInstance(Brief):
 
 
 _INT_FIELDS = ("machine_count", "capacity", "demand", "weight", "performance", "tasks")
+
+
+def check_total(instance: Any) -> None:
+    """Refuse machines that together have more of a resource than MAX_TOTAL."""
+    total = instance.machine_count.astype(np.float64) @ instance.capacity
+    if total.max() > MAX_TOTAL:
+        raise InstanceError(
+            f"{instance.name}: all machines together have {total.max():.3g} of {instance.resources[int(np.argmax(total))]}; "
+            f"give up to {MAX_TOTAL} (in integer units)."
+        )
+
+
+def check_cmmf(instance: Any, who: str, name_of: Callable[[int], str]) -> None:
+    """Refuse demands of none of the first resource, in which cmmf measures shares. who : a user, or a job."""
+    none = instance.demand[:, 0] == 0
+    if none.any():
+        raise InstanceError(
+            f"{instance.name}: {who} {name_of(int(np.argmax(none)))} demands no {instance.resources[0]}, in which cmmf "
+            "measures shares; name another resource first, or choose another notion."
+        )

@@ -6,15 +6,15 @@ Letters used for shapes: V VMs, E events of all VMs together, J jobs, T tasks of
 from __future__ import annotations
 
 import operator
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, content_hash, locked_bools, locked_ints
+from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.vm_checks import check_events, check_fixed, check_leased
+from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
 from schedgap.instances.units import HOUR_MS, SECOND_MS
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ ALLOCATIONS = ("fixed", "random", "balancing", "packing")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class HarvestInstance(Brief):
+class HarvestInstance(JobsModel):
     """Jobs of tasks to run on VMs that grow, shrink and are evicted. A task needs its cores all the time that it runs.
 
     Times are integer milliseconds since the start of the VMs' history, cores whole SMT cores, memory MiB.
@@ -117,11 +117,6 @@ class HarvestInstance(Brief):
         return int(self.min_cores.shape[0])
 
     @property
-    def num_jobs(self) -> int:
-        """Number of jobs."""
-        return int(self.arrival_ms.shape[0])
-
-    @property
     def num_tasks(self) -> int:
         """Number of tasks of all jobs."""
         return int(self.runtime_ms.shape[0])
@@ -135,23 +130,10 @@ class HarvestInstance(Brief):
         """Return the name of a VM."""
         return self.vm_names[index] if self.vm_names is not None else f"vm-{index}"
 
-    def job_name(self, index: int) -> str:
-        """Return the name of a job."""
-        return self.job_names[index] if self.job_names is not None else f"job-{index}"
-
-    def task2job(self) -> IntArray:
-        """(T,) int64: the job of each task."""
-        jobs: IntArray = np.repeat(np.arange(self.num_jobs), np.diff(self.first_task))
-        return jobs
-
     def event2vm(self) -> IntArray:
         """(E,) int64: the VM of each event."""
         vms: IntArray = np.repeat(np.arange(self.num_vms), np.diff(self.first_event))
         return vms
-
-    def replace(self, **changes: object) -> HarvestInstance:
-        """Return a copy with some fields changed, validated anew."""
-        return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
 
     def _whole(self, key: str) -> int:
         """Return a field as one of Python's integers: NumPy's wrap, and the digest would tell them apart."""
@@ -170,34 +152,19 @@ class HarvestInstance(Brief):
             "first_event": (num_vms + 1,),
             "first_task": (num_jobs + 1,),
         }
-        for key, shape in wanted.items():
-            if getattr(self, key).shape != shape:
-                raise InstanceError(f"{self.name}: {key} has shape {getattr(self, key).shape}, expected {shape}.")
+        check_shapes(self, wanted)
         for what, count, names in (("VM", num_vms, self.vm_names), ("job", num_jobs, self.job_names)):
             if not count:
                 raise InstanceError(f"{self.name}: there are no {what}s; give at least one.")
-            if names is not None and len(names) != count:
-                raise InstanceError(f"{self.name}: {len(names)} names for {count} {what}s; give one each.")
-            if names is not None and len(set(names)) != count:
-                twice = next(name for name, times in Counter(names).items() if times > 1)
-                raise InstanceError(f"{self.name}: {what} '{twice}' is given twice; rename one.")
+            if names is not None:
+                check_names(self.name, what, names, count)
         for key, choices in (("objective", OBJECTIVES), ("kills", KILL_ORDERS), ("allocation", ALLOCATIONS)):
             if getattr(self, key) not in choices:
                 raise InstanceError(
                     f"{self.name}: {key} is '{getattr(self, key)}'; choose one of {', '.join(choices)}."
                 )
-        for what, count in (("event", self.event_ms.size), ("task", self.runtime_ms.size)):
-            firsts = getattr(self, f"first_{what}")
-            if firsts[0] != 0 or firsts[-1] != count:
-                raise InstanceError(
-                    f"{self.name}: first_{what} goes from {firsts[0]} to {firsts[-1]}; let it go from 0 to {count}, the "
-                    f"number of {what}s."
-                )
-            sizes = np.diff(firsts)
-            if (sizes < 1).any():
-                owner = int(np.argmin(sizes))
-                name = f"VM {self.vm_name(owner)}" if what == "event" else f"job {self.job_name(owner)}"
-                raise InstanceError(f"{self.name}: {name} has {sizes[owner]} {what}s; give at least one.")
+        check_firsts(self.name, "event", self.first_event, self.event_ms.size, lambda vm: f"VM {self.vm_name(vm)}")
+        check_firsts(self.name, "task", self.first_task, self.num_tasks, lambda job: f"job {self.job_name(job)}")
 
     def _check_values(self) -> None:
         for key, least, most in _RANGES:
@@ -223,13 +190,7 @@ class HarvestInstance(Brief):
         return ""
 
     def _check_jobs(self) -> None:
-        backwards = np.flatnonzero(np.diff(self.arrival_ms) < 0)
-        if backwards.size:
-            job = int(backwards[0]) + 1
-            raise InstanceError(
-                f"{self.name}: job {self.job_name(job)} arrives at {self.arrival_ms[job]} ms, before job "
-                f"{self.job_name(job - 1)} at {self.arrival_ms[job - 1]} ms; give the jobs in order of arrival."
-            )
+        check_order(self.name, self.arrival_ms, "ms", self.job_name)
         # Whoever fits in the end can always be run in the end.
         last = self.event_cores[self.first_event[1:] - 1]
         needs = np.unique(np.column_stack((self.cores, self.task_memory_mib)), axis=0)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, content_hash, locked_ints
+from schedgap.instances.arrays import content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.model import InstanceModel, check_shapes
 from schedgap.instances.provisioning import running as state
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ CONTENT = (
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ProvisioningInstance(Brief):
+class ProvisioningInstance(InstanceModel):
     """Tasks to place on rented machines at the least price per hour; any number of machines of each type, or a stock.
 
     All quantities are integers: resources in the units of `units.resource_scale` (memory in MiB, KiB or bytes, every
@@ -87,6 +88,8 @@ class ProvisioningInstance(Brief):
     notes: tuple[str, ...] = ()
     reservation_type: IntArray | None = None
     digest: str = ""
+
+    derived: ClassVar = {"reservation_type": None, "job_value": None, "digest": ""}
 
     def __post_init__(self) -> None:
         num_classes = int(np.shape(self.counts)[0])
@@ -158,10 +161,6 @@ class ProvisioningInstance(Brief):
             fits[k] = (demand[:, 0] >= 0) & (demand <= self.capacity[k]).all(axis=1)
         return fits
 
-    def replace(self, **changes: object) -> ProvisioningInstance:
-        """Return a copy with some fields changed, validated anew."""
-        return replace(self, **{"reservation_type": None, "job_value": None, "digest": "", **changes})  # type: ignore[arg-type]
-
     def _check_shapes(self) -> None:
         k, f, r = len(self.type_names), len(self.families), len(self.resources)
         c, w = self.num_classes, len(self.workloads)
@@ -181,10 +180,7 @@ class ProvisioningInstance(Brief):
             "stock": (k,),
             "fee": (k,),
         }
-        for key, shape in expected.items():
-            value = getattr(self, key)
-            if value is not None and value.shape != shape:
-                raise InstanceError(f"{self.name}: {key} has shape {value.shape}, expected {shape}.")
+        check_shapes(self, expected)
         for key, number in (("class_names", c), ("task_names", self.num_tasks)):
             names = getattr(self, key)
             if names is not None and len(names) != number:

@@ -6,13 +6,14 @@ Letters used for shapes: K machine types, F machine families, R resources, C tas
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, content_hash, locked_ints
+from schedgap.instances.arrays import content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.provisioning.classes import with_classes
 from schedgap.instances.reconfiguration.start import check_start
 
@@ -33,7 +34,7 @@ MAX_TASKS = 2**24
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ReconfigurationInstance(Brief):
+class ReconfigurationInstance(InstanceModel):
     """Jobs to run on rented machines at the least total price; a plan may change once every period.
 
     Times are whole seconds since the instance's start.
@@ -138,10 +139,6 @@ class ReconfigurationInstance(Brief):
             machine[tasks] = np.repeat(self.running.machine[order], self.running.count[order])
         return machine
 
-    def replace(self, **changes: object) -> ReconfigurationInstance:
-        """Return a copy with some fields changed, validated anew."""
-        return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
-
     def _check_shapes(self) -> None:
         sizes = (
             (_TYPE_FIELDS, self.catalogue.num_types, "machine types"),
@@ -188,13 +185,7 @@ class ReconfigurationInstance(Brief):
         tasks = sum(self.num_tasks.tolist())
         if tasks > MAX_TASKS:
             raise InstanceError(f"{self.name}: its jobs have {tasks} tasks in all; give at most {MAX_TASKS}.")
-        backwards = np.flatnonzero(np.diff(self.arrival_s) < 0)
-        if backwards.size:
-            job = int(backwards[0]) + 1
-            raise InstanceError(
-                f"{self.name}: job {job} arrives at {self.arrival_s[job]} s, before job {job - 1} at "
-                f"{self.arrival_s[job - 1]} s; give the jobs in order of arrival."
-            )
+        check_order(self.name, self.arrival_s, "s")
         used = np.bincount(self.job2class, minlength=self.catalogue.num_classes) > 0
         if not used.all():
             name = self.catalogue.class_name(int(np.argmin(used)))

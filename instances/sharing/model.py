@@ -5,18 +5,20 @@ Letters used for shapes: J jobs, T tasks of all jobs together, K machine classes
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, content_hash, locked_bools, locked_ints
+from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.fairness.model import MAX_AMOUNT, MAX_TOTAL, NOTIONS, ONE
+from schedgap.instances.fairness.model import MAX_AMOUNT, NOTIONS, ONE, check_cmmf, check_total
+from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
 from schedgap.instances.units import SECOND_MS as SECOND_MS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schedgap.instances.arrays import BoolArray, IntArray
 
 FAMILY = "sharing"
@@ -27,7 +29,7 @@ MAX_MACHINES = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SharingInstance(Brief):
+class SharingInstance(JobsModel):
     """Jobs of tasks to run on shared machines; each job is a user. A task that has started is not interrupted.
 
     Times are integer milliseconds since the instance's start; resources named `*_gib` or `*_mib` are in MiB, every other
@@ -73,11 +75,6 @@ class SharingInstance(Brief):
         object.__setattr__(self, "digest", self._content_hash())
 
     @property
-    def num_jobs(self) -> int:
-        """Number of jobs."""
-        return int(self.arrival_ms.shape[0])
-
-    @property
     def num_tasks(self) -> int:
         """Number of tasks of all jobs."""
         return int(self.work_ms.shape[0])
@@ -87,19 +84,10 @@ class SharingInstance(Brief):
         """Number of machines."""
         return int(self.machine_count.sum())
 
-    def job_name(self, index: int) -> str:
-        """Return the name of a job."""
-        return self.job_names[index] if self.job_names is not None else f"job-{index}"
-
     def machine2class(self) -> IntArray:
         """(M,) int64: the class of each machine."""
         classes: IntArray = np.repeat(np.arange(self.machine_count.shape[0]), self.machine_count)
         return classes
-
-    def task2job(self) -> IntArray:
-        """(T,) int64: the job of each task."""
-        jobs: IntArray = np.repeat(np.arange(self.num_jobs), np.diff(self.first_task))
-        return jobs
 
     def serves(self, jobs: IntArray | None = None) -> BoolArray:
         """(J, K) bool: where a task of the job may run, fits, and makes progress; (N, K) for N of the jobs."""
@@ -115,10 +103,6 @@ class SharingInstance(Brief):
         duration: IntArray = -(-self.work_ms[task] * ONE // performance)
         return duration
 
-    def replace(self, **changes: object) -> SharingInstance:
-        """Return a copy with some fields changed, validated anew."""
-        return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
-
     def _check_shapes(self) -> None:
         num_jobs, num_classes, num_resources = self.arrival_ms.size, len(self.machine_names), len(self.resources)
         wanted = {
@@ -132,14 +116,9 @@ class SharingInstance(Brief):
             "performance": (num_jobs, num_classes),
             "allowed": (num_jobs, num_classes),
         }
-        for key, shape in wanted.items():
-            if getattr(self, key).shape != shape:
-                raise InstanceError(f"{self.name}: {key} has shape {getattr(self, key).shape}, expected {shape}.")
-        if self.job_names is not None and len(self.job_names) != num_jobs:
-            raise InstanceError(f"{self.name}: {len(self.job_names)} names for {num_jobs} jobs; give one each.")
-        if self.job_names is not None and len(set(self.job_names)) != num_jobs:
-            twice = next(name for name, count in Counter(self.job_names).items() if count > 1)
-            raise InstanceError(f"{self.name}: job '{twice}' is given twice; rename one.")
+        check_shapes(self, wanted)
+        if self.job_names is not None:
+            check_names(self.name, "job", self.job_names, num_jobs)
         for what, names in (("resource", self.resources), ("machine class", self.machine_names)):
             if not names or len(set(names)) != len(names):
                 raise InstanceError(f"{self.name}: {what} names are {', '.join(names) or 'none'}; give different ones.")
@@ -149,64 +128,36 @@ class SharingInstance(Brief):
     def _check_values(self) -> None:
         if not self.num_jobs:
             raise InstanceError(f"{self.name}: there are no jobs; give at least one.")
-        for key, least in (("machine_count", 1), ("capacity", 0)):
-            values = getattr(self, key)
-            bad = (values < least) | (values > MAX_AMOUNT)
-            if bad.any():
-                where = np.argwhere(bad)[0]
-                raise InstanceError(
-                    f"{self.name}: {key} of machine class {self.machine_names[where[0]]} is {values[tuple(where)]}; give "
-                    f"{least} to {MAX_AMOUNT} (in integer units)."
-                )
+        self._check_amounts("machine class", self.machine_names.__getitem__, ("machine_count", 1), ("capacity", 0))
         if self.num_machines > MAX_MACHINES:
             raise InstanceError(f"{self.name}: there are {self.num_machines} machines; give up to {MAX_MACHINES}.")
-        total = self.machine_count.astype(np.float64) @ self.capacity
-        if total.max() > MAX_TOTAL:
-            raise InstanceError(
-                f"{self.name}: all machines together have {total.max():.3g} of {self.resources[int(np.argmax(total))]}; "
-                f"give up to {MAX_TOTAL} (in integer units)."
-            )
-        for key, least in (("arrival_ms", 0), ("demand", 0), ("performance", 0), ("weight", 1)):
-            values = getattr(self, key)
-            bad = (values < least) | (values > MAX_AMOUNT)
-            if bad.any():
-                where = np.argwhere(bad)[0]
-                raise InstanceError(
-                    f"{self.name}: {key} of job {self.job_name(int(where[0]))} is {values[tuple(where)]}; give {least} to "
-                    f"{MAX_AMOUNT} (in integer units)."
-                )
+        check_total(self)
+        of_jobs = (("arrival_ms", 0), ("demand", 0), ("performance", 0), ("weight", 1))
+        self._check_amounts("job", self.job_name, *of_jobs)
         if not 0 <= self.warm_up_jobs < self.num_jobs:
             raise InstanceError(
                 f"{self.name}: {self.warm_up_jobs} jobs of warm-up for {self.num_jobs} jobs; leave at least one."
             )
 
+    def _check_amounts(self, what: str, name_of: Callable[[int], str], *least_of: tuple[str, int]) -> None:
+        for key, least in least_of:
+            values = getattr(self, key)
+            bad = (values < least) | (values > MAX_AMOUNT)
+            if bad.any():
+                where = np.argwhere(bad)[0]
+                raise InstanceError(
+                    f"{self.name}: {key} of {what} {name_of(int(where[0]))} is {values[tuple(where)]}; give {least} to "
+                    f"{MAX_AMOUNT} (in integer units)."
+                )
+
     def _check_jobs(self) -> None:
-        backwards = np.flatnonzero(np.diff(self.arrival_ms) < 0)
-        if backwards.size:
-            job = int(backwards[0]) + 1
-            raise InstanceError(
-                f"{self.name}: job {self.job_name(job)} arrives at {self.arrival_ms[job]} ms, before job "
-                f"{self.job_name(job - 1)} at {self.arrival_ms[job - 1]} ms; give the jobs in order of arrival."
-            )
-        first, last = int(self.first_task[0]), int(self.first_task[-1])
-        if first != 0 or last != self.num_tasks:
-            raise InstanceError(
-                f"{self.name}: first_task goes from {first} to {last}; let it go from 0 to {self.num_tasks}, the number of "
-                "tasks."
-            )
-        sizes = np.diff(self.first_task)
-        if (sizes < 1).any():
-            job = int(np.argmin(sizes))
-            raise InstanceError(f"{self.name}: job {self.job_name(job)} has {sizes[job]} tasks; give at least one.")
+        check_order(self.name, self.arrival_ms, "ms", self.job_name)
+        check_firsts(self.name, "task", self.first_task, self.num_tasks, lambda job: f"job {self.job_name(job)}")
         if (self.work_ms < 1).any():
             task = int(np.argmax(self.work_ms < 1))
             raise InstanceError(f"{self.name}: task {task} has {self.work_ms[task]} ms of work; give at least 1.")
-        none = self.demand[:, 0] == 0
-        if self.notion == "cmmf" and none.any():
-            raise InstanceError(
-                f"{self.name}: job {self.job_name(int(np.argmax(none)))} demands no {self.resources[0]}, in which cmmf "
-                "measures shares; name another resource first, or choose another notion."
-            )
+        if self.notion == "cmmf":
+            check_cmmf(self, "job", self.job_name)
         free = ~(self.demand > 0).any(axis=1)
         if free.any():
             name = self.job_name(int(np.argmax(free)))

@@ -6,13 +6,14 @@ Letters used for shapes: J jobs, K on-demand machine types, H jobs of the histor
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, content_hash, locked_ints
+from schedgap.instances.arrays import content_hash, locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.units import DOLLAR as DOLLAR
 from schedgap.instances.units import HOUR_US as HOUR_US
 from schedgap.instances.units import SECOND_US as SECOND_US
@@ -30,7 +31,7 @@ MAX_UNITS = 2**61
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WaitingInstance(Brief):
+class WaitingInstance(InstanceModel):
     """Jobs to run on fixed machines, of which any number may be bought, or on machines rented for the job alone.
 
     Times are integer microseconds since the instance's start, memory is MiB, prices are micro-dollars per hour.
@@ -122,10 +123,6 @@ class WaitingInstance(Brief):
         prices[large] = number * price
         return prices
 
-    def replace(self, **changes: object) -> WaitingInstance:
-        """Return a copy with some fields changed, validated anew."""
-        return replace(self, **{"digest": "", **changes})  # type: ignore[arg-type]
-
     def _check_shapes(self) -> None:
         for fields in (_JOB_FIELDS, _TYPE_FIELDS, HISTORY_FIELDS):
             shapes = {key: getattr(self, key).shape for key in fields}
@@ -146,13 +143,7 @@ class WaitingInstance(Brief):
             if bad.any():
                 job = int(np.argmax(bad))
                 raise InstanceError(f"{self.name}: job {job} {what} {values[job]}; give {wanted}.")
-        backwards = np.flatnonzero(np.diff(self.submit_us) < 0)
-        if backwards.size:
-            job = int(backwards[0]) + 1
-            raise InstanceError(
-                f"{self.name}: job {job} is submitted at {self.submit_us[job]} us, before job {job - 1} at "
-                f"{self.submit_us[job - 1]} us; give the jobs in order of submission."
-            )
+        check_order(self.name, self.submit_us, "us", verb="is submitted", order="submission")
         if not self.num_jobs:
             raise InstanceError(f"{self.name}: there are no jobs; give at least one.")
         # In floats first, which do not wrap; then exactly, since those sums fit.
