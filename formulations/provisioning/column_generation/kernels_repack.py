@@ -12,6 +12,7 @@ import numpy as np
 
 from schedgap.formulations.provisioning.kernels_types import add_load, cheapest_type
 from schedgap.instances.jit import kernel
+from schedgap.instances.kernels.random_numbers import congruential_below as draw
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.kernels_types import Catalogue
@@ -41,13 +42,6 @@ class Pool(NamedTuple):
     key: Any
     in_first: Any
     load: Any
-
-
-@kernel
-def draw(state: IntArray, stop: int) -> int:
-    """Draw a whole number in 0..stop - 1 by a linear congruential generator; state : (1,) int64, in and out."""
-    state[0] = (state[0] * 1103515245 + 12345) & 0x7FFFFFFFFFFF
-    return (state[0] >> 16) % stop
 
 
 @kernel

@@ -7,7 +7,6 @@ from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.column_generation.kernels_repack import (
     EMPTY,
     Machines,
-    draw,
     repack,
     side_type,
     split_pool,
@@ -89,9 +88,3 @@ def test_repacking_moves_as_its_plain_version_does(random_instance, seed):
         left = machines.machine_type[machines.machine_type >= 0]
         assert saved == instance.price[alone[:-1]].sum() - instance.price[left].sum() >= 0
     assert ways[0] == ways[1]
-
-
-def test_numbers_are_drawn_from_the_whole_range():
-    state = np.array([1], np.int64)
-    drawn = [draw(state, 7) for _ in range(500)]
-    assert set(drawn) == set(range(7))
