@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 # How much longer than the horizon machines may run, as shares of it; what shares of the prices jobs look at, and how often
 # they count their wait.
 LATER, SHARES, WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0), (0.0, 0.9), (1.0, 2.0, 4.0, 8.0)
-# Jobs placed anew at once, moves between two looks at the clock, and the share of moves to choose the number of machines by.
+# Jobs placed anew at once, moves between two looks at the clock, and the share of moves and time to choose the machines by.
 TOGETHER, MOVES, CHOOSING = 40, 2_000, 0.1
 # Heat begins at this share of the mean rent of a job, and falls to a share of that.
 HEAT, COOLED = 0.1, 0.05
@@ -67,7 +67,7 @@ class Draft:
     least: float
 
 
-@method("priced-search", version=2, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=3, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
@@ -78,7 +78,8 @@ def priced_search(
 ) -> Outcome:
     """Find a schedule with hindsight, and a bound: placed by the bound's prices, improved by large neighbourhood search.
 
-    rounds : as of bound-fluid. moves : of the search; fewer if time is over. O(jobs) before the first move.
+    rounds : as of bound-fluid. moves : of the search; fewer if time is over, for which it cools down in time too. O(jobs) before
+        the first move.
     """
     if rounds < 1 or moves < 0:
         raise MethodError(f"rounds is {rounds}, moves {moves}; give at least 1 and 0.")
@@ -97,7 +98,10 @@ def priced_search(
     numbers = {machines + 1, *(machines >> shift for shift in range(machines.bit_length()))}
     drafts = [best_draft(scaled, found, number, deadline) for number in sorted(numbers)]
     drafts = sorted(drafts, key=lambda each: each.least)[:2]
-    drafts = [improved(each, int(CHOOSING * moves), random, deadline) for each in drafts]
+    for i, draft in enumerate(drafts):
+        now = time.perf_counter()
+        until = None if deadline is None else now + CHOOSING * (deadline - now)
+        drafts[i] = improved(draft, int(CHOOSING * moves), random, until)
     best = min(drafts, key=lambda each: each.least)
     best = improved(best, moves, random, deadline)
     schedule = schedule_of(scaled, best)
@@ -148,10 +152,12 @@ def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | Non
     job, machine, start, order = np.zeros((4, room), np.int64)
     taken = Taken(job, machine, start, np.zeros(room), order)
     heat, amount, best, least = HEAT * max(1.0, float(jobs.rent.mean())), draft.amount, draft.best, draft.least
+    begun = time.perf_counter()
     for done in range(0, moves, MOVES):
-        if deadline is not None and time.perf_counter() > deadline:
+        spent = 0.0 if deadline is None else (time.perf_counter() - begun) / max(1e-9, deadline - begun)
+        if spent >= 1.0:
             break
-        now = heat * COOLED ** (done / moves)
+        now = heat * COOLED ** max(done / moves, spent)
         amount += rework(jobs, line, plan, near, taken, min(MOVES, moves - done), now, random)
         if amount < least:
             best, least = _copy(plan), amount
