@@ -17,11 +17,11 @@ from schedgap.bench.records.host import package_version
 from schedgap.bench.records.record import PROCESS_GROUP
 from schedgap.bench.records.runs import Run
 from schedgap.bench.statistics.headlines import check_headline
-from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import MethodError, SchedgapError, SuiteError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, find_method
 from schedgap.instances.method_text import method_label, parse_method
+from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from schedgap.bench.programs.program import Program

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import ec2_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from schedgap.instances.provisioning.ec2 import CpuCapacity

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from schedgap.instances.csv_table import read_rows, whole_number
-from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import ec2_types, fits_ec2
 from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
