@@ -1,4 +1,7 @@
-"""Locked arrays and content hashes, since frozen dataclasses do not freeze the arrays that they hold; and their `repr`."""
+"""Locked arrays and content hashes, since frozen dataclasses do not freeze the arrays that they hold; and their `repr`.
+
+And scalars that compiled code changes, in arrays of one entry.
+"""
 
 from __future__ import annotations
 
@@ -99,3 +102,15 @@ class Brief:
             facts = [f"{key} {value.shape}" for key, value in held if isinstance(value, np.ndarray)]
         name = getattr(self, "name", "")
         return f"<{kind.__name__}{name and f' {name:.80}'}: {', '.join(facts)}>"
+
+
+def record(kind: type, **values: float) -> Any:
+    """Return a record array of one entry, whose fields are read as `clock[0].now` in compiled code and in Python.
+
+    kind : a class that names the fields, each an int or a float; 0 unless given.
+    """
+    array: Any = np.recarray(1, list(kind.__annotations__.items()))
+    array.fill(0)
+    for name, value in values.items():
+        array[name] = value
+    return array

@@ -9,9 +9,9 @@ import numpy as np
 from schedgap.heuristics.harvest.acquisition import kernels_acquire, kernels_reservation
 from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire, AcquireRules
 from schedgap.heuristics.harvest.acquisition.kernels_reservation import Counters, VmSearch
+from schedgap.instances.arrays import record
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.simulator.state import NOBODY
-from schedgap.instances.records import record
 
 if TYPE_CHECKING:
     from schedgap.instances.harvest.model import HarvestInstance

@@ -23,9 +23,9 @@ from schedgap.heuristics.harvest.slacksched.state import (
     Slots,
     Touched,
 )
+from schedgap.instances.arrays import record
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.simulator.state import NEVER, NOBODY
-from schedgap.instances.records import record
 from schedgap.instances.units import HOUR_MS, SECOND_MS
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import record
 from schedgap.instances.jit import inner_kernel
-from schedgap.instances.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import record
 from schedgap.instances.harvest.model import ALLOCATIONS, KILL_ORDERS
 from schedgap.instances.harvest.simulator import events, plain, waiting
 from schedgap.instances.harvest.simulator.state import (
@@ -26,7 +27,6 @@ from schedgap.instances.harvest.simulator.state import (
     Work,
 )
 from schedgap.instances.harvest.solution import HarvestSchedule
-from schedgap.instances.records import record
 from schedgap.instances.units import HOUR_MS
 
 if TYPE_CHECKING:

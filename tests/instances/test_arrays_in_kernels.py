@@ -1,5 +1,5 @@
+from schedgap.instances.arrays import record
 from schedgap.instances.jit import kernel
-from schedgap.instances.records import record
 
 
 class Clock:
