@@ -70,6 +70,11 @@ def locked_floats(values: ArrayLike) -> FloatArray:
     return array
 
 
+def first_true(flags: BoolArray | np.bool_) -> int | None:
+    """Return the place of the first flag that is set, (N,), or None."""
+    return int(np.argmax(flags)) if flags.any() else None
+
+
 def content_hash(parts: Iterable[object]) -> str:
     """Return the SHA-256 (hex) of a sequence of strings, numbers, None and int64 arrays, the same on every machine."""
     digest = hashlib.sha256()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief
+from schedgap.instances.arrays import Brief, first_true
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
@@ -78,11 +78,9 @@ def check_order(
     order: str = "arrival",
 ) -> None:
     """Refuse jobs whose moments, (J,) in a unit of time, are not in order."""
-    backwards = np.flatnonzero(np.diff(moment) < 0)
-    if backwards.size:
-        job = int(backwards[0]) + 1
+    if (job := first_true(np.diff(moment) < 0)) is not None:
         raise InstanceError(
-            f"{name}: job {job_name(job)} {verb} at {moment[job]} {unit}, before job {job_name(job - 1)} at {moment[job - 1]} "
+            f"{name}: job {job_name(job + 1)} {verb} at {moment[job + 1]} {unit}, before job {job_name(job)} at {moment[job]} "
             f"{unit}; give the jobs in order of {order}."
         )
 

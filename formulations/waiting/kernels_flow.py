@@ -45,7 +45,7 @@ class Flow(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Room for the search of a path. distance : (V,) int64, `FAR` between searches. arrived_by : (V,) int64."""
+    """Room for the search of a path: (V,) int64."""
 
     distance: np.ndarray
     arrived_by: np.ndarray
@@ -97,14 +97,13 @@ def take_out(arcs: Arcs, which: np.ndarray, flow: Flow, paths: Paths) -> None:
 def _send(arcs: Arcs, source: int, target: int, flow: Flow, paths: Paths) -> int:
     """Send a unit along a shortest path of the residual network, in costs reduced by the potentials; return what it costs.
 
-    Nodes further away than the target count as far as it, and no potential but of nearer ones changes: so potentials stay
-    right, and the rest of the network is not looked at.
+    Nodes further away than the target count as far as it: so potentials stay right, and most of the network is not searched.
     """
     potential, distance = flow.potential, paths.distance
+    distance[:] = FAR
     distance[source] = 0
-    near, heap, seen = 0, [(0, source)], [source]
-    # Most arcs cost nothing: nodes as near as the last one wait here, not in the heap.
-    level = [source]
+    # Most arcs cost nothing: nodes as near as the last one wait in `level`, not in the heap.
+    near, heap, level = 0, [(0, source)], [source]
     while True:
         if len(level) > 0:
             u = level.pop()
@@ -116,20 +115,18 @@ def _send(arcs: Arcs, source: int, target: int, flow: Flow, paths: Paths) -> int
             break
         here = near + potential[u]
         if u + 1 < potential.shape[0]:
-            _reach(paths, heap, level, seen, near, u + 1, here - potential[u + 1], IDLED)
+            _reach(paths, heap, level, near, u + 1, here - potential[u + 1], IDLED)
         if u > 0 and flow.idle[u - 1] > 0:
-            _reach(paths, heap, level, seen, near, u - 1, here - potential[u - 1], UNDONE)
+            _reach(paths, heap, level, near, u - 1, here - potential[u - 1], UNDONE)
         for a in range(arcs.leaving[u], arcs.leaving[u + 1]):
             if flow.used[a] == 0:
-                _reach(paths, heap, level, seen, near, arcs.head[a], here + arcs.cost[a] - potential[arcs.head[a]], a)
+                _reach(paths, heap, level, near, arcs.head[a], here + arcs.cost[a] - potential[arcs.head[a]], a)
         for i in range(arcs.entering[u], arcs.entering[u + 1]):
             a = arcs.by_head[i]
             if flow.used[a] == 1:
-                _reach(paths, heap, level, seen, near, arcs.tail[a], here - arcs.cost[a] - potential[arcs.tail[a]], a)
-    length = distance[target]
-    for u in seen:
-        potential[u] += min(distance[u], length) - length
-        distance[u] = FAR
+                _reach(paths, heap, level, near, arcs.tail[a], here - arcs.cost[a] - potential[arcs.tail[a]], a)
+    for u in range(potential.shape[0]):
+        potential[u] += min(distance[u], distance[target]) - distance[target]
     _add_unit(arcs, source, target, flow, paths.arrived_by)
     total: int = potential[target] - potential[source]
     return total
@@ -137,19 +134,10 @@ def _send(arcs: Arcs, source: int, target: int, flow: Flow, paths: Paths) -> int
 
 @kernel
 def _reach(
-    paths: Paths,
-    heap: list[tuple[int, int]],
-    level: list[int],
-    seen: list[int],
-    near: int,
-    v: int,
-    length: int,
-    by: int,
+    paths: Paths, heap: list[tuple[int, int]], level: list[int], near: int, v: int, length: int, by: int
 ) -> None:
     """Note a path to a node, if it is the shortest so far."""
     if length < paths.distance[v]:
-        if paths.distance[v] == FAR:
-            seen.append(v)
         paths.distance[v], paths.arrived_by[v] = length, by
         if length == near:
             level.append(v)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from schedgap.formulations.waiting.no_wait_flow import Machines
     from schedgap.formulations.waiting.scaled import Scaled
-    from schedgap.instances.arrays import BoolArray
+    from schedgap.instances.arrays import IntArray
     from schedgap.instances.waiting.model import WaitingInstance
     from schedgap.instances.waiting.solution import WaitingSchedule
 
@@ -52,9 +52,9 @@ Way: TypeAlias = "Callable[[Scaled, int, float], Chooser]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """A best set of fixed jobs: (N,) bool, and k times a bound on its amount with all others rented; and its flow."""
+    """A best set of fixed jobs, (M,) int64, and k times a bound on its amount with all others rented; and its flow."""
 
-    fixed: BoolArray
+    fixed: IntArray
     amount: int
     machines: Machines | None = None
 
@@ -91,9 +91,8 @@ def clairvoyant_no_wait(instance: WaitingInstance, *, time_limit_s: float | None
             machines = flows.cheapest(paid, until, like, deadline)
             if machines is None:
                 return None
-            fixed = np.zeros(scaled.num_jobs, np.bool_)
-            fixed[flows.jobs[machines.flow.used == 1]] = True
-            return Choice(fixed, slots * scaled.all_rented + flows.amount(machines, paid), machines)
+            amount = slots * scaled.all_rented + flows.amount(machines, paid)
+            return Choice(flows.jobs[machines.flow.used == 1], amount, machines)
 
         return choose
 
@@ -116,9 +115,8 @@ def clairvoyant_no_wait_program(
             found = solve(model, backend, time_limit_s=left_s, threads=threads)
             if found.status is not Status.OPTIMAL or found.x is None or found.bound is None:
                 return None
-            fixed = np.zeros(scaled.num_jobs, np.bool_)
-            fixed[net.jobs[(found.x[: net.jobs.shape[0]] > 0.5) & (net.jobs >= 0)]] = True
-            return Choice(fixed, slots * scaled.all_rented + net.unit * trusted(found.bound))
+            fixed = (found.x[: net.jobs.shape[0]] > 0.5) & (net.jobs >= 0)
+            return Choice(net.jobs[fixed], slots * scaled.all_rented + net.unit * trusted(found.bound))
 
         return choose
 
@@ -139,7 +137,7 @@ def _searched(instance: WaitingInstance, way: Way, time_limit_s: float | None, b
     queue: list[tuple[int, int, int, Choice | None]] = [(0, 0, len(paid) - 1, None)]
     while queue and (least is None or queue[0][0] < least) and time.perf_counter() < deadline:
         _, low, high, around = queue[0]
-        found: Choice | None = Choice(np.zeros(scaled.num_jobs, np.bool_), slots * scaled.all_rented)
+        found: Choice | None = Choice(np.zeros(0, np.int64), slots * scaled.all_rented)
         if choose is not None and (ends <= paid[high]).any():
             found = choose(paid[low], paid[high], around)
         if found is None:

@@ -29,7 +29,6 @@ import numpy as np
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.waiting.kernels_flow import (
-    FAR,
     GONE,
     Arcs,
     Flow,
@@ -53,6 +52,8 @@ if TYPE_CHECKING:
 MAX_AMOUNT = 2**61
 # The program's back ends compute in floats, which hold whole numbers up to 2^53.
 MAX_FLOAT_AMOUNT = 2**50
+# Jobs that leave a flow between two looks at the clock; of LCG's whole log one takes some 31 ms.
+TOGETHER = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +172,7 @@ class CheapestFlows:
         self.none = Machines(
             Flow(np.zeros(jobs.shape[0], np.int64), np.zeros(net.num_nodes - 1, np.int64), potential), 0
         )
-        self.paths = Paths(np.full(net.num_nodes, FAR), np.empty(net.num_nodes, np.int64))
+        self.paths = Paths(*np.empty((2, net.num_nodes), np.int64))
 
     def cheapest(self, paid: int, until: int, like: Machines, deadline: float) -> Machines | None:
         """Return the flow where machines are paid for `paid`, and jobs that end after `until` are rented.
@@ -180,7 +181,11 @@ class CheapestFlows:
         """
         # Potentials begin at 0, lest they grow from flow to flow.
         flow = Flow(like.flow.used.copy(), like.flow.idle.copy(), like.flow.potential - like.flow.potential[0])
-        take_out(self.arcs, np.flatnonzero((self.ends > until) & (flow.used != GONE)), flow, self.paths)
+        leaving = np.flatnonzero((self.ends > until) & (flow.used != GONE))
+        for first in range(0, leaving.shape[0], TOGETHER):
+            take_out(self.arcs, leaving[first : first + TOGETHER], flow, self.paths)
+            if time.perf_counter() > deadline:
+                return None
         machines, cost = like.number, self.slots * self.price * paid
         for step in (-1, 1):
             while machines + step >= 0 and change_machines(self.arcs, cost, self.slots, step > 0, flow, self.paths):

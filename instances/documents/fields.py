@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypeAlias
 import numpy as np
 from typing_extensions import TypedDict
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.documents.amounts import from_units, to_units
 from schedgap.instances.documents.kinds import STRICT, Amount
 from schedgap.instances.units import resource_scales
@@ -151,8 +152,7 @@ class Lookup(Field):
         names = self.known(place.owner)
         name2index = {name: index for index, name in enumerate(names)}
         found = np.array([name2index.get(value, -1) for value in values], np.int64)
-        if (found < 0).any():
-            index = int(np.argmax(found < 0))
+        if (index := first_true(found < 0)) is not None:
             where = f"{table.row(index)} has {self.key}" if table.label else f"{table.at(self.key)}.{index} is"
             known = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
             raise place.error(f"{where} '{values[index]:.60}'" + self.unknown.format(known=known))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_names, check_shapes
 
@@ -153,20 +153,16 @@ class FairnessInstance(InstanceModel):
                     f"{self.name}: {key} of {which} is {bad}; give {least} to {MAX_AMOUNT} (in integer units)."
                 )
         check_total(self)
-        bad = (self.tasks < 1) & (self.tasks != UNLIMITED)
-        if bad.any():
-            user = int(np.argmax(bad))
+        if (user := first_true((self.tasks < 1) & (self.tasks != UNLIMITED))) is not None:
             raise InstanceError(
                 f"{self.name}: user {self.user_name(user)} has {self.tasks[user]} tasks; give at least one, or none at "
                 "all for an unlimited number."
             )
 
     def _check_users(self) -> None:
-        free = ~(self.demand > 0).any(axis=1)
-        if free.any():
+        if (user := first_true((self.demand <= 0).all(axis=1))) is not None:
             raise InstanceError(
-                f"{self.name}: user {self.user_name(int(np.argmax(free)))} demands nothing of any resource; give its "
-                "tasks a positive demand."
+                f"{self.name}: user {self.user_name(user)} demands nothing of any resource; give its tasks a positive demand."
             )
         fitting = self.fitting()
         # As numbers of tasks are divisible, so is one; but a machine must be large enough for one at least.
@@ -185,9 +181,7 @@ class FairnessInstance(InstanceModel):
             ),
         )
         for serves, what, way_out in checks:
-            unserved = ~serves.any(axis=1)
-            if unserved.any():
-                user = int(np.argmax(unserved))
+            if (user := first_true((~serves).all(axis=1))) is not None:
                 raise InstanceError(f"{self.name}: user {self.user_name(user)} {what}; {way_out}.")
         own = np.where(self.tasks == UNLIMITED, np.inf, self.tasks)[:, None]
         most = np.where(self.allowed, np.minimum(fitting * self.machine_count, own), 0.0)
@@ -219,9 +213,8 @@ def check_total(instance: Any) -> None:
 
 def check_cmmf(instance: Any, who: str, name_of: Callable[[int], str]) -> None:
     """Refuse demands of none of the first resource, in which cmmf measures shares. who : a user, or a job."""
-    none = instance.demand[:, 0] == 0
-    if none.any():
+    if (index := first_true(instance.demand[:, 0] == 0)) is not None:
         raise InstanceError(
-            f"{instance.name}: {who} {name_of(int(np.argmax(none)))} demands no {instance.resources[0]}, in which cmmf "
+            f"{instance.name}: {who} {name_of(index)} demands no {instance.resources[0]}, in which cmmf "
             "measures shares; name another resource first, or choose another notion."
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.fairness.certificate import check_certificate
 from schedgap.instances.fairness.fair_point import FairPoint, allocation_at, check_fair_point
@@ -154,14 +155,10 @@ def _check_entries(instance: FairnessInstance, allocation: FairnessAllocation) -
     if allocation.amount.min() <= 0:
         raise VerifyError(f"an entry has the amount {allocation.amount.min()}; leave out what is not positive.")
     count = instance.machine_count[allocation.machine_class]
-    bad = (allocation.copy < SPREAD) | (allocation.copy >= count)
-    if bad.any():
-        entry = int(np.argmax(bad))
+    if (entry := first_true((allocation.copy < SPREAD) | (allocation.copy >= count))) is not None:
         name = instance.machine_names[allocation.machine_class[entry]]
         raise VerifyError(f"an entry names machine {allocation.copy[entry]} of class {name}; there are {count[entry]}.")
-    forbidden = ~instance.allowed[allocation.user, allocation.machine_class]
-    if forbidden.any():
-        entry = int(np.argmax(forbidden))
+    if (entry := first_true(~instance.allowed[allocation.user, allocation.machine_class])) is not None:
         user, k = int(allocation.user[entry]), int(allocation.machine_class[entry])
         raise VerifyError(
             f"user {instance.user_name(user)} runs tasks on class {instance.machine_names[k]}; its constraints forbid it."

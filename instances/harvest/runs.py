@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.harvest.wording import run_name, seconds, task_name
 from schedgap.instances.on_use import ModuleOnUse
@@ -51,9 +52,8 @@ def run_results(instance: HarvestInstance, schedule: HarvestSchedule) -> RunResu
     VerifyError
         naming the first run that breaks the rules, or task that never runs or is never complete.
     """
-    idle = np.bincount(schedule.task, minlength=instance.num_tasks) == 0
-    if idle.any():
-        raise VerifyError(f"{task_name(instance, int(np.argmax(idle)))} never runs; run every task to its end.")
+    if (idle := first_true(np.bincount(schedule.task, minlength=instance.num_tasks) == 0)) is not None:
+        raise VerifyError(f"{task_name(instance, idle)} never runs; run every task to its end.")
     result = RunResults(
         completing=np.empty(instance.num_tasks, np.int64),
         lost_ms=np.empty(schedule.num_runs, np.int64),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.harvest.model import MAX_TOTAL_MS, NO_CHECKPOINTS
 from schedgap.instances.harvest.runs import kernels_verify, run_arrays, run_results
@@ -81,29 +82,22 @@ def _check_shapes(schedule: HarvestSchedule) -> None:
 def _check_ranges(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
     for column, count, what in (("task", instance.num_tasks, "task"), ("vm", instance.num_vms, "VM")):
         values = getattr(schedule, column)
-        bad = (values < 0) | (values >= count)
-        if bad.any():
-            run = int(np.argmax(bad))
+        if (run := first_true((values < 0) | (values >= count))) is not None:
             raise VerifyError(f"run {run} has {what} {values[run]}; there are {count} {what}s, numbered from 0.")
     start, end = schedule.start_ms, schedule.end_ms
-    bad = (start < 0) | (end > MAX_TOTAL_MS) | (start >= end)
-    if bad.any():
-        run = int(np.argmax(bad))
+    if (run := first_true((start < 0) | (end > MAX_TOTAL_MS) | (start >= end))) is not None:
         raise VerifyError(
             f"{run_name(instance, schedule, run)} goes from {start[run]} to {end[run]} ms; a run lasts at least a "
             f"millisecond, between 0 and {MAX_TOTAL_MS} ms."
         )
     every = schedule.checkpoint_every_ms
-    bad = (every < 0) | (every > MAX_TOTAL_MS)
-    if bad.any():
-        run = int(np.argmax(bad))
+    if (run := first_true((every < 0) | (every > MAX_TOTAL_MS))) is not None:
         raise VerifyError(
             f"{run_name(instance, schedule, run)} takes checkpoints every {every[run]} ms; give 0 for none, or 1 to "
             f"{MAX_TOTAL_MS}."
         )
-    bad = (every > 0) & (instance.checkpoint_ms[instance.task2job()[schedule.task]] == NO_CHECKPOINTS)
-    if bad.any():
-        run = int(np.argmax(bad))
+    takes_none = instance.checkpoint_ms[instance.task2job()[schedule.task]] == NO_CHECKPOINTS
+    if (run := first_true((every > 0) & takes_none)) is not None:
         raise VerifyError(
             f"{run_name(instance, schedule, run)} takes checkpoints every {seconds(every[run])}, and tasks of that job "
             "cannot take any; give 0."
@@ -112,9 +106,7 @@ def _check_ranges(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
 
 def _check_arrivals(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
     arrival = instance.arrival_ms[instance.task2job()[schedule.task]]
-    early = schedule.start_ms < arrival
-    if early.any():
-        run = int(np.argmax(early))
+    if (run := first_true(schedule.start_ms < arrival)) is not None:
         raise VerifyError(
             f"{run_name(instance, schedule, run)} starts at {seconds(schedule.start_ms[run])}, before its job arrives at "
             f"{seconds(arrival[run])}."

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.harvest.model import MAX_POOL_MS
 from schedgap.instances.harvest.sizes import last_at
@@ -36,22 +37,16 @@ def check_leases(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
     _check_apart(instance, schedule, order)
     _check_number(instance, schedule)
     at_start = schedule.lease_vm[schedule.lease_start_ms == 0]
-    missing = instance.leased & ~np.isin(np.arange(instance.num_vms), at_start)
-    if missing.any():
-        name = instance.vm_name(int(np.argmax(missing)))
-        raise VerifyError(f"VM {name} is leased at the start, and no lease of it starts at 0 s.")
+    if (vm := first_true(instance.leased & ~np.isin(np.arange(instance.num_vms), at_start))) is not None:
+        raise VerifyError(f"VM {instance.vm_name(vm)} is leased at the start, and no lease of it starts at 0 s.")
     _check_runs(instance, schedule, order)
 
 
 def _check_ranges(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
     vm, start, end = schedule.lease_vm, schedule.lease_start_ms, schedule.lease_end_ms
-    bad = (vm < 0) | (vm >= instance.num_vms)
-    if bad.any():
-        lease = int(np.argmax(bad))
+    if (lease := first_true((vm < 0) | (vm >= instance.num_vms))) is not None:
         raise VerifyError(f"lease {lease} is of VM {vm[lease]}; there are {instance.num_vms} VMs, numbered from 0.")
-    bad = (start < 0) | (end > MAX_POOL_MS) | (start >= end)
-    if bad.any():
-        lease = int(np.argmax(bad))
+    if (lease := first_true((start < 0) | (end > MAX_POOL_MS) | (start >= end))) is not None:
         raise VerifyError(
             f"{_lease(instance, schedule, lease)} goes from {start[lease]} to {end[lease]} ms; a lease lasts at least a "
             f"millisecond, between 0 and {MAX_POOL_MS} ms."
@@ -61,9 +56,7 @@ def _check_ranges(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
 def _check_up(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
     event2vm = instance.event2vm()
     event = last_at(event2vm, instance.event_ms, schedule.lease_vm, schedule.lease_start_ms)
-    down = (event < 0) | (instance.event_cores[event] == 0)
-    if down.any():
-        lease = int(np.argmax(down))
+    if (lease := first_true((event < 0) | (instance.event_cores[event] == 0))) is not None:
         raise VerifyError(
             f"{_lease(instance, schedule, lease)} starts at {seconds(schedule.lease_start_ms[lease])}, when the VM has no "
             "cores; lease it while it has some."
@@ -75,8 +68,7 @@ def _check_up(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
     after = np.minimum(np.searchsorted(evictions, event, side="right"), evictions.shape[0] - 1)
     gone = evictions[after]
     late = (gone > event) & (event2vm[gone] == schedule.lease_vm) & (instance.event_ms[gone] < schedule.lease_end_ms)
-    if late.any():
-        lease = int(np.argmax(late))
+    if (lease := first_true(late)) is not None:
         raise VerifyError(
             f"{_lease(instance, schedule, lease)} ends at {seconds(schedule.lease_end_ms[lease])}, and the VM is evicted at "
             f"{seconds(instance.event_ms[gone[lease]])}; end it by then."
@@ -85,9 +77,7 @@ def _check_up(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
 
 def _check_apart(instance: HarvestInstance, schedule: HarvestSchedule, order: IntArray) -> None:
     vm, start, end = schedule.lease_vm[order], schedule.lease_start_ms[order], schedule.lease_end_ms[order]
-    overlap = (vm[1:] == vm[:-1]) & (start[1:] < end[:-1])
-    if overlap.any():
-        i = int(np.argmax(overlap))
+    if (i := first_true((vm[1:] == vm[:-1]) & (start[1:] < end[:-1]))) is not None:
         raise VerifyError(
             f"{_lease(instance, schedule, int(order[i + 1]))} starts at {seconds(start[i + 1])}, before lease {order[i]} of "
             f"that VM ends at {seconds(end[i])}."
@@ -97,9 +87,7 @@ def _check_apart(instance: HarvestInstance, schedule: HarvestSchedule, order: In
 def _check_number(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
     start = np.sort(schedule.lease_start_ms)
     count = np.arange(1, start.shape[0] + 1) - np.searchsorted(np.sort(schedule.lease_end_ms), start, side="right")
-    over = count > instance.max_leases
-    if over.any():
-        i = int(np.argmax(over))
+    if (i := first_true(count > instance.max_leases)) is not None:
         raise VerifyError(f"{count[i]} VMs are leased at {seconds(start[i])}; at most {instance.max_leases} may be.")
 
 
@@ -109,8 +97,7 @@ def _check_runs(instance: HarvestInstance, schedule: HarvestSchedule, order: Int
     end = schedule.lease_end_ms[order]
     outside = lease < 0
     outside |= schedule.end_ms > end[lease]
-    if outside.any():
-        run = int(np.argmax(outside))
+    if (run := first_true(outside)) is not None:
         raise VerifyError(
             f"{run_name(instance, schedule, run)} is on VM {instance.vm_name(int(schedule.vm[run]))} from "
             f"{seconds(schedule.start_ms[run])} to {seconds(schedule.end_ms[run])}, which no lease of that VM covers; lease "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_shapes
 from schedgap.instances.provisioning import running as state
@@ -259,8 +259,7 @@ class ProvisioningInstance(InstanceModel):
             raise InstanceError(f"{self.name}: jobs worth {most} x {tasks} tasks overflow 62 bits; use larger units.")
 
     def _refuse(self, bad: BoolArray, what: str, values: IntArray, rule: str) -> None:
-        if bad.any():
-            c = int(np.argmax(bad))
+        if (c := first_true(bad)) is not None:
             raise InstanceError(f"{self.name}: task {self.class_name(c)} has {what} {values[c]}; it must be {rule}.")
 
     def _cheapest_fitting_type(self) -> IntArray:
@@ -269,8 +268,7 @@ class ProvisioningInstance(InstanceModel):
         fits = self.fits()
         for k in np.argsort(self.price, kind="stable"):
             cheapest[(cheapest < 0) & fits[k]] = k
-        if (cheapest < 0).any():
-            c = int(np.argmax(cheapest < 0))
+        if (c := first_true(cheapest < 0)) is not None:
             given = self.demand[:, c], self.families, self.type2family, self.capacity, self.resources
             raise InstanceError(state.fits_nowhere(f"{self.name}: task {self.class_name(c)}", *given))
         return cheapest

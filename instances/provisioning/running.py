@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import locked_ints
+from schedgap.instances.arrays import first_true, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import DOLLAR, shown_amount
 
@@ -183,8 +183,7 @@ def check_running(
         if bad.size:
             raise InstanceError(f"{name}: a running machine names {kind} {bad[0]}; there are {stop}.")
     placed = running.placed(counts.shape[0])
-    if (placed > counts).any():
-        c = int(np.argmax(placed > counts))
+    if (c := first_true(placed > counts)) is not None:
         raise InstanceError(
             f"{name}: {placed[c]} tasks of {class_name(c)} are on running machines, the instance has "
             f"{counts[c]}; correct one of them."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.provisioning.classes import with_classes
@@ -178,8 +178,7 @@ class ReconfigurationInstance(InstanceModel):
             ),
         )
         for what, values, bad, wanted in checks:
-            if bad.any():
-                job = int(np.argmax(bad))
+            if (job := first_true(bad)) is not None:
                 raise InstanceError(f"{self.name}: job {job} {what} {values[job]}; give {wanted}.")
         # In Python's integers, which do not wrap.
         tasks = sum(self.num_tasks.tolist())
@@ -190,9 +189,8 @@ class ReconfigurationInstance(InstanceModel):
         if not used.all():
             name = self.catalogue.class_name(int(np.argmin(used)))
             raise InstanceError(f"{self.name}: no job has tasks of class {name}; remove the class.")
-        without = self.class2workload < 0
-        if without.any():
-            name = self.catalogue.class_name(int(np.argmax(without)))
+        if (without := first_true(self.class2workload < 0)) is not None:
+            name = self.catalogue.class_name(without)
             raise InstanceError(f"{self.name}: task class {name} has no workload; name one, its delays are needed.")
 
     def _check_times(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.documents import Columns, Custom, Field, Index, Lookup, SolutionDocument
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
@@ -42,12 +43,9 @@ def _write_moves(schedule: ReconfigurationSchedule, place: Place) -> dict[str, A
 
 def _tasks(instance: ReconfigurationInstance, job: IntArray, task: IntArray) -> IntArray:
     """(N,) int64: the number of each task among those of all jobs."""
-    if (job >= instance.num_jobs).any():
-        n = int(np.argmax(job >= instance.num_jobs))
+    if (n := first_true(job >= instance.num_jobs)) is not None:
         raise SolutionError(f"moves.job.{n} is {job[n]}; jobs are 0..{instance.num_jobs - 1}.")
-    beyond = task >= instance.num_tasks[job]
-    if beyond.any():
-        n = int(np.argmax(beyond))
+    if (n := first_true(task >= instance.num_tasks[job])) is not None:
         raise SolutionError(
             f"moves.task.{n} is {task[n]}; the tasks of job {job[n]} are 0..{instance.num_tasks[job[n]] - 1}."
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.reconfiguration.model import MAX_TIME_S
 from schedgap.instances.units import DOLLAR as DOLLAR
@@ -56,9 +57,7 @@ def played(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule)
     _check_moves(instance, schedule)
     simulator = replay(instance, schedule)
     # After the play, which says what a missing machine means for a plan; only moves that nobody follows are left.
-    outside = ~_within(schedule.move_machine, schedule.num_machines)
-    if outside.any():
-        n = int(np.argmax(outside))
+    if (n := first_true(~_within(schedule.move_machine, schedule.num_machines))) is not None:
         raise VerifyError(
             f"move {n} is to machine {schedule.move_machine[n]}; machines are 0..{schedule.num_machines - 1}."
         )
@@ -107,12 +106,10 @@ def _check_machines(instance: ReconfigurationInstance, schedule: Reconfiguration
         ),
     )
     for what, values, bad, rule in checks:
-        if bad.any():
-            m = int(np.argmax(bad))
+        if (m := first_true(bad)) is not None:
             raise VerifyError(f"machine {m} {what} {values[m]}; {rule}.")
-    if (np.diff(schedule.rented_s) < 0).any():
-        m = int(np.argmax(np.diff(schedule.rented_s) < 0)) + 1
-        raise VerifyError(f"machine {m} is rented before machine {m - 1}; number machines in the order of renting.")
+    if (m := first_true(np.diff(schedule.rented_s) < 0)) is not None:
+        raise VerifyError(f"machine {m + 1} is rented before machine {m}; number machines in the order of renting.")
     if instance.running is not None:
         _check_running(instance, instance.running, schedule)
 
@@ -139,16 +136,13 @@ def _check_moves(instance: ReconfigurationInstance, schedule: ReconfigurationSch
         ("of task", schedule.move_task, ~_within(schedule.move_task, num_tasks), f"tasks are 0..{num_tasks - 1}"),
     )
     for what, values, bad, rule in checks:
-        if bad.any():
-            n = int(np.argmax(bad))
+        if (n := first_true(bad)) is not None:
             raise VerifyError(f"move {n} is {what} {values[n]}; {rule}.")
     later = np.diff(schedule.move_s)
-    wrong = (later < 0) | ((later == 0) & (np.diff(schedule.move_task) <= 0))
-    if wrong.any():
-        n = int(np.argmax(wrong)) + 1
+    if (n := first_true((later < 0) | ((later == 0) & (np.diff(schedule.move_task) <= 0)))) is not None:
         raise VerifyError(
-            f"move {n} (task {schedule.move_task[n]} at {schedule.move_s[n]} s) comes after task "
-            f"{schedule.move_task[n - 1]} at {schedule.move_s[n - 1]} s; order moves by time, then by task, once each."
+            f"move {n + 1} (task {schedule.move_task[n + 1]} at {schedule.move_s[n + 1]} s) comes after task "
+            f"{schedule.move_task[n]} at {schedule.move_s[n]} s; order moves by time, then by task, once each."
         )
 
 

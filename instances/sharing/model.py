@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import MAX_AMOUNT, NOTIONS, ONE, check_cmmf, check_total
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
@@ -153,18 +153,15 @@ class SharingInstance(JobsModel):
     def _check_jobs(self) -> None:
         check_order(self.name, self.arrival_ms, "ms", self.job_name)
         check_firsts(self.name, "task", self.first_task, self.num_tasks, lambda job: f"job {self.job_name(job)}")
-        if (self.work_ms < 1).any():
-            task = int(np.argmax(self.work_ms < 1))
+        if (task := first_true(self.work_ms < 1)) is not None:
             raise InstanceError(f"{self.name}: task {task} has {self.work_ms[task]} ms of work; give at least 1.")
         if self.notion == "cmmf":
             check_cmmf(self, "job", self.job_name)
-        free = ~(self.demand > 0).any(axis=1)
-        if free.any():
-            name = self.job_name(int(np.argmax(free)))
+        if (job := first_true((self.demand <= 0).all(axis=1))) is not None:
+            name = self.job_name(job)
             raise InstanceError(f"{self.name}: tasks of job {name} demand nothing; give them a positive demand.")
-        unserved = ~self.serves().any(axis=1)
-        if unserved.any():
-            name = self.job_name(int(np.argmax(unserved)))
+        if (job := first_true((~self.serves()).all(axis=1))) is not None:
+            name = self.job_name(job)
             raise InstanceError(
                 f"{self.name}: no machine class that job {name} is allowed on fits one of its tasks and gives it a "
                 "positive performance; allow a larger one or drop the job."

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.on_use import ModuleOnUse
 from schedgap.instances.sharing.model import MAX_TOTAL_MS
@@ -49,15 +50,11 @@ def _check_ranges(instance: SharingInstance, schedule: SharingSchedule) -> None:
         shape = getattr(schedule, what).shape
         if shape != (instance.num_tasks,):
             raise VerifyError(f"{what} has shape {shape}; the instance has {instance.num_tasks} tasks, give one each.")
-    bad = (schedule.machine < 0) | (schedule.machine >= instance.num_machines)
-    if bad.any():
-        task = int(np.argmax(bad))
+    if (task := first_true((schedule.machine < 0) | (schedule.machine >= instance.num_machines))) is not None:
         raise VerifyError(
             f"{_task(instance, task)} runs on machine {schedule.machine[task]}; there are {instance.num_machines}."
         )
-    late = schedule.start_ms > MAX_TOTAL_MS
-    if late.any():
-        task = int(np.argmax(late))
+    if (task := first_true(schedule.start_ms > MAX_TOTAL_MS)) is not None:
         raise VerifyError(
             f"{_task(instance, task)} starts at {schedule.start_ms[task]} ms; a task starts by {MAX_TOTAL_MS} ms."
         )
@@ -66,17 +63,13 @@ def _check_ranges(instance: SharingInstance, schedule: SharingSchedule) -> None:
 def _check_places(instance: SharingInstance, schedule: SharingSchedule) -> None:
     job = instance.task2job()
     machine_class = instance.machine2class()[schedule.machine]
-    bad = ~instance.serves()[job, machine_class]
-    if bad.any():
-        task = int(np.argmax(bad))
+    if (task := first_true(~instance.serves()[job, machine_class])) is not None:
         j, k = int(job[task]), int(machine_class[task])
         raise VerifyError(
             f"{_task(instance, task)} runs on machine {schedule.machine[task]} of class {instance.machine_names[k]}, "
             f"{_why_not_served(instance, j, k)}."
         )
-    early = schedule.start_ms < instance.arrival_ms[job]
-    if early.any():
-        task = int(np.argmax(early))
+    if (task := first_true(schedule.start_ms < instance.arrival_ms[job])) is not None:
         raise VerifyError(
             f"{_task(instance, task)} starts at {_seconds(schedule.start_ms[task])}, before its job arrives at "
             f"{_seconds(instance.arrival_ms[job[task]])}."

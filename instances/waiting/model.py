@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.units import DOLLAR as DOLLAR
@@ -140,8 +140,7 @@ class WaitingInstance(InstanceModel):
             ("has memory", self.memory_mib, self.memory_mib < 0, "memory that is not negative"),
         )
         for what, values, bad, wanted in checks:
-            if bad.any():
-                job = int(np.argmax(bad))
+            if (job := first_true(bad)) is not None:
                 raise InstanceError(f"{self.name}: job {job} {what} {values[job]}; give {wanted}.")
         check_order(self.name, self.submit_us, "us", verb="is submitted", order="submission")
         if not self.num_jobs:
@@ -187,9 +186,7 @@ class WaitingInstance(InstanceModel):
 
     def _check_history(self) -> None:
         """Refuse a history whose jobs are no jobs, as `history` finds out, or come after the instance's first second."""
-        late = self.history_before_us < 0
-        if late.any():
-            job = int(np.argmax(late))
+        if (job := first_true(self.history_before_us < 0)) is not None:
             raise InstanceError(
                 f"{self.name}: job {job} of the history is submitted {-self.history_before_us[job]} us after the first "
                 "second; give a time before it that is not negative."

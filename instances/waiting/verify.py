@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.on_use import ModuleOnUse
 from schedgap.instances.units import SECOND_US
@@ -43,21 +44,15 @@ def _check_ranges(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
         raise VerifyError(f"{schedule.machine.shape[0]} jobs are placed, the instance has {instance.num_jobs}.")
     if not 0 <= schedule.num_machines <= MAX_MACHINES:
         raise VerifyError(f"{schedule.num_machines} fixed machines are bought; a schedule buys 0 to {MAX_MACHINES}.")
-    bad = (schedule.machine < RENTED) | (schedule.machine >= schedule.num_machines)
-    if bad.any():
-        job = int(np.argmax(bad))
+    if (job := first_true((schedule.machine < RENTED) | (schedule.machine >= schedule.num_machines))) is not None:
         raise VerifyError(f"job {job} runs on machine {schedule.machine[job]}; there are {schedule.num_machines}.")
 
 
 def _check_times(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
     # Subtracted, since sums with any start might wrap.
-    late = schedule.start_us > MAX_END_US - instance.runtime_us
-    if late.any():
-        job = int(np.argmax(late))
+    if (job := first_true(schedule.start_us > MAX_END_US - instance.runtime_us)) is not None:
         raise VerifyError(f"job {job} starts at {schedule.start_us[job]} us; a schedule ends before {MAX_END_US} us.")
-    early = schedule.start_us < instance.submit_us
-    if early.any():
-        job = int(np.argmax(early))
+    if (job := first_true(schedule.start_us < instance.submit_us)) is not None:
         submit_us = int(instance.submit_us[job])
         raise VerifyError(
             f"job {job} starts {(submit_us - int(schedule.start_us[job])) / SECOND_US:g} s before it is submitted, at "

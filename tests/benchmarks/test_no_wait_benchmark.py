@@ -1,4 +1,4 @@
-"""Time of the optimum without waits, beside one flow: what is kept between ranges is what the others save.
+"""Time of the optimum without waits, beside that of its first flow, with which the others begin.
 
 Run with `make benchmarks`. A machine takes slots x O((V + N) log(V + N)); ranges after the first take jobs out one by one.
 """

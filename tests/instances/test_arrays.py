@@ -1,4 +1,7 @@
-"""What 64 bits do not hold is refused: NumPy would make other numbers of it. And what holds arrays is printed in a line."""
+"""What 64 bits do not hold is refused: NumPy would make other numbers of it. What holds arrays is printed in a line.
+
+Compiled code changes the fields of a record.
+"""
 
 import re
 
@@ -6,9 +9,10 @@ import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_families
-from schedgap.instances.arrays import locked_ints
+from schedgap.instances.arrays import first_true, locked_ints, record
 from schedgap.instances.fairness import FairnessAllocation
 from schedgap.instances.family import FAMILIES
+from schedgap.instances.jit import kernel
 from schedgap.instances.provisioning import Provisioning, table3
 from schedgap.instances.sharing.solution import SharingSchedule
 
@@ -65,3 +69,29 @@ def test_every_family(name):
 def test_without_counts_the_shapes():
     schedule = SharingSchedule(machine=[0, 0], start_ms=[0, 5])
     assert repr(schedule) == "<SharingSchedule: machine (2,), start_ms (2,)>"
+
+
+@pytest.mark.parametrize(("flags", "place"), [([], None), ([0, 0], None), ([0, 1, 1], 1), ([1], 0)])
+def test_the_first_flag(flags, place):
+    assert first_true(np.array(flags, np.bool_)) == place
+
+
+class Clock:
+    now: int
+    speed: float
+
+
+@kernel
+def tick(clock):
+    clock[0].now += 2
+    clock[0].speed *= 0.5
+    return clock[0].now
+
+
+def test_fields_are_read_and_changed_by_name():
+    clock = record(Clock, speed=3.0)
+    assert (clock[0].now, clock[0].speed) == (0, 3.0)
+    assert tick(clock) == 2
+    clock[0].now += 1
+    assert tick(clock) == 5
+    assert (int(clock[0].now), float(clock[0].speed)) == (5, 0.75)

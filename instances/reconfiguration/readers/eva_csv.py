@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import FAMILIES, CpuCapacity, fits_ec2
 from schedgap.instances.reconfiguration.delays import in_whole_iterations, trace_names, workload_names
@@ -51,9 +52,7 @@ def eva_csv(
     kept = slice(0, jobs or len(lines))
     table = np.array(numbers, np.int64)[kept]
     demand = table[:, 2:] * np.array([1000, 1000, 1024])
-    misfits = ~fits_ec2(demand, cpu)
-    if misfits.any():
-        j = int(np.argmax(misfits))
+    if (j := first_true(~fits_ec2(demand, cpu))) is not None:
         gpus, cores, gib = table[j, 2:].tolist()
         raise InstanceError(
             f"{path.name} line {lines[j]}: {gpus} GPUs, {cores} cores and {gib} GiB fit no machine type with {cpu} "

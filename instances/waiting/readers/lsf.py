@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.option_groups import flattened
 from schedgap.instances.unpacked import unpacked
@@ -60,9 +61,7 @@ def _numbers(path: Path, name: str, values: Any) -> FloatArray:
     import pandas as pd
 
     numbers: FloatArray = pd.to_numeric(values, errors="coerce").to_numpy(np.float64)
-    bad = ~np.isfinite(numbers) | ((numbers < 0) & (name == "submit_time"))
-    if bad.any():
-        row = int(np.argmax(bad))
+    if (row := first_true(~np.isfinite(numbers) | ((numbers < 0) & (name == "submit_time")))) is not None:
         # The header is line 1.
         raise InstanceError(
             f"{path.name} line {row + 2}: {name} is '{values.iloc[row]!s:.60}'; give a number, from 0 on for times."

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.option_groups import flattened
 from schedgap.instances.unpacked import unpacked
@@ -111,9 +112,7 @@ def _numbers(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
         table = np.array(rows).astype(np.float64)
     except ValueError:
         table = _slowly(path, block)
-    bad = ~np.isfinite(table).all(axis=1) | (table[:, SUBMIT] < 0)
-    if bad.any():
-        i = int(np.argmax(bad))
+    if (i := first_true(~np.isfinite(table).all(axis=1) | (table[:, SUBMIT] < 0))) is not None:
         shown = rows[i][SUBMIT].decode(errors="replace")
         raise InstanceError(f"{path.name} line {block[i][0]}: submitted at {shown:.60}; times are numbers from 0 on.")
     return table

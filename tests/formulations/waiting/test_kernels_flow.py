@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 
 from schedgap.formulations.waiting.kernels_flow import (
-    FAR,
     GONE,
     Arcs,
     Flow,
@@ -27,7 +26,7 @@ class Network:
         leaving, entering = np.searchsorted(tail, every), np.searchsorted(head[by_head], every)
         self.arcs = Arcs(tail, head, rng.integers(-20, 6, self.number), leaving, by_head, entering)
         zeros = np.zeros(self.number, np.int64), np.zeros(self.nodes - 1, np.int64), np.zeros(self.nodes, np.int64)
-        self.flow, self.paths = Flow(*zeros), Paths(np.full(self.nodes, FAR), np.empty(self.nodes, np.int64))
+        self.flow, self.paths = Flow(*zeros), Paths(*np.empty((2, self.nodes), np.int64))
         first_potentials(self.arcs, self.flow.potential)
 
     def change(self, cost, slots, is_bought):
