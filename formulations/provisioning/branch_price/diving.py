@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.formulations.provisioning.branch_price.master import rounded_up
+from schedgap.formulations.provisioning.branch_price.relaxation import ITEM_NODES, QUICK_NODES
 from schedgap.formulations.provisioning.column_generation.diving import whole_parts
 from schedgap.instances.provisioning.dual_bound import NANO
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     Machines = list[tuple[int, IntArray]]
 
-# Rounds of pricing at a node: quick ones, and all of them where the value is above the cutoff; nodes of a search then.
-ROUNDS, MOST_ROUNDS, NODES = 3, 30, 50_000
+# Rounds of pricing at a node: quick ones, and all of them where the value is above the cutoff.
+ROUNDS, MOST_ROUNDS = 3, 30
 NEARLY_WHOLE = 0.8
 
 
@@ -105,12 +106,12 @@ class Dive:
             machines = self.relaxation.pricing.packing(values, penalties, left)
             if machines and spent + self._cost(machines) < self.cutoff:
                 self.relaxation.take(fixed + machines)
-            if turn >= ROUNDS or not master.add(self.relaxation.improving(machines, found.row_duals)):
+            target = self.instance.price * NANO
+            nodes = QUICK_NODES if turn >= ROUNDS else min(ITEM_NODES * int((left > 0).sum()), QUICK_NODES)
+            priced = self.relaxation.pricing.best(values, penalties, target, nodes, left, master.spare)
+            if not master.add(self.relaxation.improving(priced.contents + machines, found.row_duals)):
                 if not is_above:
                     return found
-                target = self.instance.price * NANO
-                priced = self.relaxation.pricing.best(values, penalties, target, NODES, left, master.spare)
-                new = self.relaxation.improving(priced.contents + machines, found.row_duals)
-                if not master.add(new):
+                if turn >= ROUNDS:
                     return None
         return None

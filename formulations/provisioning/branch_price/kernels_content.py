@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.provisioning.branch_price.kernels_goods import NEVER, arrange
+from schedgap.formulations.provisioning.branch_price.kernels_goods import HUGE, NEVER, arrange, fractional, leave_out
 from schedgap.instances.jit import inlined_kernel, kernel
 from schedgap.instances.provisioning.kernels import improve_multipliers
 
@@ -23,28 +23,27 @@ if TYPE_CHECKING:
 
 # Lists of at least so many candidates get prices of their own, in so many rounds.
 TUNED, ROUNDS, SHRINK = 30, 10, 0.85
-MANY, HUGE = 2**40, 2**62
+MANY = 2**40
 
 
 class Chosen(NamedTuple):
     """left : (n,) copies that may still come, used : (n,), blocked : (n,) rivals chosen, parts : (Q,) numerators chosen.
 
-    least, second : (R,) work.
+    second : (R,) work.
     """
 
     left: Any
     used: Any
     blocked: Any
     parts: Any
-    least: Any
     second: Any
 
 
 class Effort(NamedTuple):
-    """Nodes of a search: `most` of all, `content` once it has found something. rounds : of tuning prices at the root."""
+    """Nodes of a search: `most` of all, `each` of those below one candidate of the root. rounds : of tuning prices there."""
 
     most: int
-    content: int
+    each: int
     rounds: int
 
 
@@ -64,14 +63,17 @@ def search_content(
     effort: Effort,
     price: FloatArray,
     stack: Stack,
-    best: IntArray,
-) -> tuple[int, int, int]:
-    """Find the content worth most above `target`. allowed : (n,) copies at most. best : (n,), out; all 0 for none.
+    found: IntArray,
+) -> tuple[int, int, int, int]:
+    """Find contents worth more than `target`. allowed : (n,) copies at most. found : (M, n), out.
+
+    With M = 1 it is the content worth most; else M = n, and for each candidate of the root the best content that has it and
+    otherwise only candidates behind it: many contents for hardly more nodes, and different ones.
 
     price : (R,), in and out, where the tuning of prices starts. stack : of more depths than a content has items.
 
-    Returns the value of the best content or `target`, a proven upper bound on the value of any content (equal to it if the
-    search went to its end), and the nodes.
+    Returns the number of contents found, the most that one of them is worth or `target`, a proven upper bound on the value of
+    any content (equal to it if the search went to its end), and the nodes.
     """
     num, num_resources = goods.size.shape
     chosen = Chosen(
@@ -80,42 +82,61 @@ def search_content(
         np.zeros(num, np.int64),
         np.zeros(goods.divisor.shape[0], np.int64),
         np.zeros(num_resources, np.int64),
-        np.zeros(num_resources, np.int64),
     )
     bits = min(30, 61 - _bits(goods.value.max()))
-    best[:] = 0
-    top, nodes, depth = target, 0, 0
+    number, most, top, upper, nodes, before, depth = 0, target, target, target, 0, 0, 0
     stack.rest[0], stack.price[0], stack.gained[0], stack.number[0], stack.position[0] = capacity, price, 0, 0, 0
+    stack.least[0] = 0
     _list_root(goods, stack, chosen)
     _tune(goods, stack, 0, chosen.left, effort.rounds)
     price[:] = stack.price[0]
     arrange(goods, stack, 0, bits)
-    root = _bound(goods, stack, 0, chosen.left, HUGE)
+    found[0] = 0
+    above = target
     while True:
-        if _bound(goods, stack, depth, chosen.left, top) <= top:
-            if depth == 0:
-                return top, top, nodes
+        if depth == 0:
+            most = max(most, top)
+            if found.shape[0] > 1:
+                if top > target:
+                    number += 1
+                    found[number : number + 1] = 0
+                top = target
+            before, above = nodes, _bound(goods, stack, 0, chosen.left, HUGE)
+            if above <= top:
+                break
+        elif _bound(goods, stack, depth, chosen.left, top) <= top:
             depth -= 1
             _put_back(goods, stack, chosen, depth)
             continue
+        if nodes >= effort.most or nodes - before >= effort.each:
+            upper = max(upper, above)
+            if nodes >= effort.most:
+                break
+            while depth > 0:
+                depth -= 1
+                _put_back(goods, stack, chosen, depth)
+            continue
         nodes += 1
-        if nodes > effort.most or (nodes > effort.content and top > target):
-            return top, max(top, root), nodes
         _take(goods, stack, chosen, depth)
         if stack.gained[depth + 1] > top and stack.rest[depth + 1, 0] <= goods.spare:
             top = stack.gained[depth + 1]
-            best[:] = chosen.used
+            found[number] = chosen.used
         leaf = _list_next(goods, stack, chosen, depth)
         if leaf.copies <= 1:
-            top = _last(goods, stack, chosen, depth + 1, top, best)
+            top = _last(goods, stack, chosen, depth + 1, top, found[number])
         if leaf.copies <= 1 or leaf.copies * leaf.value <= top - stack.gained[depth + 1]:
             _put_back(goods, stack, chosen, depth)
             continue
         depth += 1
-        is_long = num_resources > 1 and stack.number[depth] >= TUNED
-        if is_long and _bound(goods, stack, depth, chosen.left, top) > top:
+        if num_resources == 1 or stack.number[depth] < TUNED:
+            continue
+        leave_out(goods, stack, depth, chosen.left, top)
+        if stack.number[depth] >= TUNED:
             _tune(goods, stack, depth, chosen.left, ROUNDS)
             arrange(goods, stack, depth, bits)
+            leave_out(goods, stack, depth, chosen.left, top)
+    most = max(most, top)
+    return number + int(top > target), most, max(most, upper), nodes
 
 
 @inlined_kernel
@@ -154,23 +175,12 @@ def _bound(goods: Goods, stack: Stack, depth: int, left: IntArray, enough: int) 
     """
     if stack.position[depth] >= stack.number[depth]:
         return NEVER
-    bound: int = stack.gained[depth]
-    room = stack.room[depth]
     if goods.table.shape[0] > 0:
         first = goods.rank[stack.cand[depth, stack.position[depth]]]
-        within: int = bound + goods.table[first, stack.rest[depth, 0]]
+        within: int = stack.gained[depth] + goods.table[first, stack.rest[depth, 0]]
         if within <= enough:
             return within
-    for q in range(stack.position[depth], stack.number[depth]):
-        i, weight = stack.cand[depth, q], stack.weight[depth, q]
-        if weight * left[i] > room:
-            bound += goods.value[i] * room // weight + 1
-            return bound
-        room -= weight * left[i]
-        bound += goods.value[i] * left[i]
-        if bound > enough:
-            break
-    return bound
+    return fractional(goods, stack, depth, left, enough)[0]
 
 
 @inlined_kernel
@@ -213,8 +223,12 @@ def _put_back(goods: Goods, stack: Stack, chosen: Chosen, depth: int) -> None:
 def _list_next(goods: Goods, stack: Stack, chosen: Chosen, depth: int) -> Leaf:
     """List the candidates of the next depth: those from the position on that still fit, in the same order."""
     num_resources = goods.size.shape[1]
+    for r in range(num_resources):
+        if stack.least[depth, r] > stack.rest[depth + 1, r]:
+            stack.number[depth + 1] = 0
+            return Leaf(np.int64(0), np.int64(0))
     number, value = 0, np.int64(0)
-    least, second = chosen.least, chosen.second
+    least, second = stack.least[depth + 1], chosen.second
     for r in range(num_resources):
         least[r] = second[r] = MANY
     for q in range(stack.position[depth], stack.number[depth]):

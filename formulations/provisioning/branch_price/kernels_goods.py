@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from schedgap.instances.jit import kernel
+from schedgap.instances.jit import inlined_kernel, kernel
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # No machine leaves so much free, and below the value of any content by more than any content is worth.
 FREE, NEVER = 2**62, -(2**61)
+# More than any content is worth.
+HUGE = 2**62
 
 
 class Goods(NamedTuple):
@@ -42,12 +44,14 @@ class Goods(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The path from the root, by depth D. rest : (D, R). gained, number, position, room, item : (D,). cand, weight : (D, n).
+    """The path from the root, by depth D. rest, least : (D, R). gained, number, position, room, item : (D,).
 
-    price : (D, R) float64. room : what is left of the machine at the depth's whole prices, weight : what a candidate takes.
+    cand, weight : (D, n). price : (D, R) float64. least : no candidate takes less of a resource. room : what is left of the
+    machine at the depth's whole prices, weight : what a candidate takes.
     """
 
     rest: Any
+    least: Any
     gained: Any
     number: Any
     position: Any
@@ -61,9 +65,10 @@ class Stack(NamedTuple):
 def new_stack(depths: int, num: int, num_resources: int) -> Stack:
     """Return the work arrays for contents of fewer than `depths` items."""
     cand, weight = np.zeros((depths, num), np.int64), np.zeros((depths, num), np.int64)
-    rest, price = np.zeros((depths, num_resources), np.int64), np.zeros((depths, num_resources))
+    rest, least = np.zeros((2, depths, num_resources), np.int64)
+    price = np.zeros((depths, num_resources))
     gained, number, position, room, item = (np.zeros(depths, np.int64) for _ in range(5))
-    return Stack(rest, gained, number, position, room, item, cand, weight, price)
+    return Stack(rest, least, gained, number, position, room, item, cand, weight, price)
 
 
 @kernel
@@ -118,6 +123,46 @@ def arrange(goods: Goods, stack: Stack, depth: int, bits: int) -> None:
     for q in range(num):
         stack.cand[depth, q], stack.weight[depth, q] = cand[order[q]], weight[order[q]]
     sort_by_worth(goods.value, stack.cand[depth, :num], stack.weight[depth, :num])
+
+
+@inlined_kernel
+def fractional(goods: Goods, stack: Stack, depth: int, left: IntArray, enough: int) -> tuple[int, int]:
+    """Return the fractional knapsack over the depth's candidates from its position on, and where it ends, -1 for nowhere.
+
+    It may end once it is above `enough`.
+    """
+    bound, room = stack.gained[depth], stack.room[depth]
+    for q in range(stack.position[depth], stack.number[depth]):
+        i, weight = stack.cand[depth, q], stack.weight[depth, q]
+        if weight * left[i] > room:
+            return bound + goods.value[i] * room // weight + 1, q
+        room -= weight * left[i]
+        bound += goods.value[i] * left[i]
+        if bound > enough:
+            break
+    return bound, -1
+
+
+@kernel
+def leave_out(goods: Goods, stack: Stack, depth: int, left: IntArray, top: int) -> None:
+    """Leave out the depth's candidates with which no content is worth more than `top`, by reduced cost.
+
+    With one of candidate j forced in, the fractional knapsack loses weight[j] times the ratio at which it ends, less value[j].
+    """
+    bound, last = fractional(goods, stack, depth, left, HUGE)
+    if bound <= top:
+        stack.number[depth] = 0
+    value, unit = goods.value[stack.cand[depth, last]], stack.weight[depth, last]
+    # Beyond, the product may leave 63 bits, and next to nothing would be left out.
+    if bound <= top or last < 0 or bound - top >= 2 * value:
+        return
+    number, most = last, (bound - top) * unit
+    for q in range(last, stack.number[depth]):
+        i, weight = stack.cand[depth, q], stack.weight[depth, q]
+        if value * weight - goods.value[i] * unit < most:
+            stack.cand[depth, number], stack.weight[depth, number] = i, weight
+            number += 1
+    stack.number[depth] = number
 
 
 @kernel

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from schedgap.formulations.provisioning.branch_price.program import Program
     from schedgap.instances.arrays import IntArray
 
-# Of the search for a content that proves a bound, and of the one for a machine of a packing: rounds of tuning, and nodes.
-ROUNDS, CONTENT_NODES = 60, 20_000
-# Nodes a second until so many nodes have been timed.
-FIRST_RATE, MEASURED_NODES = 500_000.0, 20_000
+# Rounds of tuning prices before a search, the share of its nodes that one candidate of its root may take, and at least.
+ROUNDS, EACH_SHARE, LEAST_EACH = 60, 0.1, 100
+# Candidates and resources looked at a second until so many nodes have been timed.
+FIRST_RATE, MEASURED_NODES = 1e9, 20_000
+# Of the search for a machine of a packing.
 PACKING = Effort(200, 200, 6)
 # Cells of the value tables, of one resource for each type.
 MAX_CELLS = 8_000_000
@@ -68,7 +69,7 @@ class Pricing:
         self.has_tables = num_resources == 1 and instance.num_types * shape[0] * shape[1] <= MAX_CELLS
         self.tables = [np.zeros(shape if self.has_tables else (0, 0), np.int64) for _ in range(instance.num_types)]
         self.respect(())
-        self.nodes_a_second = FIRST_RATE
+        self.nodes_a_second = FIRST_RATE / (num * num_resources)
 
     def respect(self, cuts: Sequence[Cut]) -> None:
         """Take these cuts into account from now on."""
@@ -87,7 +88,7 @@ class Pricing:
         left: IntArray | None = None,
         spare: int = FREE,
     ) -> Priced:
-        """Search every type for a content worth more than its target (K,).
+        """Search every type for contents worth more than its target (K,).
 
         values : (n,) int64, of one of each item. penalties : (Q,) int64, of the cuts. left : (n,) of each item at most, or
         None. spare : what a machine may leave free of its one resource. Where that is less than `FREE`, no value may be 0:
@@ -97,12 +98,11 @@ class Pricing:
         upper, contents, is_complete = np.zeros(num_types, np.int64), [], True
         for k in range(num_types):
             goods = self._goods(k, values, penalties, spare)
-            effort = Effort(node_limit, min(node_limit, CONTENT_NODES), ROUNDS)
-            content, upper[k], nodes = self._search(k, goods, int(target[k]), effort, left)
+            effort = Effort(node_limit, max(LEAST_EACH, int(EACH_SHARE * node_limit)), ROUNDS)
+            found, most, upper[k], nodes = self._search(k, goods, int(target[k]), effort, left, values.shape[0])
             searched += nodes
-            is_complete = is_complete and not _is_cut_short(nodes, effort, content)
-            if content.any():
-                contents.append((k, content))
+            is_complete = is_complete and bool(upper[k] <= most)
+            contents += [(k, content) for content in found]
         if searched > MEASURED_NODES:
             self.nodes_a_second = searched / num_types / (time.perf_counter() - before)
         return Priced(upper, contents, is_complete)
@@ -118,10 +118,10 @@ class Pricing:
         while left.any():
             best, least = None, np.inf
             for k in range(instance.num_types):
-                content, _, _ = self._search(k, goods[k], 0, PACKING, left)
-                worth = float(goods[k].value @ content)
+                found, _, _, _ = self._search(k, goods[k], 0, PACKING, left, 1)
+                worth = float(goods[k].value @ found[0]) if found.size else 0.0
                 if worth > 0 and instance.price[k] / worth < least:
-                    best, least = (k, content), instance.price[k] / worth
+                    best, least = (k, found[0]), instance.price[k] / worth
             if best is None:
                 return []
             times = int((left[best[1] > 0] // best[1][best[1] > 0]).min())
@@ -130,14 +130,17 @@ class Pricing:
         return machines
 
     def _search(
-        self, k: int, goods: Goods, target: int, effort: Effort, left: IntArray | None
-    ) -> tuple[IntArray, int, int]:
+        self, k: int, goods: Goods, target: int, effort: Effort, left: IntArray | None, rows: int
+    ) -> tuple[IntArray, int, int, int]:
+        """Return the contents found, at most so many rows, the most that one is worth or `target`, a bound, and the nodes."""
         allowed = self.allowed[k] if left is None else np.minimum(self.allowed[k], left)
-        best, capacity = np.zeros(allowed.shape[0], np.int64), self.program.capacity[k]
+        found, capacity = np.empty((rows, allowed.shape[0]), np.int64), self.program.capacity[k]
         if not self.price[k].any():
             self.price[k] = 0.1 * (goods.value @ allowed) / max(1, int(capacity.sum()))
-        _, upper, nodes = search_content(goods, capacity, allowed, target, effort, self.price[k], self.stack, best)
-        return best, upper, nodes
+        number, most, upper, nodes = search_content(
+            goods, capacity, allowed, target, effort, self.price[k], self.stack, found
+        )
+        return found[:number].copy(), most, upper, nodes
 
     def _goods(self, k: int, values: IntArray, penalties: IntArray, spare: int = FREE) -> Goods:
         size = self.size[k]
@@ -173,10 +176,6 @@ class Pricing:
             free = int(self.allowed[k][inside][(size == 0).all(axis=1)].sum())
             most = max(most, min(int(self.allowed[k].sum()), int((capacity // least).sum()) + free))
         return most + 2
-
-
-def _is_cut_short(nodes: int, effort: Effort, content: IntArray) -> bool:
-    return bool(nodes > effort.most or (nodes > effort.content and content.any()))
 
 
 def _rows(num: int, pairs: list[tuple[int, int]]) -> tuple[IntArray, IntArray]:

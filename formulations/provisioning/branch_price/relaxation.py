@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
 
 SMOOTHING = 0.8
-FIRST_NODES, LAST_NODES = 2_000, 2_000_000_000
+# Nodes of searches: of one for its own time, of a quick one for each item and at most, and of the longest.
+FIRST_NODES, ITEM_NODES, QUICK_NODES, LAST_NODES = 2_000, 100, 50_000, 2_000_000_000
+# From what share of the program's value on a bound's prices are near its own.
+NEAR = 0.98
 # Of the nodes that the time left is enough for, at the rate of the last search.
 SPARE = 0.5
-# Nodes of a search while a solved relaxation is polished.
-POLISHING_NODES = 50_000
+# From how many new contents on the program is solved again at once.
+FEW = 10
 
 
 class Relaxation:
@@ -82,7 +85,9 @@ class Relaxation:
 
     def solve(self, deadline: float, cutoff: int) -> None:
         """Generate contents until the bound is that of the program rounded up, or `cutoff`, or the deadline has passed."""
-        smoothing, nodes, num = SMOOTHING, FIRST_NODES, self.program.num_items
+        num = self.program.num_items
+        quick = min(ITEM_NODES * num, QUICK_NODES)
+        nodes = 10 * quick
         self.restrict(self.program.counts, cutoff)
         while self.bound < cutoff:
             left_s = deadline - time.perf_counter()
@@ -96,18 +101,23 @@ class Relaxation:
                 self.is_converged = True
                 return
             duals = found.row_duals
+            added, is_complete = self._extend(duals, min(quick, self._within(deadline)))
+            if added >= FEW or (added and is_complete):
+                continue
+            # Prices far from the program's tell nothing of it.
+            is_near = self.best > NEAR * found.objective * DOLLAR * NANO
+            smoothing = SMOOTHING if is_near else 0.0
             while time.perf_counter() < deadline:
                 trial = smoothing * self.centre + (1 - smoothing) * duals
                 values = self.values_near(trial[:num])
                 penalties = self.penalties_near(trial[num:])
-                left_s = deadline - time.perf_counter()
-                within = max(FIRST_NODES, int(SPARE * self.pricing.nodes_a_second * left_s))
-                better, contents, is_complete = self._prove(values, penalties, min(nodes, within), min(goal, cutoff))
+                most = min(nodes, self._within(deadline))
+                better, contents, is_complete = self._prove(values, penalties, most, min(goal, cutoff))
                 if self.bound >= goal:
                     break
-                contents += self._packed(values, penalties)
-                if self.master.add(self.improving(contents, duals)):
-                    smoothing, nodes = SMOOTHING, max(FIRST_NODES, nodes // 10)
+                added += self.master.add(self.improving(contents, duals))
+                if added:
+                    nodes = nodes if added >= FEW or is_complete else min(nodes * 10, LAST_NODES)
                     break
                 if better:
                     break
@@ -119,22 +129,35 @@ class Relaxation:
                     self.is_converged = is_complete
                     return
 
+    def _within(self, deadline: float) -> int:
+        """Return the nodes that there is time for."""
+        return max(FIRST_NODES, int(SPARE * self.pricing.nodes_a_second * (deadline - time.perf_counter())))
+
+    def _extend(self, duals: FloatArray, nodes: int) -> tuple[int, bool]:
+        """Add contents that quick searches find at the program's own duals, and those of a packing.
+
+        Returns how many were new, and whether the searches went to their ends.
+        """
+        num = self.program.num_items
+        values, penalties = self.values_near(duals[:num]), self.penalties_near(duals[num:])
+        _, contents, is_complete = self._prove(values, penalties, nodes, None)
+        # In a tree tables price faster.
+        if not (self.program.tasks and self.pricing.has_tables):
+            contents += self.pack(values, penalties)
+        return self.master.add(self.improving(contents, duals)), is_complete
+
     def polish(self, deadline: float) -> None:
         """Go on generating contents at the program's own duals while quick searches find any: for cuts and decisions.
 
         A bound of the program rounded up may be proven long before its solution is near the relaxation's, in which cuts are
         violated.
         """
-        num = self.program.num_items
         while time.perf_counter() < deadline:
             found = self.master.solve(deadline - time.perf_counter())
             if found is None:
                 return
             self.found = found
-            values = self.values_near(found.row_duals[:num])
-            penalties = self.penalties_near(found.row_duals[num:])
-            _, contents, _ = self._prove(values, penalties, POLISHING_NODES, None)
-            if not self.master.add(self.improving(contents + self._packed(values, penalties), found.row_duals)):
+            if not self._extend(found.row_duals, QUICK_NODES)[0]:
                 return
 
     def pack(self, values: IntArray, penalties: IntArray) -> list[tuple[int, IntArray]]:
@@ -142,10 +165,6 @@ class Relaxation:
         machines = self.pricing.packing(values, penalties)
         self.take(machines)
         return machines
-
-    def _packed(self, values: IntArray, penalties: IntArray) -> list[tuple[int, IntArray]]:
-        """Return a packing's machines as further contents, or none in a tree where tables price faster."""
-        return [] if self.program.tasks and self.pricing.has_tables else self.pack(values, penalties)
 
     def take(self, machines: list[tuple[int, IntArray]]) -> None:
         """Keep a packing of everything if it is the cheapest."""

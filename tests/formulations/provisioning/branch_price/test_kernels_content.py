@@ -55,11 +55,13 @@ def worths(goods, capacity, allowed, pairs, cuts):
             yield int(goods.value @ content - penalty), content
 
 
-def searched(goods, capacity, allowed, target, effort=ALL, price=None):
-    best = np.zeros(goods.value.shape[0], np.int64)
+def searched(goods, capacity, allowed, target, effort=ALL, price=None, rows=1):
+    """Return the most that a content found is worth, the bound, the nodes and the contents."""
+    found = np.zeros((rows, goods.value.shape[0]), np.int64)
     stack = new_stack(int(allowed.sum()) + 2, goods.value.shape[0], goods.size.shape[1])
     price = np.full(goods.size.shape[1], 1.0) if price is None else price
-    return *search_content(goods, capacity, allowed, target, effort, price, stack, best), best
+    number, *rest = search_content(goods, capacity, allowed, target, effort, price, stack, found)
+    return *rest, found[:number]
 
 
 @pytest.mark.parametrize("is_hard", [False, True])
@@ -68,7 +70,8 @@ def searched(goods, capacity, allowed, target, effort=ALL, price=None):
 def test_finds_what_trying_all_contents_finds(seed, num_resources, is_hard):
     goods, capacity, allowed, pairs, cuts = drawn(seed, num_resources, is_hard=is_hard)
     most = max(worth for worth, _ in worths(goods, capacity, allowed, pairs, cuts))
-    top, upper, _, best = searched(goods, capacity, allowed, 0)
+    top, upper, _, found = searched(goods, capacity, allowed, 0)
+    best = found.sum(axis=0)
     assert top == upper == most
     penalty = sum(price * (best[list(items)].sum() // 2) for items, price in cuts)
     assert int(goods.value @ best) - penalty == most or most == 0
@@ -85,7 +88,8 @@ def test_leaves_no_more_free_than_it_may(seed, spare, is_hard):
     goods = goods._replace(value=np.maximum(goods.value, 1))
     fill_values(goods, allowed)
     most = max((worth for worth, _ in worths(goods, capacity, allowed, pairs, cuts)), default=0)
-    top, upper, _, best = searched(goods, capacity, allowed, 0)
+    top, upper, _, found = searched(goods, capacity, allowed, 0)
+    best = found.sum(axis=0)
     assert top == upper == max(most, 0)
     assert (top == 0) == (not best.any())
     assert not best.any() or 0 <= (capacity - best @ goods.size)[0] <= spare
@@ -95,8 +99,8 @@ def test_leaves_no_more_free_than_it_may(seed, spare, is_hard):
 def test_finds_nothing_at_a_target_that_no_content_passes(seed):
     goods, capacity, allowed, pairs, cuts = drawn(seed, 2, is_hard=True)
     most = max(worth for worth, _ in worths(goods, capacity, allowed, pairs, cuts))
-    top, upper, _, best = searched(goods, capacity, allowed, most)
-    assert (top, upper, int(best.sum())) == (most, most, 0)
+    top, upper, _, found = searched(goods, capacity, allowed, most)
+    assert (top, upper, found.size) == (most, most, 0)
     assert searched(goods, capacity, allowed, most - 1)[0] == most
 
 
@@ -107,6 +111,64 @@ def test_a_search_cut_short_still_bounds(seed, most):
     best = max(worth for worth, _ in worths(goods, capacity, allowed, pairs, cuts))
     top, upper, _, _ = searched(goods, capacity, allowed, 0, Effort(most, most, 20))
     assert top <= best <= upper
+
+
+@pytest.mark.parametrize("each", [1, 2, 5, 10**9])
+@pytest.mark.parametrize("is_hard", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_finds_a_content_for_each_candidate_of_the_root(seed, is_hard, each):
+    goods, capacity, allowed, pairs, cuts = drawn(seed, 2, is_hard=is_hard)
+    worth = {tuple(content): worth for worth, content in worths(goods, capacity, allowed, pairs, cuts)}
+    target, most = int(np.median(list(worth.values()))), max(worth.values())
+    top, upper, _, found = searched(goods, capacity, allowed, target, Effort(10**9, each, 20), rows=7)
+    values = [worth[tuple(content)] for content in found]
+    assert all(value > target for value in values)
+    assert max(values, default=target) == top <= most <= upper
+    assert len({tuple(content) for content in found}) == len(found)
+    assert each < 10**9 or top == upper
+
+
+def long_list(seed, num, is_hard):
+    """Return goods of which a machine holds at most three, capacity, and the worth of every content that fits."""
+    rng = np.random.default_rng(seed)
+    goods, _, _, _, _ = drawn(seed, 3, is_hard=False)
+    none, order = np.zeros(num + 1, np.int64), np.arange(num)
+    size, capacity = rng.integers(26, 60, (num, 3)), np.full(3, 100)
+    goods = goods._replace(value=rng.integers(50, 100, num), size=size, order=order, rank=order)
+    goods = goods._replace(rival_start=none, cut_start=none)
+    if is_hard:
+        # Items 0 and 1 may not meet; of items 0, 2 and 3 two together are worth 40 less.
+        inside = np.isin(order, (0, 2, 3))
+        goods = goods._replace(
+            rival_start=np.minimum(np.arange(num + 1), 2),
+            rival=np.array([1, 0]),
+            cut_start=np.concatenate(([0], np.cumsum(inside))),
+            cut=np.zeros(3, np.int64),
+            part=np.ones(3, np.int64),
+            divisor=np.array([2]),
+            penalty=np.array([40]),
+        )
+    worth = {}
+    for number in (1, 2, 3):
+        for items in itertools.combinations(range(num), number):
+            if (size[list(items)].sum(axis=0) <= capacity).all() and not (is_hard and {0, 1} <= set(items)):
+                loss = 40 * (len({0, 2, 3} & set(items)) // 2) if is_hard else 0
+                worth[items] = int(goods.value[list(items)].sum()) - loss
+    return goods, capacity, worth
+
+
+@pytest.mark.parametrize("is_hard", [False, True])
+@pytest.mark.parametrize("rows", [1, 60])
+@pytest.mark.parametrize("seed", range(20))
+def test_candidates_that_are_left_out_are_in_no_content_above_the_target(seed, rows, is_hard):
+    goods, capacity, worth = long_list(seed, 60, is_hard)
+    most = max(worth.values())
+    for target in (most, most - 1, most - 5, most - 30):
+        top, upper, _, found = searched(goods, capacity, np.ones(60, np.int64), target, rows=rows)
+        assert top == upper == most
+        contents = [tuple(np.flatnonzero(content)) for content in found]
+        assert all(worth[content] > target for content in contents)
+        assert (len(contents) == 0) == (target == most)
 
 
 @pytest.mark.parametrize("first", range(3))
