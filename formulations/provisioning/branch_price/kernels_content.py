@@ -27,10 +27,7 @@ MANY = 2**40
 
 
 class Chosen(NamedTuple):
-    """left : (n,) copies that may still come, used : (n,), blocked : (n,) rivals chosen, parts : (Q,) numerators chosen.
-
-    second : (R,) work.
-    """
+    """(n,) left : copies that may still come, used, blocked : rivals chosen. parts : (Q,) numerators chosen. second : (R,)."""
 
     left: Any
     used: Any
@@ -67,8 +64,8 @@ def search_content(
 ) -> tuple[int, int, int, int]:
     """Find contents worth more than `target`. allowed : (n,) copies at most. found : (M, n), out.
 
-    With M = 1 it is the content worth most; else M = n, and for each candidate of the root the best content that has it and
-    otherwise only candidates behind it: many contents for hardly more nodes, and different ones.
+    With M = 1 it is the content worth most; else for each candidate of the root the best content that has it and otherwise
+    only candidates behind it: many contents for hardly more nodes, and different ones. The last row is used again once full.
 
     price : (R,), in and out, where the tuning of prices starts. stack : of more depths than a content has items.
 
@@ -91,15 +88,12 @@ def search_content(
     _tune(goods, stack, 0, chosen.left, effort.rounds)
     price[:] = stack.price[0]
     arrange(goods, stack, 0, bits)
-    found[0] = 0
-    above = target
     while True:
         if depth == 0:
             most = max(most, top)
             if found.shape[0] > 1:
-                if top > target:
+                if top > target and number < found.shape[0] - 1:
                     number += 1
-                    found[number : number + 1] = 0
                 top = target
             before, above = nodes, _bound(goods, stack, 0, chosen.left, HUGE)
             if above <= top:
@@ -135,8 +129,7 @@ def search_content(
             _tune(goods, stack, depth, chosen.left, ROUNDS)
             arrange(goods, stack, depth, bits)
             leave_out(goods, stack, depth, chosen.left, top)
-    most = max(most, top)
-    return number + int(top > target), most, max(most, upper), nodes
+    return number + int(top > target), max(most, top), max(most, top, upper), nodes
 
 
 @inlined_kernel

@@ -12,10 +12,8 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
 
-# No machine leaves so much free, and below the value of any content by more than any content is worth.
-FREE, NEVER = 2**62, -(2**61)
-# More than any content is worth.
-HUGE = 2**62
+# No machine leaves so much free; more than any content is worth; and below the value of any content by more than one is worth.
+FREE, HUGE, NEVER = 2**62, 2**62, -(2**61)
 
 
 class Goods(NamedTuple):

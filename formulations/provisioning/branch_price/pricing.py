@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from schedgap.formulations.provisioning.branch_price.program import Program
     from schedgap.instances.arrays import IntArray
 
-# Rounds of tuning prices before a search, the share of its nodes that one candidate of its root may take, and at least.
-ROUNDS, EACH_SHARE, LEAST_EACH = 60, 0.1, 100
+# Rounds of tuning prices before a search, the share of its nodes that one candidate of its root may take, and at least; contents.
+ROUNDS, EACH_SHARE, LEAST_EACH, MOST_CONTENTS = 60, 0.1, 100, 500
 # Candidates and resources looked at a second until so many nodes have been timed.
 FIRST_RATE, MEASURED_NODES = 1e9, 20_000
 # Of the search for a machine of a packing.
@@ -99,7 +99,8 @@ class Pricing:
         for k in range(num_types):
             goods = self._goods(k, values, penalties, spare)
             effort = Effort(node_limit, max(LEAST_EACH, int(EACH_SHARE * node_limit)), ROUNDS)
-            found, most, upper[k], nodes = self._search(k, goods, int(target[k]), effort, left, values.shape[0])
+            rows = min(values.shape[0], MOST_CONTENTS)
+            found, most, upper[k], nodes = self._search(k, goods, int(target[k]), effort, left, rows)
             searched += nodes
             is_complete = is_complete and bool(upper[k] <= most)
             contents += [(k, content) for content in found]

@@ -105,8 +105,7 @@ class Relaxation:
             if added >= FEW or (added and is_complete):
                 continue
             # Prices far from the program's tell nothing of it.
-            is_near = self.best > NEAR * found.objective * DOLLAR * NANO
-            smoothing = SMOOTHING if is_near else 0.0
+            smoothing = SMOOTHING if self.best > NEAR * found.objective * DOLLAR * NANO else 0.0
             while time.perf_counter() < deadline:
                 trial = smoothing * self.centre + (1 - smoothing) * duals
                 values = self.values_near(trial[:num])
@@ -117,7 +116,8 @@ class Relaxation:
                     break
                 added += self.master.add(self.improving(contents, duals))
                 if added:
-                    nodes = nodes if added >= FEW or is_complete else min(nodes * 10, LAST_NODES)
+                    if added < FEW and not is_complete:
+                        nodes = min(nodes * 10, LAST_NODES)
                     break
                 if better:
                     break
@@ -134,10 +134,7 @@ class Relaxation:
         return max(FIRST_NODES, int(SPARE * self.pricing.nodes_a_second * (deadline - time.perf_counter())))
 
     def _extend(self, duals: FloatArray, nodes: int) -> tuple[int, bool]:
-        """Add contents that quick searches find at the program's own duals, and those of a packing.
-
-        Returns how many were new, and whether the searches went to their ends.
-        """
+        """Add contents of quick searches and of a packing, at these duals; return how many are new, and if searches ended."""
         num = self.program.num_items
         values, penalties = self.values_near(duals[:num]), self.penalties_near(duals[num:])
         _, contents, is_complete = self._prove(values, penalties, nodes, None)

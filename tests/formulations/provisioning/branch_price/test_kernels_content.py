@@ -158,7 +158,7 @@ def long_list(seed, num, is_hard):
 
 
 @pytest.mark.parametrize("is_hard", [False, True])
-@pytest.mark.parametrize("rows", [1, 60])
+@pytest.mark.parametrize("rows", [1, 2, 60])
 @pytest.mark.parametrize("seed", range(20))
 def test_candidates_that_are_left_out_are_in_no_content_above_the_target(seed, rows, is_hard):
     goods, capacity, worth = long_list(seed, 60, is_hard)
