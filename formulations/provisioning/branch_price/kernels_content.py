@@ -92,9 +92,9 @@ def search_content(
         if depth == 0:
             most = max(most, top)
             if found.shape[0] > 1:
-                if top > target and number < found.shape[0] - 1:
-                    number += 1
+                number = min(number + int(top > target), found.shape[0])
                 top = target
+            row = min(number, found.shape[0] - 1)
             before, above = nodes, _bound(goods, stack, 0, chosen.left, HUGE)
             if above <= top:
                 break
@@ -114,10 +114,10 @@ def search_content(
         _take(goods, stack, chosen, depth)
         if stack.gained[depth + 1] > top and stack.rest[depth + 1, 0] <= goods.spare:
             top = stack.gained[depth + 1]
-            found[number] = chosen.used
+            found[row] = chosen.used
         leaf = _list_next(goods, stack, chosen, depth)
         if leaf.copies <= 1:
-            top = _last(goods, stack, chosen, depth + 1, top, found[number])
+            top = _last(goods, stack, chosen, depth + 1, top, found[row])
         if leaf.copies <= 1 or leaf.copies * leaf.value <= top - stack.gained[depth + 1]:
             _put_back(goods, stack, chosen, depth)
             continue
@@ -129,7 +129,7 @@ def search_content(
             _tune(goods, stack, depth, chosen.left, ROUNDS)
             arrange(goods, stack, depth, bits)
             leave_out(goods, stack, depth, chosen.left, top)
-    return number + int(top > target), max(most, top), max(most, top, upper), nodes
+    return min(number + int(top > target), found.shape[0]), max(most, top), max(most, top, upper), nodes
 
 
 @inlined_kernel
