@@ -25,6 +25,7 @@ class SolveLimits:
 
     warm_start : (n,) float64 or None. presolve : whether the solver may first simplify the model. interior_point : solve an
     LP by an interior-point method, and do not move on to a vertex. stop : asked now and then, ends a MIP where it says so.
+    nodes : of a MIP's branching tree.
     """
 
     time_limit_s: float | None = None
@@ -33,6 +34,7 @@ class SolveLimits:
     presolve: bool = True
     interior_point: bool = False
     stop: Callable[[], bool] | None = None
+    nodes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,7 @@ def solve(
     presolve: bool = True,
     interior_point: bool = False,
     stop: Callable[[], bool] | None = None,
+    nodes: int | None = None,
 ) -> ModelResult:
     """Minimise a model.
 
@@ -97,6 +98,7 @@ def solve(
     interior_point : asks for an LP's optimum to within tolerances, by an interior-point method without crossover to a
     vertex, which is faster where LPs are large and degenerate; a back end that has no such switch ignores it.
     stop : asked now and then by `highs` on a MIP, which ends as at a time limit where it says so; others ignore it.
+    nodes : of branching, after which `highs` ends likewise, on any machine alike; others ignore it.
     A MIP is OPTIMAL when the solver closed the gap (to 0, not to its default of 0.01 %). The bound of an LP is
     recomputed from its duals (see `certificate.lp_bound`), so that it holds whatever the solver's tolerances were. A search
     over whole variables proves something only where the rows are separable (see `separable.py`); elsewhere the answer is a
@@ -125,7 +127,7 @@ def solve(
         given, unproven = separated(_with_infinite_bounds(model))
         if _is_contradictory(model) or _is_contradictory(given):
             return ModelResult(Status.INFEASIBLE, None, None, None, 0.0, backend, chosen.version())
-        result = chosen.run(given, SolveLimits(time_limit_s, threads, start, presolve, interior_point, stop))
+        result = chosen.run(given, SolveLimits(time_limit_s, threads, start, presolve, interior_point, stop, nodes))
     except BackendError:
         # Numbers that are too far apart anyway may well be too many digits for CP-SAT, or no valid model to CBC.
         if unproven is None:

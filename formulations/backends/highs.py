@@ -128,6 +128,8 @@ def solve(model: LinearModel, limits: SolveLimits) -> ModelResult:
     options: dict[str, Any] = {} if limits.presolve and not is_mixed else {"presolve": "off"}
     if limits.time_limit_s is not None:
         options["time_limit"] = float(limits.time_limit_s)
+    if limits.nodes is not None:
+        options["mip_max_nodes"] = limits.nodes
     is_mip = bool(model.integral.any())
     if is_mip:
         options |= TELLING

@@ -91,13 +91,18 @@ def _spread_ends(some: Segments, reach: IntArray, ready: IntArray, need: IntArra
     return ends
 
 
+def ending_together(instance: HarvestInstance) -> IntArray:
+    """Return (G + 1,) int64, where the tasks begin of each group that ends once: a job, a task, or all for the makespan."""
+    if instance.objective == "jobs":
+        return instance.first_task
+    return np.arange(instance.num_tasks + 1) if instance.objective == "tasks" else np.array([0, instance.num_tasks])
+
+
 def objective_of_ends(instance: HarvestInstance, ends: IntArray) -> int:
     """Return the objective of a schedule in which tasks end then. ends : (T,) int64."""
-    if instance.objective == "makespan":
-        return int(ends.max()) - int(instance.arrival_ms[0])
-    if instance.objective == "tasks":
-        return sum((ends - instance.arrival_ms[instance.task2job()]).tolist())
-    return sum((np.maximum.reduceat(ends, instance.first_task[:-1]) - instance.arrival_ms).tolist())
+    first = ending_together(instance)[:-1]
+    release = instance.arrival_ms[instance.task2job()[first]]
+    return sum((np.maximum.reduceat(ends, first) - release).tolist())
 
 
 @method("bound-alone", family=FAMILY, bounds=True)

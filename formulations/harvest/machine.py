@@ -60,7 +60,9 @@ def usable_units(instance: HarvestInstance, cores: IntArray) -> IntArray:
 
 
 def machine_of(instance: HarvestInstance) -> Machine | None:
-    """Return the machine, or None if its work is more than integers hold. O(E (log E + sizes) + T)."""
+    """Return the machine, or None if its work or that of all tasks is more than integers hold. O(E (log E + sizes) + T)."""
+    if float(instance.cores[instance.task2job()].astype(np.float64) @ instance.runtime_ms) > MAX_WORK:
+        return None
     units = usable_units(instance, instance.event_cores)
     units[instance.memory_mib[instance.event2vm()] < instance.task_memory_mib.min()] = 0
     before = np.concatenate(([0], units[:-1]))

@@ -20,7 +20,7 @@ import numpy as np
 
 from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
 from schedgap.formulations.harvest.kernels_work import most_done
-from schedgap.formulations.harvest.machine import MAX_WORK, machine_of
+from schedgap.formulations.harvest.machine import machine_of
 from schedgap.instances.harvest.model import FAMILY
 from schedgap.instances.method import Outcome, Status, method
 
@@ -59,8 +59,7 @@ def bound_work(instance: HarvestInstance, *, time_limit_s: float | None = None) 
     ends = alone_ends(instance)
     alone = objective_of_ends(instance, ends)
     machine = machine_of(instance)
-    total = float(instance.cores[instance.task2job()].astype(np.float64) @ instance.runtime_ms)
-    if machine is None or total > MAX_WORK:
+    if machine is None:
         return Outcome(bound=alone, status=Status.NO_SOLUTION, details={"work": "more than 64 bits hold"})
     items = items_of(instance, machine.unit, ends)
     first = items.work.shape[0] - 1 if instance.objective == "makespan" else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,8 @@ from schedgap.formulations.harvest.clairvoyant.kernels_profile import Profile
 from schedgap.instances.harvest.solution import HarvestSchedule
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.harvest.model import HarvestInstance
 
@@ -20,29 +21,6 @@ FIRST_ROOM = 64
 # Lengths of tasks for which it is known when they could start on each VM at the soonest. 8 save a quarter of a list's time
 # on 64 VMs and 2,400 tasks; 16 and 32 take more to keep than they save.
 LENGTHS = 8
-
-# An order is divided into up to so many parts, of so many tasks at least; of an order that is kept it is known how the VMs
-# are after each, in up to so many pieces altogether.
-MARKS, LEAST_PART, MOST_PIECES = 16, 128, 10_000_000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Mark:
-    """VMs when the first `placed` tasks of an order are placed."""
-
-    placed: int
-    profile: Profile
-    soonest: Soonest
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Placed:
-    """An order, (T,) int64 tasks, with (T,) int64 VMs and starts and what the VMs were on the way."""
-
-    order: IntArray
-    vm: IntArray
-    start: IntArray
-    marks: tuple[_Mark, ...]
 
 
 class Future:
@@ -69,38 +47,25 @@ class Future:
         edge = np.sort(self.length)[np.arange(LENGTHS) * self.length.shape[0] // LENGTHS]
         soonest, profile = Soonest(edge, np.empty((LENGTHS, num_vms), np.int64)), Profile(moment, free, room, kept + 1)
         soonest_starts(profile, int(self.ready[0]), int(self.cores.min()), int(self.memory.min()), soonest)
-        begin = _Mark(0, profile, soonest)
-        nowhere = np.zeros_like(self.length)
-        self._kept = self._last = _Placed(np.full_like(self.length, -1), nowhere, nowhere, (begin,))
+        self._profile, self._soonest = profile, soonest
 
     def place(self, order: IntArray) -> tuple[IntArray, IntArray]:
         """Return (T,) int64 VMs and starts of all tasks, placed one after the other. order : (T,) int64, tasks."""
-        number = order.shape[0]
-        differs = np.flatnonzero(order != self._kept.order)
-        same = int(differs[0]) if differs.size else number
-        marks = [mark for mark in self._kept.marks if mark.placed <= same]
-        vm, start = self._kept.vm.copy(), self._kept.start.copy()
+        vm, start = np.zeros_like(self.length), np.zeros_like(self.length)
         needs = Needs(self.ready, self.length, self.cores, self.memory, self.instance.memory_mib)
-        placed, profile, soonest = marks[-1].placed, marks[-1].profile, marks[-1].soonest
-        step = -(-number // max(1, min(MARKS, number // LEAST_PART, MOST_PIECES // profile.moment.size)))
-        while placed < number:
-            profile = Profile(*(each.copy() for each in profile))
-            soonest = soonest._replace(start=soonest.start.copy())
-            until = min(number, placed + step)
-            while True:
-                some = order[placed:until]
-                placed += place_in_order(some, needs, profile, soonest, vm, start)
-                if placed == until:
-                    break
-                moment, free, room = (np.hstack((each, np.zeros_like(each))) for each in profile[:-1])
-                profile = Profile(moment, free, room, profile.pieces)
-            marks.append(_Mark(placed, profile, soonest))
-        self._last = _Placed(order, vm, start, tuple(marks))
+        profile = Profile(*(each.copy() for each in self._profile))
+        soonest = self._soonest._replace(start=self._soonest.start.copy())
+        placed = 0
+        while (placed := placed + place_in_order(order[placed:], needs, profile, soonest, vm, start)) < order.shape[0]:
+            moment, free, room = (np.hstack((each, np.zeros_like(each))) for each in profile[:-1])
+            profile = Profile(moment, free, room, profile.pieces)
         return vm, start
 
-    def keep(self) -> None:
-        """Let orders to come take over what they begin with alike with the last one placed."""
-        self._kept = self._last
+    def events(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Yield of each VM the moments from which on it has other cores, and these."""
+        moment, free, _, pieces = self._profile
+        for v, number in enumerate(pieces.tolist()):
+            yield moment[v, :number].tolist(), free[v, :number].tolist()
 
     def schedule(self, vm: IntArray, start: IntArray) -> HarvestSchedule:
         """Return the schedule in which each task runs once. vm, start : (T,) int64."""

@@ -118,7 +118,6 @@ def cheapest_groups(
     window that ends by the cell's end. O(G C + N (S + C)).
     """
     cell = prices.cell
-    least, total = work[0], work[2]
     for g in range(groups.first.shape[0] - 1):
         earliest, release = groups.earliest[g], groups.release[g]
         low = (earliest - 1) // cell
@@ -126,16 +125,7 @@ def cheapest_groups(
         value[g] = (max(high * cell + 1, earliest) - release) << prices.bits
         if high <= low:
             continue
-        total[low:high] = 0
-        for t in range(groups.first[g], groups.first[g + 1]):
-            if tasks.units[t] == 0:
-                continue
-            _windows_of(tasks, starts, t, prices, high, work)
-            best = NO_WINDOW
-            for c in range(high):
-                best = min(best, least[c])
-                if c >= low:
-                    total[c] += best * tasks.units[t]
+        total = _totals(groups, tasks, starts, prices, g, work)
         chosen = -1
         for c in range(low, high):
             cost = ((max(c * cell + 1, earliest) - release) << prices.bits) + total[c]
@@ -146,6 +136,39 @@ def cheapest_groups(
             for t in range(groups.first[g], groups.first[g + 1]):
                 if tasks.units[t] > 0:
                     _add_load(tasks, starts, t, prices, chosen + 1, work, load)
+
+
+@kernel
+def paid_by_end(
+    groups: Groups, tasks: Tasks, starts: Starts, prices: Prices, work: np.ndarray, paid: np.ndarray
+) -> None:
+    """Find what the tasks of each group pay at least if it ends by the end of a cell.
+
+    paid : (G, C) int64, times 2^bits, written from the cell of the earliest end on. O(N (S + C)).
+    """
+    for g in range(groups.first.shape[0] - 1):
+        low, high = (groups.earliest[g] - 1) // prices.cell, groups.cells[g]
+        if high > low:
+            paid[g, low:high] = _totals(groups, tasks, starts, prices, g, work)[low:high]
+
+
+@kernel
+def _totals(groups: Groups, tasks: Tasks, starts: Starts, prices: Prices, g: int, work: np.ndarray) -> np.ndarray:
+    """Add up what the tasks of a group pay at least, (C,) int64: a row of `work`, from the cell of its earliest end on."""
+    low, high = (groups.earliest[g] - 1) // prices.cell, groups.cells[g]
+    least: np.ndarray = work[0]
+    total: np.ndarray = work[2]
+    total[low:high] = 0
+    for t in range(groups.first[g], groups.first[g + 1]):
+        if tasks.units[t] == 0:
+            continue
+        _windows_of(tasks, starts, t, prices, high, work)
+        best = NO_WINDOW
+        for c in range(high):
+            best = min(best, least[c])
+            if c >= low:
+                total[c] += best * tasks.units[t]
+    return total
 
 
 @kernel

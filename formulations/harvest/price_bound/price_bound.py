@@ -20,13 +20,20 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.harvest.alone import alone_ends, kinds, segments_of
+from schedgap.formulations.harvest.alone import alone_ends, ending_together, kinds, segments_of
 from schedgap.formulations.harvest.machine import machine_of
-from schedgap.formulations.harvest.price_bound.kernels_prices import Groups, Prices, Starts, Tasks, cheapest_groups
+from schedgap.formulations.harvest.price_bound.kernels_prices import (
+    Groups,
+    Prices,
+    Starts,
+    Tasks,
+    cheapest_groups,
+    paid_by_end,
+)
 from schedgap.formulations.harvest.work_bound import bound_work
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY
@@ -56,10 +63,7 @@ class PriceProblem:
     def __init__(self, instance: HarvestInstance, machine: Machine, ends: IntArray, cells: int) -> None:
         job = instance.task2job()
         origin = int(instance.arrival_ms[0])
-        tasks = np.arange(instance.num_tasks + 1)
-        whole = np.array([0, instance.num_tasks])
-        by_job = instance.objective == "jobs"
-        first = instance.first_task.copy() if by_job else tasks if instance.objective == "tasks" else whole
+        first = ending_together(instance).copy()
         ready, length = instance.arrival_ms[job] - origin, instance.runtime_ms
         release, earliest = ready[first[:-1]], np.maximum.reduceat(ends, first[:-1]) - origin
         units = np.where(instance.checkpoint_ms[job] < 0, instance.cores[job] // machine.unit, 0)
@@ -84,13 +88,32 @@ class PriceProblem:
 
     def evaluate(self, price: FloatArray) -> tuple[int, FloatArray]:
         """Return the bound of prices, rounded up, and (C,) float64, what the cheapest windows use. price : (C,), 1 / unit."""
+        prices, limit = self._prices(price)
+        load = np.zeros(price.shape[0])
+        cheapest_groups(self.groups, self.tasks, self.starts, prices, self._work, self._value, load)
+        return -((limit - sum(self._value.tolist())) >> BITS), load
+
+    def paid(self, price: FloatArray) -> tuple[IntArray, int]:
+        """Return (G, C) int64, what each group pays at least that ends by the end of a cell, and what all pay at most; ms."""
+        prices, limit = self._prices(price)
+        paid = np.zeros((self._value.shape[0], price.shape[0]), np.int64)
+        paid_by_end(self.groups, self.tasks, self.starts, prices, self._work, paid)
+        return paid >> BITS, -(-limit >> BITS)
+
+    def _prices(self, price: FloatArray) -> tuple[Prices, int]:
+        """Return prices in whole numbers, and what all cores are worth at them."""
         whole = np.minimum(np.floor(price * 2.0**BITS), self.highest).astype(np.int64)
         sums = np.concatenate(([0], np.cumsum(whole * self.cell)))
-        load = np.zeros(whole.shape[0])
-        prices = Prices(self.cell, whole, sums, BITS)
-        cheapest_groups(self.groups, self.tasks, self.starts, prices, self._work, self._value, load)
-        paid = sum(map(int.__mul__, whole.tolist(), self.capacity.tolist()))
-        return -((paid - sum(self._value.tolist())) >> BITS), load
+        return Prices(self.cell, whole, sums, BITS), sum(map(int.__mul__, whole.tolist(), self.capacity.tolist()))
+
+
+class Priced(NamedTuple):
+    """A bound by prices, ms. problem : on the last grid on which prices were improved, if any. tried : there, with bounds."""
+
+    bound: int
+    rounds: int
+    problem: PriceProblem | None
+    tried: list[tuple[int, FloatArray]]
 
 
 @method("bound-prices", version=2, family=FAMILY, bounds=True)
@@ -107,41 +130,47 @@ def bound_prices(
     begun = time.perf_counter()
     deadline = math.inf if time_limit_s is None else begun + time_limit_s
     cheap = bound_work(instance, time_limit_s=None if time_limit_s is None else time_limit_s / 4)
-    best, tried = cheap.bound or 0, 0
+    found = priced(instance, rounds, levels, deadline)
+    details = {"rounds": found.rounds, "cheap_bound_s": (cheap.bound or 0) / SECOND_MS}
+    return Outcome(bound=max(cheap.bound or 0, found.bound), status=Status.NO_SOLUTION, details=details)
+
+
+def priced(instance: HarvestInstance, rounds: int, levels: int, deadline: float) -> Priced:
+    """Improve prices on grids that are finer and finer, and count the last on one more."""
     machine, ends = machine_of(instance), alone_ends(instance)
-    span = int(ends.max()) - int(instance.arrival_ms[0])
+    best = Priced(0, 0, None, [])
     # Delays are whole multiples of 2^-20 below 2^60.
-    if "work" not in cheap.details and machine is not None and span < 1 << (AMOUNT_BITS - BITS - 3):
-        price = np.zeros(FIRST_CELLS)
-        for level in range(levels + 1):
-            if time.perf_counter() >= deadline:
-                break
-            problem = PriceProblem(instance, machine, ends, FIRST_CELLS * FINER**level)
-            if not problem.is_exact:
-                break
-            most = rounds if level < levels else 1
-            price, found, some = _ascend(problem, price, most, deadline, FIRST_STEP * 0.3**level)
-            best, tried = max(best, found), tried + some
-            price = np.repeat(price, FINER)
-    details = {"rounds": tried, "cheap_bound_s": (cheap.bound or 0) / SECOND_MS}
-    return Outcome(bound=best, status=Status.NO_SOLUTION, details=details)
+    if machine is None or int(ends.max()) - int(instance.arrival_ms[0]) >= 1 << (AMOUNT_BITS - BITS - 3):
+        return best
+    price = np.zeros(FIRST_CELLS)
+    for level in range(levels + 1):
+        if time.perf_counter() >= deadline:
+            break
+        problem = PriceProblem(instance, machine, ends, FIRST_CELLS * FINER**level)
+        if not problem.is_exact:
+            break
+        tried = _ascend(problem, price, rounds if level < levels else 1, deadline, FIRST_STEP * 0.3**level)
+        found, price = max(tried, key=lambda each: each[0])
+        known = best[2:] if level == levels else (problem, tried)
+        best = Priced(max(best.bound, found), best.rounds + len(tried), *known)
+        price = np.repeat(price, FINER)
+    return best
 
 
 def _ascend(
-    problem: PriceProblem, start: FloatArray, rounds: int, deadline: float, step: float
-) -> tuple[FloatArray, int, int]:
-    """Return the best prices, their bound and how many were tried."""
+    problem: PriceProblem, price: FloatArray, rounds: int, deadline: float, step: float
+) -> list[tuple[int, FloatArray]]:
+    """Return the prices tried, at least one, with their bounds."""
     capacity = problem.capacity.astype(np.float64)
-    best_price = price = start
-    best, stale, average = 0, 0, np.zeros_like(start)
-    for done in range(rounds):
-        if time.perf_counter() >= deadline or step < LEAST_STEP:
-            return best_price, best, done
+    best, best_price, stale, average = 0, price, 0, np.zeros_like(price)
+    tried: list[tuple[int, FloatArray]] = []
+    while len(tried) < rounds and step >= LEAST_STEP and not (tried and time.perf_counter() >= deadline):
         found, load = problem.evaluate(price)
         stale += 1
-        if done == 0 or found > best:
+        if not tried or found > best:
             stale = stale if found < best * (1 + 1e-5) else 0
             best, best_price = found, price
+        tried.append((found, price))
         if stale >= PATIENCE:
             stale, step, price, average = 0, step * SHRINK, best_price, np.zeros_like(price)
         average = AVERAGING * average + (1 - AVERAGING) * (load - capacity)
@@ -149,9 +178,9 @@ def _ascend(
         move = np.where((price <= 0) & (average < 0), 0.0, average)
         norm = float(move @ move)
         if norm == 0.0:
-            return best_price, best, done + 1
+            break
         price = np.maximum(0.0, price + step * (AIM * max(best, 1) - found) / norm * move)
-    return best_price, best, rounds
+    return tried
 
 
 def _starts(instance: HarvestInstance, need: list[int], origin: int) -> tuple[IntArray, IntArray]:

@@ -1,9 +1,5 @@
 """When parts can end: a program over ends alone, with rows from linear programs that find no room for the tasks by then.
 
-Variables   z[p, t] whether part p has not ended by slot t, from its earliest end on
-Minimise    sum over p of earliest end + sum of z[p, t] - release
-Rows        z[p, t] >= z[p, t + 1];  sum over p of P(p, end of p) <= L for each row of prices
-
 Whether each part can end by some slot is a linear program over starts of tasks, the pool as one place or VMs, that minimises
 how many tasks end later. If any do, its duals are prices y of the rows of capacity. In every schedule, tasks pay no more than
 L = sum of limit y for the room that they use, and those of a part no less than
@@ -27,9 +23,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.harvest.ends_program import Row, ends_program
 from schedgap.formulations.harvest.time_indexed.grid import ALONE
 from schedgap.formulations.harvest.time_indexed.program import pool_program, vm_program
-from schedgap.formulations.rows import Rows
 from schedgap.formulations.separable import EXACT, SEPARABLE
 from schedgap.formulations.trusted import trusted
 from schedgap.instances.method import Status
@@ -37,23 +33,10 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from schedgap.formulations.harvest.time_indexed.integer import Integer
     from schedgap.formulations.harvest.time_indexed.program import Program
-    from schedgap.formulations.linear_model import LinearModel
     from schedgap.instances.arrays import FloatArray, IntArray
 
 # Of the time that is left, for whole tasks on VMs with given ends.
 SHARE = 0.9
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Row:
-    """price : (P, H + 2) int64, what a part pays if it ends in a slot. limit : what all pay at most."""
-
-    price: IntArray
-    limit: int
-
-    def allows(self, ends: IntArray) -> bool:
-        """Whether parts may end so. ends : (P,) int64."""
-        return int(self.price[np.arange(ends.shape[0]), ends].sum()) <= self.limit
 
 
 class Room:
@@ -149,7 +132,7 @@ class Ends:
         at = np.cumsum(np.concatenate(([0], np.minimum(slack, horizon + 1 - earliest))))
         if bracket.is_closed or at[-1] == 0:
             return None if bracket.is_closed else earliest
-        model = replace(_program(self.rows, earliest, at), offset=float(least))
+        model = replace(ends_program(self.rows, earliest, at), offset=float(least))
         result = self.integer.solve(model, 1.0)
         bracket.learn(np.inf if result.status is Status.INFEASIBLE else result.bound)
         bracket.add_point()
@@ -184,27 +167,3 @@ class Ends:
         price = (np.arange(program.horizon + 2) <= ends[:, None]).astype(np.int64)
         self.rows.append(Row(price, ends.shape[0] - 1))
         return True
-
-
-def _program(rows: list[Row], earliest: IntArray, at: IntArray) -> LinearModel:
-    """Return the program over ends. at : (P + 1,) int64, where the columns of each part begin, and end."""
-    number = int(at[-1])
-    owner = np.repeat(np.arange(earliest.shape[0]), np.diff(at))
-    slot = np.arange(number) - at[owner] + earliest[owner]
-    follows = np.flatnonzero(owner[1:] == owner[:-1])
-    all_rows, each = Rows(number), np.arange(follows.shape[0])
-    all_rows.add(
-        "later",
-        np.concatenate((each, each)),
-        np.concatenate((follows, follows + 1)),
-        np.repeat((1.0, -1.0), each.shape[0]),
-        np.zeros(each.shape[0]),
-        np.full(each.shape[0], np.inf),
-    )
-    none = np.full(1, np.inf)
-    for row in rows:
-        saved = row.price[owner, slot] - row.price[owner, slot + 1]
-        needed = int(row.price[np.arange(earliest.shape[0]), earliest].sum()) - row.limit
-        all_rows.add("room", np.zeros_like(slot), np.arange(number), saved, np.array([float(needed)]), none)
-    ones = np.ones(number)
-    return all_rows.model("time-indexed-ends", ones, np.zeros(number), ones, ones > 0, 1)

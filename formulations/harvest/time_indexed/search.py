@@ -1,19 +1,22 @@
-"""A search for good schedules: tasks placed one after the other, in orders that linear programs and chance suggest."""
+"""A search for good schedules: tasks placed one after the other, in orders that linear programs suggest, and exchanged."""
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
+from schedgap.formulations.harvest.alone import alone_ends, ending_together, objective_of_ends
 from schedgap.formulations.harvest.clairvoyant.future import Future
+from schedgap.formulations.harvest.clairvoyant.lanes import Exchange
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.harvest.model import HarvestInstance
     from schedgap.instances.harvest.solution import HarvestSchedule
+
+# Exchanges of tasks at a time.
+MOVES = 300_000
 
 
 class OrderSearch:
@@ -52,43 +55,16 @@ class OrderSearch:
         if self.objective is None or (objective, total) <= (self.objective, self._total):
             self.objective, self._total, self.vm, self.start = objective, total, vm, start
 
-    def improve(self, rng: np.random.Generator, *, bound: int, deadline: float, stale: int) -> None:
-        """Move tasks in the order of the best schedule's starts until it meets a bound, or nothing was better so often.
+    def improve(self, random: np.ndarray, deadline: float, bound: int) -> None:
+        """Exchange tasks of the best schedule. random : (1,) uint64. deadline : on `time.perf_counter`'s clock."""
 
-        deadline : on `time.perf_counter`'s clock.
-        """
-        since = 0
-        while self.objective is not None and self.objective > bound and since < stale:
-            if time.perf_counter() > deadline:
-                return
-            before = self.objective
-            self.place(self._moved(rng, np.argsort(self.start, kind="stable")))
-            since = 0 if self.objective < before else since + 1
+        def learn(vm: IntArray, start: IntArray) -> int:
+            objective = objective_of_ends(self.instance, start + self.instance.runtime_ms)
+            self.take(objective, vm, start)
+            return objective
 
-    def _moved(self, rng: np.random.Generator, order: IntArray) -> IntArray:
-        """Return an order in which some tasks have been moved."""
-        kind = rng.integers(4)
-        number = order.shape[0]
-        if kind == 0:
-            # A job, or tasks of it, to another place.
-            chosen = self.job[order] == rng.integers(self.instance.num_jobs)
-            if rng.random() < 0.5:
-                chosen &= rng.random(number) < 0.5
-            rest = order[~chosen]
-            at = int(rng.integers(rest.shape[0] + 1))
-            return np.concatenate((rest[:at], order[chosen], rest[at:]))
-        if kind == 1:
-            # All by their starts, shaken.
-            scale = float(self.instance.runtime_ms.mean()) * rng.random()
-            keys = self.start + scale * rng.standard_normal(number)
-            moved: IntArray = np.argsort(keys, kind="stable")
-            return moved
-        a, b = int(rng.integers(number)), int(rng.integers(number))
-        if kind == 2:
-            return np.insert(np.delete(order, a), min(b, number - 1), order[a])
-        swapped = order.copy()
-        swapped[[a, b]] = order[[b, a]]
-        return swapped
+        draft = Exchange(self.future, ending_together(self.instance), self.vm, self.start)
+        draft.improve(MOVES, random, deadline, learn, enough=bound)
 
     def schedule(self) -> HarvestSchedule:
         """Return the best schedule."""

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.instances.harvest.model import HarvestInstance
 
-# Orders that are tried in vain, and of the time that is left, before a program is solved.
-STALE, SHARE = 1000, 0.05
+# Of the time that is left, for exchanges before a program is solved.
+SHARE = 0.05
 
 
 @model_builder("time-indexed", family=FAMILY)
@@ -58,7 +58,7 @@ def build(instance: HarvestInstance) -> LinearModel:
     return vm_program(bracket.grid, bracket.horizon).model
 
 
-@method("time-indexed", version=2, family=FAMILY, supports=unusable, exact=True, choices=MIP_CHOICES)
+@method("time-indexed", version=3, family=FAMILY, supports=unusable, exact=True, choices=MIP_CHOICES)
 def time_indexed(
     instance: HarvestInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:
@@ -71,16 +71,16 @@ def time_indexed(
     reason = too_large(bracket)
     if reason is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
-    rng = np.random.default_rng(0)
+    random = np.array([1], np.uint64)
     integer = Integer(bracket, deadline, threads, backend)
     while True:
-        _search(bracket, deadline, rng)
+        _search(bracket, deadline, random)
         if bracket.grid.part_release.size:
             Ends(integer).search()
         relax_pool(bracket, deadline, threads)
-        _search(bracket, deadline, rng)
+        _search(bracket, deadline, random)
         relax_vms(bracket, deadline, threads)
-        _search(bracket, deadline, rng)
+        _search(bracket, deadline, random)
         if not integer.over_vms() or bracket.horizon == bracket.grid.full_horizon:
             break
         bracket.set_horizon(2 * bracket.horizon)
@@ -102,8 +102,9 @@ def time_indexed(
     )
 
 
-def _search(bracket: Bracket, deadline: float, rng: np.random.Generator) -> None:
-    """Try orders for a share of the time that is left, but no longer than some in vain."""
+def _search(bracket: Bracket, deadline: float, random: np.ndarray) -> None:
+    """Exchange tasks for a share of the time that is left."""
     now = time.perf_counter()
-    bracket.search.improve(rng, bound=bracket.bound, deadline=now + SHARE * (deadline - now), stale=STALE)
+    if not bracket.is_closed:
+        bracket.search.improve(random, now + SHARE * (deadline - now), bracket.bound)
     bracket.add_point()

@@ -205,6 +205,25 @@ def test_the_optimum_is_exact_where_the_default_gap_would_stop_early(backend):
     assert solve(model, backend).objective == 1e6 + best
 
 
+def test_nodes_end_a_search():
+    """A program that takes HiGHS some hundred nodes ends after few of them, with a bound below what it has found."""
+    rng = np.random.default_rng(8)
+    weights = rng.integers(1_000, 2_000, (3, 30))
+    model = LinearModel(
+        "market-split",
+        rng.integers(1, 100, 30).astype(float),
+        csc_array(weights.astype(float)),
+        weights.sum(axis=1) // 2 + 0.0,
+        weights.sum(axis=1) // 2 + 30.0,
+        np.zeros(30),
+        np.ones(30),
+        np.ones(30),
+    )
+    few, all_nodes = solve(model, nodes=5), solve(model, time_limit_s=2.0)
+    assert few.status is not Status.OPTIMAL
+    assert few.details["nodes"] <= 10 < all_nodes.details["nodes"]
+
+
 def test_every_backend_has_a_version():
     assert set(backend_versions()) == set(BACKENDS)
     assert not [v for v in backend_versions().values() if v.startswith("unavailable")]

@@ -8,7 +8,7 @@ from schedgap.instances.method import REGISTRY, Status
 
 schedgap.bench.plugins.discover.load_methods(["harvest"])
 METHODS = [method for (family, _), method in REGISTRY.items() if family == "harvest"]
-FEWER = {"clairvoyant-search": {"lists": 50}, "bound-prices": {"rounds": 20}}
+FEWER = {"clairvoyant-search": {"changes": 20, "rounds": 20, "moves": 2000}, "bound-prices": {"rounds": 20}}
 TIMES = ("event_ms", "arrival_ms", "runtime_ms", "estimate_ms")
 
 

@@ -1,9 +1,10 @@
-"""Lists and searches that know the future."""
+"""Lists that know the future."""
 
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.clairvoyant import clairvoyant_list, clairvoyant_search
+from schedgap.formulations.harvest.alone import alone_ends
+from schedgap.formulations.harvest.clairvoyant.clairvoyant import Lists, clairvoyant_list, follow, wander
 from schedgap.formulations.harvest.clairvoyant.future import Future
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.generators.quick import quick
@@ -59,29 +60,24 @@ def test_proven_where_nobody_waits():
     assert verify(instance, outcome.solution) == outcome.bound
 
 
-def test_search_is_never_worse_and_repeatable():
+def test_changes_of_due_dates_are_never_worse_and_repeatable():
     instance = quick(vms=4, jobs=12, tasks="6-12", interarrival_min=4, seed=3)
-    listed = verify(instance, clairvoyant_list(instance).solution)
-    found = clairvoyant_search(instance, rng=rng(), lists=100)
-    again = clairvoyant_search(instance, rng=rng(), lists=100)
-    assert verify(instance, found.solution) < listed
-    assert np.array_equal(found.solution.start_ms, again.solution.start_ms)
-    assert found.details["lists"] == 100
-    objectives = [point.objective for point in found.trajectory]
+    found = []
+    for _ in range(2):
+        lists = Lists(instance, 0.0, alone_ends(instance))
+        follow(lists, 6, np.inf)
+        listed = lists.least
+        assert wander(lists, 100, np.inf, rng()) == 100
+        assert lists.least < listed
+        assert lists.learn(*lists.place(lists.due)) == lists.least
+        found.append(lists.best)
+    assert np.array_equal(found[0][2], found[1][2])
+    objectives = [point.objective for point in lists.trajectory]
     assert objectives == sorted(objectives, reverse=True)
-    assert objectives[-1] == verify(instance, found.solution)
-
-
-def test_never_below_the_optimum_and_mostly_there(optima):
-    """Whole runs: the search finds the optimum of nearly all."""
-    fixed = [(each, best) for each, best in optima if each.is_fixed and each.checkpoint_ms[0] < 0]
-    found = [(verify(each, clairvoyant_search(each, rng=rng(), lists=60).solution), best) for each, best in fixed]
-    assert all(objective >= best for objective, best in found)
-    assert sum(objective == best for objective, best in found) > 0.9 * len(found)
 
 
 def test_without_time_there_is_no_solution(make):
-    outcome = clairvoyant_search(make([[(0, 1)]], [[3], [3]]), rng=rng(), time_limit_s=0.0)
+    outcome = clairvoyant_list(make([[(0, 1)]], [[3], [3]]), time_limit_s=0.0)
     assert (outcome.solution, outcome.status, outcome.bound) == (None, Status.NO_SOLUTION, 6)
 
 
@@ -92,14 +88,7 @@ def test_dynamic_pools_are_not_supported(make):
     assert outcome.details["reason"] == "chooses no leases; give an instance whose pool is fixed"
 
 
-def test_no_more_lists_than_allowed():
-    instance = quick(vms=4, jobs=12, tasks="6-12", interarrival_min=4, seed=3)
-    assert [clairvoyant_search(instance, rng=rng(), lists=most).details["lists"] for most in (1, 5, 30)] == [1, 5, 30]
-
-
 def test_parameters_out_of_range_are_refused(make):
     instance = make([[(0, 1)]], [[3], [3]])
     with pytest.raises(MethodError, match="rounds is 0; give at least 1"):
         clairvoyant_list(instance, rounds=0)
-    with pytest.raises(MethodError, match="lists is -5; give at least 1"):
-        clairvoyant_search(instance, rng=rng(), lists=-5)

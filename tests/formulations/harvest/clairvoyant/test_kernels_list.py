@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant import future as module
-from schedgap.formulations.harvest.clairvoyant.future import MARKS, Future
+from schedgap.formulations.harvest.clairvoyant.future import Future
 from schedgap.instances.harvest.generators.quick import quick
 
 
@@ -52,19 +51,3 @@ def test_each_task_where_it_starts_first(instances):
     for instance in instances:
         order = rng.permutation(instance.num_tasks)
         assert np.array_equal(Future(instance).place(order), slowly(instance, order))
-
-
-def test_what_is_kept_changes_nothing(instances, monkeypatch):
-    """Orders that begin as the kept one does, for any number of tasks, and one that has nothing in common with it."""
-    monkeypatch.setattr(module, "LEAST_PART", 1)
-    rng = np.random.default_rng(2)
-    for instance in instances:
-        future = Future(instance)
-        order = rng.permutation(instance.num_tasks)
-        future.place(order)
-        future.keep()
-        for same in range(0, instance.num_tasks + 1, max(1, instance.num_tasks // (2 * MARKS))):
-            other = np.concatenate((order[:same], rng.permutation(order[same:])))
-            assert np.array_equal(future.place(other), Future(instance).place(other))
-        future.keep()
-        assert np.array_equal(future.place(order), Future(instance).place(order))

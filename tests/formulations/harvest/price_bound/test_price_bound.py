@@ -37,6 +37,26 @@ def test_tasks_with_checkpoints_have_no_price(make):
     assert bound_prices(instance).bound == bound_work(instance).bound == 5 + 10
 
 
+def test_what_groups_pay_by_each_end_is_the_bound(optima):
+    """Each group at the end at which its delay and what it pays are least, less what all cores are worth."""
+    rng, tried = np.random.default_rng(3), 0
+    for instance, _ in optima[::5]:
+        problem = PriceProblem(instance, machine_of(instance), alone_ends(instance), 12)
+        price = rng.random(12) * (rng.random(12) < 0.6)
+        found, _ = problem.evaluate(price)
+        paid, limit = problem.paid(price)
+        groups, total = problem.groups, -limit
+        for g in range(paid.shape[0]):
+            low, high = (groups.earliest[g] - 1) // problem.cell, groups.cells[g]
+            ends = np.maximum(np.arange(low, high) * problem.cell + 1, groups.earliest[g])
+            never = max(high * problem.cell + 1, groups.earliest[g])
+            total += min([never, *(ends + paid[g, low:high]).tolist()]) - groups.release[g]
+        # Each sum is rounded down by less than 1 ms.
+        assert 0 <= found - total <= paid.shape[0] + 1
+        tried += price.any()
+    assert tried > 10
+
+
 def test_between_the_bound_of_work_and_the_optimum(optima):
     bounds = [(bound_work(each).bound, bound_prices(each, rounds=30, levels=1).bound, best) for each, best in optima]
     assert all(work <= found <= best for work, found, best in bounds)

@@ -1,0 +1,183 @@
+"""A schedule's tasks in lanes, and what exchanges between these make of it.
+
+Each VM is divided into lanes, room for one task of a kind at a time, so that the schedule given is one of those that lanes
+allow: cores that come free become lanes of the kind that has most work, and a lane that stands idle is closed where the VM
+shrinks, or where a task of another kind needs its cores.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.harvest.clairvoyant.kernels_exchange import NONE, Lanes, Moved, Plan, Soft, Tasks, exchange
+from schedgap.formulations.harvest.clairvoyant.kernels_profile import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from schedgap.formulations.harvest.clairvoyant.future import Future
+    from schedgap.instances.arrays import IntArray
+
+# In mean run times of tasks: heat where many tasks end together and where each counts, and the width of smooth ends; at first
+# and at last.
+HEAT, HEAT_ALONE, WIDTH = (1 / 300, 1 / 6000), (1 / 10, 1 / 6000), (1 / 12, 1 / 200)
+# Moves between two looks at the clock, and for each task.
+MOVES, MOVES_A_TASK = 20_000, 10
+# So many lanes more than it has tasks a VM has idle at most: there may be cores for millions.
+SPARE = 8
+
+
+@dataclass(slots=True)
+class _Vm:
+    """Lanes of one VM up to a moment, at most so many idle. needs : (K, 2) int64 cores and memory of each kind.
+
+    idle : of each kind, those that came free last behind. opened : idle lanes, and some that are not, as a heap of -lane.
+    """
+
+    vm: int
+    most: int
+    needs: IntArray
+    main: int
+    free: IntArray
+    rows: list[list[int]]
+    idle: list[list[int]]
+    is_idle: set[int] = field(default_factory=set)
+    opened: list[int] = field(default_factory=list)
+    busy: list[tuple[int, int]] = field(default_factory=list)
+
+    def resize(self, moment: int, more: int) -> None:
+        """Take cores in or give them back; what is free then becomes lanes of the main kind."""
+        self._settle(moment)
+        self.free[0] += more
+        while self.free[0] < 0:
+            self._close(moment)
+        while len(self.is_idle) < self.most and (self.free >= self.needs[self.main]).all():
+            self._rest(self._open(moment, self.main))
+
+    def run(self, start: int, end: int, kind: int) -> int:
+        """Return the lane in which a task of a kind runs."""
+        self._settle(start)
+        lane = -1
+        while self.idle[kind] and lane not in self.is_idle:
+            lane = self.idle[kind].pop()
+        if lane not in self.is_idle:
+            while (self.free < self.needs[kind]).any():
+                self._close(start)
+            lane = self._open(start, kind)
+        self.is_idle.discard(lane)
+        heapq.heappush(self.busy, (end, lane))
+        return lane
+
+    def _settle(self, moment: int) -> None:
+        while self.busy and self.busy[0][0] <= moment:
+            self._rest(heapq.heappop(self.busy)[1])
+
+    def _rest(self, lane: int) -> None:
+        self.is_idle.add(lane)
+        self.idle[self.rows[lane][3]].append(lane)
+        heapq.heappush(self.opened, -lane)
+
+    def _open(self, moment: int, kind: int) -> int:
+        self.free -= self.needs[kind]
+        self.rows.append([self.vm, moment, NEVER, kind])
+        return len(self.rows) - 1
+
+    def _close(self, moment: int) -> None:
+        """Close the idle lane that was opened last."""
+        while (lane := -heapq.heappop(self.opened)) not in self.is_idle:
+            pass
+        self.is_idle.remove(lane)
+        self.rows[lane][2] = moment
+        self.free += self.needs[self.rows[lane][3]]
+
+
+class Exchange:
+    """A schedule in lanes, changed by moves."""
+
+    def __init__(self, future: Future, first: IntArray, vm: IntArray, start: IntArray) -> None:
+        number, groups = start.shape[0], first.shape[0] - 1
+        rows, lane = divided(future, vm, start)
+        self._lane2vm, opens, closes, kind = np.array(rows, np.int64).T.copy()
+        group = np.repeat(np.arange(groups), np.diff(first))
+        self._tasks = Tasks(future.ready, future.length, group, first)
+        head, before, after = np.full(len(rows), NONE), np.full(number, NONE), np.full(number, NONE)
+        order = np.lexsort((start, lane))
+        follows = lane[order[1:]] == lane[order[:-1]]
+        before[order[1:][follows]], after[order[:-1][follows]] = order[:-1][follows], order[1:][follows]
+        firsts = order[before[order] == NONE]
+        head[lane[firsts]] = firsts
+        self._lanes, self._plan = Lanes(opens, closes, kind, head), Plan(lane, before, after, start.copy())
+        self._soft = Soft(*np.zeros((2, groups), np.int64), *np.zeros((2, groups)), *np.zeros((2, number), np.int64))
+        self._moved = Moved(np.zeros(number, np.int64), np.zeros(number, np.int64), np.zeros(groups, np.int64))
+
+    def improve(
+        self,
+        moves: int,
+        random: np.ndarray,
+        deadline: float,
+        learn: Callable[[IntArray, IntArray], int],
+        *,
+        enough: int = 0,
+        since: float = 0.0,
+    ) -> tuple[int, int]:
+        """Cool down over so many moves, or in the time left; return the least objective, and how many moves were made.
+
+        random : (1,) uint64. learn : told of VMs and starts, (T,) int64, on the way; returns the objective. enough : of which
+        none is looked for below. since : what share of cooling is done before.
+        """
+        plan, length = self._plan, self._tasks.length
+        scale, begun, done = float(length.mean()), time.perf_counter(), 0
+        heats = HEAT_ALONE if self._tasks.first.shape[0] > length.shape[0] else HEAT
+        step, least = max(MOVES, MOVES_A_TASK * length.shape[0]), learn(self._lane2vm[plan.lane], plan.start.copy())
+        while done < moves and least > enough:
+            now = time.perf_counter()
+            share = max(done / moves, (now - begun) / (deadline - begun) if deadline > begun else 1.0)
+            if share >= 1.0:
+                break
+            share = since + share - since * share
+            heat, width = (scale * hot * (cold / hot) ** share for hot, cold in (heats, WIDTH))
+            some = min(step, moves - done)
+            done += exchange(self._tasks, self._lanes, plan, self._soft, self._moved, heat, width, some, random)
+            least = min(least, learn(self._lane2vm[plan.lane], plan.start.copy()))
+        return least, done
+
+
+def divided(future: Future, vm: IntArray, start: IntArray) -> tuple[list[list[int]], IntArray]:
+    """Return lanes as rows of VM, moments of opening and closing, and kind; and (T,) int64, the lane of each task."""
+    instance = future.instance
+    most = np.maximum.reduceat(instance.event_cores, instance.first_event[:-1]) // future.cores.min()
+    # Where memory is never short, all tasks of a size are of one kind.
+    is_short = (most.astype(np.float64) * future.memory.max() > instance.memory_mib).any()
+    memory = future.memory if is_short else np.zeros_like(future.memory)
+    needs, kind = np.unique(np.column_stack((future.cores, memory)), axis=0, return_inverse=True)
+    kind = kind.reshape(-1)
+    main = int(np.argmax(np.bincount(kind, future.length * future.cores.astype(np.float64))))
+    rows: list[list[int]] = []
+    lane = np.empty_like(vm)
+    order = np.lexsort((start, vm))
+    firsts = np.searchsorted(vm[order], np.arange(instance.num_vms + 1))
+    for v, (moments, cores) in enumerate(future.events()):
+        tasks = order[firsts[v] : firsts[v + 1]].tolist()
+        some = _Vm(
+            v,
+            len(tasks) + SPARE,
+            needs,
+            main,
+            np.array([0, int(instance.memory_mib[v])]),
+            rows,
+            [[] for _ in needs],
+        )
+        changes = [
+            (moment, NONE, more) for moment, more in zip(moments, np.diff(cores, prepend=0).tolist(), strict=True)
+        ]
+        for moment, t, more in sorted(changes + [(int(start[t]), t, 0) for t in tasks]):
+            if t == NONE:
+                some.resize(moment, more)
+            else:
+                lane[t] = some.run(moment, moment + int(future.length[t]), int(kind[t]))
+    return rows, lane
