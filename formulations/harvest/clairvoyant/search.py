@@ -15,13 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.harvest.alone import alone_ends, ending_together
-from schedgap.formulations.harvest.clairvoyant.clairvoyant import (
-    ROUNDS,
-    Lists,
-    follow,
-    needs_fixed_pool,
-    wander,
-)
+from schedgap.formulations.harvest.clairvoyant.clairvoyant import ROUNDS, Lists, follow, needs_fixed_pool, wander
 from schedgap.formulations.harvest.clairvoyant.lanes import Exchange
 from schedgap.formulations.harvest.clairvoyant.priced_ends import priced_ends
 from schedgap.formulations.harvest.price_bound.price_bound import LEVELS, priced
