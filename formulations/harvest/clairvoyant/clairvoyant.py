@@ -43,7 +43,7 @@ def needs_fixed_pool(instance: HarvestInstance) -> str | None:
 
 
 class Lists:
-    """Lists of an instance's tasks by due dates of its jobs, and the best that was found. due : (J,) float64, ms, of that."""
+    """Lists of tasks by due dates of their jobs, and the best schedule. due : (J,) float64, ms, of the last best list."""
 
     def __init__(self, instance: HarvestInstance, begun: float, alone: IntArray) -> None:
         self.instance, self.begun = instance, begun

@@ -144,7 +144,8 @@ def paid_by_end(
 ) -> None:
     """Find what the tasks of each group pay at least if it ends by the end of a cell.
 
-    paid : (G, C) int64, times 2^bits, written from the cell of the earliest end on. O(N (S + C)).
+    paid : (G, C) int64, times 2^bits, written from the cell of the earliest end to the last in which the group may end; else
+    it pays nothing. O(N (S + C)).
     """
     for g in range(groups.first.shape[0] - 1):
         low, high = (groups.earliest[g] - 1) // prices.cell, groups.cells[g]

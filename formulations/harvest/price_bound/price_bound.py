@@ -151,8 +151,9 @@ def priced(instance: HarvestInstance, rounds: int, levels: int, deadline: float)
             break
         tried = _ascend(problem, price, rounds if level < levels else 1, deadline, FIRST_STEP * 0.3**level)
         found, price = max(tried, key=lambda each: each[0])
-        known = best[2:] if level == levels else (problem, tried)
-        best = Priced(max(best.bound, found), best.rounds + len(tried), *known)
+        best = best._replace(bound=max(best.bound, found), rounds=best.rounds + len(tried))
+        if level < levels:
+            best = best._replace(problem=problem, tried=tried)
         price = np.repeat(price, FINER)
     return best
 
