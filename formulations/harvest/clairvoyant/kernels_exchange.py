@@ -18,11 +18,10 @@ from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_u
 if TYPE_CHECKING:
     from typing import Any
 
-# Of all moves, those that put a task elsewhere; of these those to any lane, and from what draw on behind a task, not before it,
-# which is above those to any lane.
-ALONE, ANYWHERE, BEHIND = 0.1, 0.3, 0.8
-# Of all others, those that exchange all that follows, too.
-TAILS = 0.3
+# Shares of moves: ALONE put one task elsewhere, the others exchange two. One draw decides what more: of the first, below ANYWHERE
+# to any lane, above BEHIND (the larger) behind a task that starts near, else before it; of the others, below TAILS with all that
+# follows.
+ALONE, ANYWHERE, BEHIND, TAILS = 0.1, 0.3, 0.8, 0.3
 # Tasks that are looked at before the caller looks at the clock again.
 VISITS = 5_000_000
 # Tasks are exchanged with one of so many that start next before and after.

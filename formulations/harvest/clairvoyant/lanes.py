@@ -148,7 +148,10 @@ class Exchange:
 
 
 def divided(future: Future, vm: IntArray, start: IntArray) -> tuple[list[list[int]], IntArray]:
-    """Return lanes as rows of VM, moments of opening and closing, and kind; and (T,) int64, the lane of each task."""
+    """Return lanes, rows of VM, opening, closing and kind, and (T,) int64, each task's lane. O(L log L) for L lanes.
+
+    L is at most the sum over VMs of events x (tasks + SPARE), and T.
+    """
     instance = future.instance
     most = np.maximum.reduceat(instance.event_cores, instance.first_event[:-1]) // future.cores.min()
     # Where memory is never short, all tasks of a size are of one kind.
@@ -163,15 +166,8 @@ def divided(future: Future, vm: IntArray, start: IntArray) -> tuple[list[list[in
     firsts = np.searchsorted(vm[order], np.arange(instance.num_vms + 1))
     for v, (moments, cores) in enumerate(future.events()):
         tasks = order[firsts[v] : firsts[v + 1]].tolist()
-        some = _Vm(
-            v,
-            len(tasks) + SPARE,
-            needs,
-            main,
-            np.array([0, int(instance.memory_mib[v])]),
-            rows,
-            [[] for _ in needs],
-        )
+        free = np.array([0, int(instance.memory_mib[v])])
+        some = _Vm(v, len(tasks) + SPARE, needs, main, free, rows, [[] for _ in needs])
         changes = [
             (moment, NONE, more) for moment, more in zip(moments, np.diff(cores, prepend=0).tolist(), strict=True)
         ]
