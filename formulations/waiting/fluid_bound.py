@@ -54,7 +54,7 @@ def grid_size(scaled: Scaled) -> int:
     return int(min(MOST_GRID, max(LEAST_GRID, STARTS / max(spans, 1e-9))))
 
 
-@method("bound-fluid", version=2, family=FAMILY, bounds=True)
+@method("bound-fluid", version=3, family=FAMILY, bounds=True)
 def bound_fluid(
     instance: WaitingInstance, *, time_limit_s: float | None = None, rounds: int = 80, max_grid: int = MOST_GRID
 ) -> Outcome:

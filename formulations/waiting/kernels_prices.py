@@ -10,8 +10,15 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+# Rents are at most 2^61. Clearly more than that, even where floats round, and two of them and a rent fit 64 bits.
+ABOVE_RENTS = 5 << 59
+
+
 class PricedJobs(NamedTuple):
-    """Jobs in order of submission: (J,) int64 each; `rent` of all of the runtime, `longest` wait."""
+    """Jobs in order of submission: (J,) int64 each; `rent` of all of the runtime, `longest` wait.
+
+    size : (K, J), in units of one or two measures, each with prices of its own.
+    """
 
     submit: np.ndarray
     runtime: np.ndarray
@@ -21,10 +28,10 @@ class PricedJobs(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """Prices of a unit of size and time.
+    """Prices of a unit of each measure and time.
 
-    grid : (G,) int64, ascending from 0, no job is submitted before it. price : (G,) int64, from grid[k] on, the last one for
-    ever. sums : (G,) int64, prices summed up to grid[k]; it may wrap around, sums over one job's runtime may not.
+    grid : (G,) int64, ascending from 0, no job is submitted before it. price : (K, G) int64, from grid[g] on, the last one
+    for ever. sums : (K, G) int64, prices summed up to grid[g]; it may wrap around, sums over one job's runtime may not.
     """
 
     grid: np.ndarray
@@ -37,7 +44,7 @@ class Cheapest(NamedTuple):
 
     wait is read too: a wait within the limit, or -1, that may be good and spares looking at many worse ones.
 
-    load : (G,) float64, size x time of the jobs between two grid points, added to; the last one is left alone.
+    load : (K, G) float64, size x time of the jobs between two grid points, added to; the last one is left alone.
     """
 
     value: np.ndarray
@@ -47,9 +54,9 @@ class Cheapest(NamedTuple):
 
 @lean_kernel
 def cheapest_starts(jobs: PricedJobs, wait_price: int, prices: Prices, found: Cheapest) -> None:
-    """Find for each job the least of its rent and of wait_price w + size x priced time from submit + w, w <= longest.
+    """Find for each job the least of its rent and of wait_price w + sizes x priced times from submit + w, w <= longest.
 
-    rent + wait_price x longest and submit + runtime + longest fit 64 bits.
+    rent and wait_price x longest are at most 2^61; submit + runtime + longest fits 64 bits.
 
     The cost is linear in w between the moments at which the job's start or end meets a grid point, so these and the
     ends of the window are all that need be looked at. O(grid points in the window and the runtime) a job.
@@ -67,22 +74,16 @@ def cheapest_starts(jobs: PricedJobs, wait_price: int, prices: Prices, found: Ch
 @inner_kernel
 def _cheapest_wait(jobs: PricedJobs, wait_price: int, prices: Prices, j: int, first: int, hint: int) -> tuple[int, int]:
     """Return the least cost of a job that is submitted after grid point `first`, and its wait. hint : a good one."""
-    grid, price, sums = prices
+    grid = prices.grid
     last = grid.shape[0] - 1
-    submit, runtime, size, longest = jobs.submit[j], jobs.runtime[j], jobs.size[j], jobs.longest[j]
+    submit, runtime, longest = jobs.submit[j], jobs.runtime[j], jobs.longest[j]
     best, best_wait = jobs.rent[j], -1
-    # Priced time above it costs more than the best: products stay within 64 bits.
-    most = best // size
-    if hint > 0:
-        start = submit + hint
-        begin = _point_before(grid, start, first)
-        end = _point_before(grid, start + runtime, begin)
-        priced = (
-            sums[end] + price[end] * (start + runtime - grid[end]) - sums[begin] - price[begin] * (start - grid[begin])
-        )
-        if wait_price * hint < best and priced <= most and wait_price * hint + size * priced < best:
-            best, best_wait = wait_price * hint + size * priced, hint
-            most = best // size
+    if hint > 0 and wait_price * hint < best:
+        begin = _point_before(grid, submit + hint, first)
+        end = _point_before(grid, submit + hint + runtime, begin)
+        cost = wait_price * hint + _priced(jobs, prices, j, submit + hint, begin, end)
+        if cost < best:
+            best, best_wait = cost, hint
     final = _point_before(grid, submit + runtime, first)
     w = 0
     while True:
@@ -91,10 +92,9 @@ def _cheapest_wait(jobs: PricedJobs, wait_price: int, prices: Prices, j: int, fi
             break
         start = submit + w
         end = start + runtime
-        priced = sums[final] + price[final] * (end - grid[final]) - sums[first] - price[first] * (start - grid[first])
-        if priced <= most and paid + size * priced < best:
-            best, best_wait = paid + size * priced, w
-            most = best // size
+        cost = paid + _priced(jobs, prices, j, start, first, final)
+        if cost < best:
+            best, best_wait = cost, w
         if w == longest:
             break
         step = longest - w
@@ -111,6 +111,23 @@ def _cheapest_wait(jobs: PricedJobs, wait_price: int, prices: Prices, j: int, fi
 
 
 @inner_kernel
+def _priced(jobs: PricedJobs, prices: Prices, j: int, start: int, begin: int, end: int) -> int:
+    """Return sizes x priced times of a job that runs from grid interval `begin` to `end`; `ABOVE_RENTS` for more."""
+    grid, price, sums = prices
+    into, until = start - grid[begin], start + jobs.runtime[j] - grid[end]
+    total = 0
+    for k in range(jobs.size.shape[0]):
+        size = jobs.size[k, j]
+        if size > 0:
+            time = sums[k, end] + price[k, end] * until - sums[k, begin] - price[k, begin] * into
+            # In floats: the product may have more than 64 bits.
+            if float(size) * float(time) >= ABOVE_RENTS:
+                return ABOVE_RENTS
+            total += size * time
+    return total
+
+
+@inner_kernel
 def _point_before(grid: np.ndarray, moment: int, low: int) -> int:
     """Return the last grid point that is not after a moment, which is not before point `low`."""
     high = grid.shape[0] - 1
@@ -124,15 +141,16 @@ def _point_before(grid: np.ndarray, moment: int, low: int) -> int:
 
 
 @inner_kernel
-def _add_load(jobs: PricedJobs, grid: np.ndarray, j: int, start: int, k: int, load: np.ndarray) -> None:
-    """Add a job's size x time between the grid points, from point `k` on."""
+def _add_load(jobs: PricedJobs, grid: np.ndarray, j: int, start: int, g: int, load: np.ndarray) -> None:
+    """Add a job's sizes x time between the grid points, from point `g` on."""
     last = grid.shape[0] - 1
     end = start + jobs.runtime[j]
-    while k < last and grid[k + 1] <= start:
-        k += 1
-    while k < last and start < end:
-        until = min(end, grid[k + 1])
-        # In floats: the largest sizes times the longest times have more than 64 bits.
-        load[k] += float(jobs.size[j]) * (until - start)
+    while g < last and grid[g + 1] <= start:
+        g += 1
+    while g < last and start < end:
+        until = min(end, grid[g + 1])
+        for k in range(jobs.size.shape[0]):
+            # In floats: the largest sizes times the longest times have more than 64 bits.
+            load[k, g] += float(jobs.size[k, j]) * (until - start)
         start = until
-        k += 1
+        g += 1

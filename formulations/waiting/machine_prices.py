@@ -11,11 +11,17 @@ so its cost is at least
 
     s (p T - S Y) + sum over jobs of min(rent, min over waits w of wait_price w + size x integral of y while it runs).
 
+Two jobs larger than half of a machine never share one, though by size alone two machines of 64 cores hold three of 36.
+So half a machine has a second price z(t), zero after T, where there are jobs between half a machine and a whole one: each
+job above half takes two halves, one of exactly half takes one, others none. No machine has more than two at a moment, so
+that with Z, the integral of z up to T, the line becomes s (p T - S Y - 2 Z), and each job also pays for its halves.
+(Sizes and halves are dual feasible functions: Fekete and Schepers, 2001.)
+
 The jobs' part does not depend on s, so prices are a straight line over s, and so many machines cost at least the
-highest of all lines there. Maximised over y this is the bound of the time-indexed linear program, whose columns are
+highest of all lines there. Maximised over y alone this is the bound of the time-indexed linear program, whose columns are
 the starts of each job, in continuous time: jobs stay whole and uninterrupted, only their shapes inside the machines
-are relaxed. y is constant between the points of a grid and a whole multiple of 2^-q micro-dollars per hour; every sum
-is one of integers: of one job below 2^61, since y is, times the longest runtime, and larger rents are cut to that; of all
+are relaxed. Prices are constant between the points of a grid and a whole multiple of 2^-q micro-dollars per hour; every sum
+is one of integers: of one job below 2^61, since prices are, times the longest runtime, and larger rents are cut to that; of all
 jobs in Python's integers. So what is proven holds at every size.
 """
 
@@ -46,8 +52,9 @@ class Line(NamedTuple):
 class MachineTime:
     """The jobs of an instance against prices of machine time.
 
-    by_memory : a job's size is its memory, not its cores. bits : of fractions of an amount of `Scaled`. wait : (J,) int64,
-    the waits of the jobs with a size at the last prices, -1 for rent.
+    by_memory : a job's size is its memory, not its cores. shares : (K, N) float64, what the jobs of `Scaled` take of a
+    machine by each measure that has a price: its size, and halves, if they make a difference. bits : of fractions of an
+    amount of `Scaled`. wait : (J,) int64, the waits of the J jobs with a size at the last prices, -1 for rent.
     """
 
     def __init__(self, scaled: Scaled, *, by_memory: bool) -> None:
@@ -55,9 +62,13 @@ class MachineTime:
         self.scaled = scaled
         # A job without memory costs nothing by memory, and adds nothing to the bound.
         sizes = (instance.memory_mib if by_memory else instance.cores)[scaled.jobs]
+        machine = instance.machine_memory_mib if by_memory else instance.machine_cores
+        halves = (2 * sizes >= machine).astype(np.int64) + (2 * sizes > machine)
+        differ = ((sizes > machine // 2) & (sizes < machine)).any()
+        size, capacity = (np.stack((sizes, halves)), [machine, 2]) if differ else (sizes[None], [machine])
         self.used = np.flatnonzero(sizes)
-        self.size = sizes[self.used]
-        self.machine = instance.machine_memory_mib if by_memory else instance.machine_cores
+        self.size, self.capacity = np.ascontiguousarray(size[:, self.used]), np.array(capacity)
+        self.shares = size / self.capacity[:, None]
         self.submit, self.runtime = scaled.submit[self.used], scaled.runtime[self.used]
         rent = scaled.rent[self.used]
         most = int(rent.max(initial=1)) * int(self.runtime.max(initial=1))
@@ -75,27 +86,29 @@ class MachineTime:
             self.longest = np.minimum(self.longest, self.rent // self.wait_price)
         self.unit_price = instance.fixed_price
         self.budget = (instance.fixed_price * scaled.horizon) << self.bits
-        self.afterwards = (instance.fixed_price << self.bits) // self.machine
+        self.afterwards = (instance.fixed_price << self.bits) // machine
         self.highest = (1 << AMOUNT_BITS) // max(1, int(self.runtime.max(initial=1)))
         self._value, self.wait = np.empty_like(self.rent), np.full_like(self.rent, -1)
 
     def evaluate(self, grid: IntArray, rate: FloatArray) -> tuple[Line, FloatArray]:
-        """Return what prices prove, and (G,) float64, how many machines the jobs at their cheapest use when. Deterministic.
+        """Return what prices prove, and (K, G) float64, how many machines the jobs at their cheapest use when. Deterministic.
 
-        grid : (G + 1,) int64, ascending, from 0 to the horizon. rate : (G,) float64, between two of its points the price
-        of a unit of size, in shares of a machine's price over its size; rounded down to whole prices that fit 64 bits.
+        grid : (G + 1,) int64, ascending, from 0 to the horizon. rate : (K, G) float64, between two of its points the price
+        of all of a machine by a measure, in shares of a machine's; rounded down to whole prices of a unit that fit 64 bits.
         """
-        lengths = np.diff(grid)
-        whole = np.floor(rate * (float(self.unit_price << self.bits) / self.machine))
+        lengths, capacity = np.diff(grid), self.capacity[:, None]
+        whole = np.floor(rate * (float(self.unit_price << self.bits) / capacity))
         price = np.clip(whole, 0.0, float(min(self.highest, 2**62))).astype(np.int64)
-        prices = np.append(price, min(self.afterwards, self.highest))
+        last = np.zeros_like(capacity)
+        last[0] = min(self.afterwards, self.highest)
         with np.errstate(over="ignore"):
-            sums = np.concatenate(([0], np.cumsum(price * lengths)))
-        found = Cheapest(self._value, self.wait, np.zeros(grid.shape[0]))
+            sums = np.pad(np.cumsum(price * lengths, axis=1), ((0, 0), (1, 0)))
+        prices = Prices(grid, np.concatenate((price, last), axis=1), sums)
+        found = Cheapest(self._value, self.wait, np.zeros(sums.shape))
         jobs = PricedJobs(self.submit, self.runtime, self.size, self.rent, self.longest)
-        cheapest_starts(jobs, self.wait_price, Prices(grid, prices, sums), found)
-        spent = self.machine * rent_of(price, lengths)
-        levels: FloatArray = found.load[:-1] / (self.machine * lengths.astype(np.float64))
+        cheapest_starts(jobs, self.wait_price, prices, found)
+        spent = sum(size * rent_of(row, lengths) for size, row in zip(self.capacity.tolist(), price, strict=True))
+        levels: FloatArray = found.load[:, :-1] / (capacity * lengths.astype(np.float64))
         return Line(exact_sum(self._value), self.budget - spent), levels
 
     def least(self, lines: list[Line]) -> tuple[int, int]:

@@ -51,10 +51,11 @@ class Ascent:
             step, machines = LATER_STEP, self.problem.least(self.lines)[0]
         else:
             # At even prices machines are worth their price where all jobs keep them busy; at none, nothing is.
-            even = np.ones(grid.shape[0] - 1)
+            even = np.zeros((self.problem.capacity.shape[0], grid.shape[0] - 1))
+            even[0] = 1.0
             line, levels = self.problem.evaluate(grid, even)
             self.lines += [line, self.problem.evaluate(grid, np.zeros_like(even))[0]]
-            step, machines = FIRST_STEP, max(1, int(levels @ np.diff(grid) / grid[-1]))
+            step, machines = FIRST_STEP, max(1, int(levels[0] @ np.diff(grid) / grid[-1]))
             known = {machines: even}
         self.grid, self.rates = grid, {}
         while machines not in self.rates and not (self.rates and self.is_late()):
@@ -86,5 +87,5 @@ class Ascent:
 def _on_grid(rate: FloatArray, grid: IntArray, finer: IntArray) -> FloatArray:
     """Return prices on another grid: those at the middle of its intervals."""
     middle = finer[:-1] + np.diff(finer) // 2
-    found: FloatArray = rate[np.searchsorted(grid, middle, side="right") - 1]
+    found: FloatArray = rate[:, np.searchsorted(grid, middle, side="right") - 1]
     return found

@@ -23,12 +23,16 @@ ORDERS = 6
 
 
 class Given(NamedTuple):
-    """Jobs in order of submission: (J,) int64, rent float64. slack : the longest wait, negative for jobs that must rent."""
+    """Jobs in order of submission: (J,) int64, rent float64. slack : the longest wait, negative for jobs that must rent.
+
+    shares : (K, J) float64, of a machine by each measure that has a price.
+    """
 
     submit: np.ndarray
     runtime: np.ndarray
     cores: np.ndarray
     memory: np.ndarray
+    shares: np.ndarray
     rent: np.ndarray
     slack: np.ndarray
     wait_price: float
@@ -44,7 +48,7 @@ class Plan(NamedTuple):
 class Rule(NamedTuple):
     """A job rents if `weight` x the price of its wait, and the priced time that it would take, cost more than its rent.
 
-    worth : (G + 1,) float64, the price of a core summed up to multiples of `width`; the last for ever.
+    worth : (K, G + 1) float64, the price of a machine by each measure, summed up to multiples of `width`; the last for ever.
     """
 
     worth: np.ndarray
@@ -79,8 +83,11 @@ def place_in_turn(jobs: Given, line: Timeline, order: np.ndarray, rule: Rule, ma
         machine, start = _first_place(jobs, line, machines, j, jobs.slack[j])
         paid = jobs.wait_price * (start - jobs.submit[j])
         if machine >= 0:
-            priced = _worth_until(worth, width, start + jobs.runtime[j]) - _worth_until(worth, width, start)
-            if weight * paid + jobs.cores[j] * priced > jobs.rent[j]:
+            asked = weight * paid
+            for k in range(worth.shape[0]):
+                end = start + jobs.runtime[j]
+                asked += jobs.shares[k, j] * (_worth_until(worth[k], width, end) - _worth_until(worth[k], width, start))
+            if asked > jobs.rent[j]:
                 machine = -1
         if machine >= 0:
             take(line, machine, start, jobs.runtime[j], jobs.cores[j], jobs.memory[j])
@@ -153,26 +160,32 @@ def rework(
     gained = 0.0
     for _ in range(moves):
         count = _choose(jobs, line, plan, near, taken, random)
-        kind, change = xorshift_below(random, ORDERS), 0.0
+        kind, before = xorshift_below(random, ORDERS), 0.0
         for i in range(count):
             j = taken.job[i]
             taken.machine[i], taken.start[i] = plan.machine[j], plan.start[j]
             taken.key[i] = _key(jobs, line, plan.start[j], j, kind, xorshift_uniform(random))
-            change -= _remove(jobs, line, plan, near, j)
+            before += _remove(jobs, line, plan, near, j)
         _sort(taken, count)
         share = 1.0 - 0.7 * xorshift_uniform(random) ** 3
-        for i in range(count):
-            j = taken.job[taken.order[i]]
-            slack = jobs.slack[j] if jobs.slack[j] < 0 else min(jobs.slack[j], int(jobs.slack[j] * share))
+        # What the jobs may cost, drawn first: no job makes others cheaper, so that a plan is given up once it costs more.
+        left = before - heat * math.log(1.0 - xorshift_uniform(random))
+        most, placed = left, 0
+        while placed < count and left >= 0.0:
+            j = taken.job[taken.order[placed]]
+            slack = jobs.slack[j] if jobs.slack[j] < 0 else int(jobs.slack[j] * share)
+            if jobs.wait_price > 0.0:
+                slack = min(slack, int(min(left, jobs.rent[j]) / jobs.wait_price))
             machine, start = _first_place(jobs, line, machines, j, slack)
             if jobs.wait_price * (start - jobs.submit[j]) >= jobs.rent[j] or xorshift_uniform(random) < 0.02:
                 machine, start = -1, jobs.submit[j]
-            change += _put(jobs, line, plan, near, j, machine, start)
-        if change <= 0 or xorshift_uniform(random) < math.exp(-change / heat):
-            gained += change
+            left -= _put(jobs, line, plan, near, j, machine, start)
+            placed += 1
+        if left >= 0.0:
+            gained += most - left - before
             continue
-        for i in range(count):
-            _remove(jobs, line, plan, near, taken.job[i])
+        for i in range(placed):
+            _remove(jobs, line, plan, near, taken.job[taken.order[i]])
         for i in range(count):
             _put(jobs, line, plan, near, taken.job[i], taken.machine[i], taken.start[i])
     return gained

@@ -5,7 +5,7 @@ that it takes than by renting leaves its room to others. Prices are too low for 
 parts, and who waits makes others wait: a job's wait counts up to eight times. Jobs are placed so, each where it first has
 room (conservative backfilling with hindsight), in order of submission and of their cheapest starts at these prices, for
 several numbers of machines, ends of the last fixed job, and shares of the prices. The best is improved by large
-neighbourhood search (Shaw, 1998): some dozen jobs that start near each other are taken off and placed anew in another
+neighbourhood search (Shaw, 1998): up to 80 jobs that start near each other are taken off and placed anew in another
 order, which is kept by simulated annealing.
 """
 
@@ -40,13 +40,14 @@ from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 if TYPE_CHECKING:
     from schedgap.formulations.waiting.price_ascent import Ascent
     from schedgap.formulations.waiting.scaled import Scaled
+    from schedgap.instances.arrays import FloatArray
     from schedgap.instances.waiting.model import WaitingInstance
 
 # How much longer than the horizon machines may run, as shares of it; what shares of the prices jobs look at, and how often
 # they count their wait.
 LATER, SHARES, WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0), (0.0, 0.9), (1.0, 2.0, 4.0, 8.0)
 # Jobs placed anew at once, moves between two looks at the clock, and the share of moves and time to choose the machines by.
-TOGETHER, MOVES, CHOOSING = 40, 2_000, 0.1
+TOGETHER, MOVES, CHOOSING = 80, 2_000, 0.1
 # Heat begins at this share of the mean rent of a job, and falls to a share of that.
 HEAT, COOLED = 0.1, 0.05
 
@@ -67,14 +68,14 @@ class Draft:
     least: float
 
 
-@method("priced-search", version=3, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=4, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
     *,
     time_limit_s: float | None = None,
     rounds: int = 40,
-    moves: int = 200_000,
+    moves: int = 100_000,
 ) -> Outcome:
     """Find a schedule with hindsight, and a bound: placed by the bound's prices, improved by large neighbourhood search.
 
@@ -113,11 +114,11 @@ def priced_search(
 def best_draft(scaled: Scaled, found: Ascent, machines: int, deadline: float | None = None) -> Draft:
     """Return the best plan of jobs placed in turn at shares of prices; their waits at all prices are found anew."""
     rate = found.rates[min(found.rates, key=lambda number: abs(number - machines))]
-    unit = scaled.instance.fixed_price / scaled.instance.machine_cores
     grid = found.grid
     width = max(1, -(-scaled.horizon // (4 * grid.shape[0])))
     points = np.minimum(np.arange(-(-scaled.horizon // width) + 1) * width, scaled.horizon)
-    worth = np.interp(points, grid, np.concatenate(([0.0], np.cumsum(rate * np.diff(grid))))) * unit
+    sums = np.cumsum(rate * np.diff(grid), axis=1) * scaled.instance.fixed_price
+    worth = np.array([np.interp(points, grid, np.concatenate(([0.0], row))) for row in sums])
     best: Draft | None = None
     ends = {int(scaled.horizon * (1 + later)) for later in LATER} | {int((scaled.submit + scaled.runtime).max())}
     price = float(machines * scaled.instance.fixed_price)
@@ -128,7 +129,7 @@ def best_draft(scaled: Scaled, found: Ascent, machines: int, deadline: float | N
     for cap in sorted({max(scaled.horizon, end) for end in ends}):
         if best is not None and price * cap >= best.amount:
             break
-        jobs = _given(scaled, cap)
+        jobs = _given(scaled, cap, found.problem.shares)
         for share, weight, order in product(SHARES, WEIGHTS, orders):
             if best is not None and deadline is not None and time.perf_counter() > deadline:
                 break
@@ -176,14 +177,14 @@ def _copy(plan: Plan) -> Plan:
     return Plan(plan.machine.copy(), plan.start.copy())
 
 
-def _given(scaled: Scaled, cap: int) -> Given:
+def _given(scaled: Scaled, cap: int, shares: FloatArray) -> Given:
     """Return the jobs, none of which is to end after `cap` on a fixed machine."""
     instance = scaled.instance
     slack = cap - scaled.submit - scaled.runtime
     slack = np.where(scaled.longest >= 0, np.minimum(slack, scaled.longest), slack)
     rent = scaled.rent.astype(np.float64) * scaled.runtime
     cores, memory = instance.cores[scaled.jobs], instance.memory_mib[scaled.jobs]
-    return Given(scaled.submit, scaled.runtime, cores, memory, rent, slack, float(instance.wait_price))
+    return Given(scaled.submit, scaled.runtime, cores, memory, shares, rent, slack, float(instance.wait_price))
 
 
 def _timeline(scaled: Scaled, machines: int, cap: int) -> Timeline:

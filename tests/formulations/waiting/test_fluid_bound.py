@@ -1,5 +1,6 @@
 """The bound for whole traces."""
 
+import numpy as np
 import pytest
 
 from schedgap.formulations.waiting.demand_curve import bound_demand_curve
@@ -7,7 +8,8 @@ from schedgap.formulations.waiting.fluid_bound import MOST_GRID, bound_fluid, gr
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.formulations.waiting.work_bound import bound_work
 from schedgap.instances.errors import MethodError
-from schedgap.instances.waiting import bursty, mms
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import WaitingInstance, bursty, mms
 
 
 def test_never_above_the_optimum_and_often_it(random_instance, optimum):
@@ -18,6 +20,27 @@ def test_never_above_the_optimum_and_often_it(random_instance, optimum):
         assert bound <= best
         tight += bound == best
     assert tight > 45
+
+
+def test_two_jobs_above_half_a_machine_share_none():
+    """By size alone ten jobs of 5 cores need seven machines of 8; two of 4 cores share one, and 3 cores fit beside 5."""
+    for cores, machines in ((5, 10), (4, 5), ([5, 3] * 5, 5), ([5] * 4 + [4] * 6, 7)):
+        instance = WaitingInstance(
+            name="side by side",
+            submit_us=np.zeros(10, np.int64),
+            runtime_us=np.full(10, HOUR_US),
+            cores=np.broadcast_to(cores, 10).copy(),
+            memory_mib=np.ones(10, np.int64),
+            machine_cores=8,
+            machine_memory_mib=100,
+            fixed_price=400,
+            rented_cores=np.array([8]),
+            rented_memory_mib=np.array([100]),
+            rented_price=np.array([1_000]),
+            horizon_us=HOUR_US,
+            max_wait_us=0,
+        )
+        assert bound_fluid(instance).bound == 400 * machines
 
 
 def test_coarse_grids_prove_less_but_nothing_false(random_instance, optimum):

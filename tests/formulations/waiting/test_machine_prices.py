@@ -19,7 +19,8 @@ def test_any_prices_are_below_the_optimum(random_instance, optimum):
             continue
         problem = MachineTime(scaled, by_memory=bool(seed % 2))
         grid = moments(scaled, int(rng.integers(1, 12)))
-        rates = [np.zeros(grid.shape[0] - 1), *rng.exponential(size=(3, grid.shape[0] - 1))]
+        shape = problem.capacity.shape[0], grid.shape[0] - 1
+        rates = [np.zeros(shape), *rng.exponential(size=(3, *shape))]
         amount = problem.least([problem.evaluate(grid, rate)[0] for rate in rates])[1]
         assert scaled.objective(min(amount, scaled.all_rented)) <= best
         proved += amount > scaled.always_rented
@@ -40,8 +41,8 @@ def test_the_least_of_the_highest_lines(random_instance):
 def test_evaluations_know_waits_of_the_last_one_and_need_none():
     scaled = scale(bursty(300, seed=3, machine_cores=8, wait_price=0.05))
     grid = moments(scaled, 50)
-    rates = np.random.default_rng(0).exponential(size=(10, grid.shape[0] - 1))
     problem = MachineTime(scaled, by_memory=False)
+    rates = np.random.default_rng(0).exponential(size=(10, problem.capacity.shape[0], grid.shape[0] - 1))
     for rate in rates:
         line, _ = problem.evaluate(grid, rate)
         assert line == MachineTime(scaled, by_memory=False).evaluate(grid, rate)[0]

@@ -20,7 +20,7 @@ def test_finer_grids_never_lose():
     for size in (20, 80, 320):
         ascent.improve(moments(scaled, size), 30)
         amounts.append(ascent.problem.least(ascent.lines)[1])
-        assert all(rate.shape == (ascent.grid.shape[0] - 1,) for rate in ascent.rates.values())
+        assert all(rate.shape == (1, ascent.grid.shape[0] - 1) for rate in ascent.rates.values())
     assert amounts == sorted(amounts)
     assert amounts[-1] > amounts[0]
 
