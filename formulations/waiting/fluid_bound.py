@@ -56,7 +56,7 @@ def grid_size(scaled: Scaled) -> int:
 
 @method("bound-fluid", version=3, family=FAMILY, bounds=True)
 def bound_fluid(
-    instance: WaitingInstance, *, time_limit_s: float | None = None, rounds: int = 80, max_grid: int = MOST_GRID
+    instance: WaitingInstance, *, time_limit_s: float | None = None, rounds: int = 120, max_grid: int = MOST_GRID
 ) -> Outcome:
     """Bound the cost by prices on machine time; exact integers, proven for whole jobs, waits and late ends.
 
