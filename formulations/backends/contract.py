@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import BackendError
 
 if TYPE_CHECKING:
@@ -78,10 +79,10 @@ def whole(model: LinearModel, values: FloatArray, backend: str) -> FloatArray:
     """
     x = np.array(values, dtype=np.float64)
     rounded = np.rint(x[model.integral])
-    far = np.abs(rounded - x[model.integral]) > INTEGRALITY_TOLERANCE * np.maximum(1.0, np.abs(rounded))
-    if far.any():
+    off = np.abs(rounded - x[model.integral]) > INTEGRALITY_TOLERANCE * np.maximum(1.0, np.abs(rounded))
+    if (far := first_true(off)) is not None:
         raise BackendError(
-            f"{model.name}: {backend} calls {x[model.integral][int(np.argmax(far))]} a whole number; "
+            f"{model.name}: {backend} calls {x[model.integral][far]} a whole number; "
             "use another back end for this model."
         )
     x[model.integral] = rounded

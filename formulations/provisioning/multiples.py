@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ def joined_pairs(instance: ProvisioningInstance) -> list[tuple[int, int, int]]:
     for a in range(instance.num_types):
         for b in np.flatnonzero(instance.type2family[:a] == instance.type2family[a]).tolist():
             same = (instance.type2family == instance.type2family[a]) & (instance.price == instance.price[[a, b]].sum())
-            large = np.flatnonzero(same & (instance.capacity >= instance.capacity[[a, b]].sum(axis=0)).all(axis=1))
-            if large.size:
-                pairs.append((b, a, int(large[0])))
+            large = first_true(same & (instance.capacity >= instance.capacity[[a, b]].sum(axis=0)).all(axis=1))
+            if large is not None:
+                pairs.append((b, a, large))
     return pairs
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.heuristics.fairness.kernels_price_adjustment import Division, Pairs, sweep
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness.model import FAMILY, UNLIMITED
 from schedgap.instances.fairness.shares import share_of_a_task
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
 def has_limits(instance: FairnessInstance) -> str | None:
     """Return None, or a user that has fewer tasks than it could run."""
     alone = np.where(instance.allowed, instance.fitting() * instance.machine_count, 0.0).sum(axis=1)
-    limited = (instance.tasks != UNLIMITED) & (instance.tasks < alone)
-    if not limited.any():
+    if (user := first_true((instance.tasks != UNLIMITED) & (instance.tasks < alone))) is None:
         return None
-    user = int(np.argmax(limited))
     return (
         f"has user {instance.user_name(user)} with {instance.tasks[user]} tasks, fewer than fit: there are no prices for "
         "using up tasks; use water-filling"

@@ -20,7 +20,7 @@ import numpy as np
 from schedgap.heuristics.player import Whole, policy_decorator
 from schedgap.heuristics.sharing.actions import checked_job
 from schedgap.heuristics.sharing.observation import Machines, Observation
-from schedgap.instances.arrays import locked
+from schedgap.instances.arrays import first_true, locked
 from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness.model import NOTIONS
 from schedgap.instances.fairness.shares import value_and_scale
@@ -136,8 +136,7 @@ class Player:
             if tasks were left without a machine for ever.
         """
         left = self.simulator.num_to_start
-        if left.any():
-            job = int(np.argmax(left > 0))
+        if (job := first_true(left > 0)) is not None:
             raise MethodError(
                 f"job {self.instance.job_name(job)} has {left[job]} tasks that never start: the policy left the machines "
                 "idle that were offered to it last; have it serve some job whenever nothing else runs."

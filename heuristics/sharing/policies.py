@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import method
 from schedgap.instances.option_groups import flattened
@@ -78,11 +79,12 @@ def tsf(
 
 
 def _all_demand_the_first(instance: SharingInstance) -> str | None:
-    free = instance.demand[:, 0] == 0
-    if not free.any():
+    if (job := first_true(instance.demand[:, 0] == 0)) is None:
         return None
-    job = instance.job_name(int(np.argmax(free)))
-    return f"job {job} demands no {instance.resources[0]}, in which choosy measures shares; name another resource first"
+    name = instance.job_name(job)
+    return (
+        f"job {name} demands no {instance.resources[0]}, in which choosy measures shares; name another resource first"
+    )
 
 
 @method("choosy", version=2, family=FAMILY, supports=_all_demand_the_first, choices=CHOICES)

@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.fairness.model import UNLIMITED
 
@@ -109,8 +110,7 @@ def check_certificate(
             proven[user[met]] = True
             real = max(bound * (1 - 2 * ROUNDING) - float(worth.sum()), 0.0)
             _close(instance, gain, shares, columns, user, weight, factor * price, surplus, slack, real)
-    if not proven.all():
-        worst = int(np.argmin(proven))
+    if (worst := first_true(~proven)) is not None:
         raise VerifyError(
             f"the certificate does not prove that user {instance.user_name(worst)} has its fair share "
             f"({shares[worst]:.9g}): no cut that is met to {TOLERANCE:g} counts it beside users with no more; "
@@ -252,11 +252,8 @@ def _check_entries(instance: FairnessInstance, certificate: Certificate) -> None
             there = "they are numbered from 0" if number is None else f"there are {number}"
             raise VerifyError(f"the certificate names {what} {index.min()} to {index.max()}; {there}.")
     for what, values in (("share_weight", certificate.share_weight), ("price", certificate.price)):
-        bad = ~((values >= SMALLEST) & (values <= LARGEST))
-        if bad.any():
-            raise VerifyError(
-                f"the certificate's {what} has {values[np.argmax(bad)]:g}; give {SMALLEST:g} to {LARGEST:g}."
-            )
+        if (bad := first_true(~((values >= SMALLEST) & (values <= LARGEST)))) is not None:
+            raise VerifyError(f"the certificate's {what} has {values[bad]:g}; give {SMALLEST:g} to {LARGEST:g}.")
     _, cut = np.unique(certificate.share_cut, return_inverse=True)
     distinct, times = np.unique(cut * instance.num_users + certificate.share_user, return_counts=True)
     if (times > 1).any():

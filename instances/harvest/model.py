@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, locked_bools, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.vm_checks import check_events, check_fixed, check_leased
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
@@ -169,9 +169,7 @@ class HarvestInstance(JobsModel):
     def _check_values(self) -> None:
         for key, least, most in _RANGES:
             values = np.atleast_1d(getattr(self, key))
-            bad = np.flatnonzero((values < least) | (values > most))
-            if bad.size:
-                at = int(bad[0])
+            if (at := first_true((values < least) | (values > most))) is not None:
                 raise InstanceError(
                     f"{self.name}: {key}{self._owner(key, at)} is {values[at]}; give {least} to {most} (in integer units)."
                 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
@@ -27,24 +28,18 @@ def check_events(
         for the first that is not.
     """
     same = vm[1:] == vm[:-1]
-    backwards = np.flatnonzero(same & (np.diff(ms) <= 0))
-    if backwards.size:
-        e = int(backwards[0]) + 1
+    if (e := first_true(same & (np.diff(ms) <= 0))) is not None:
         raise InstanceError(
-            f"{name}: VM {vm_name(int(vm[e]))} has an event at {ms[e]} ms after one at {ms[e - 1]} ms; give its events in order "
-            "of time, one a moment."
+            f"{name}: VM {vm_name(int(vm[e + 1]))} has an event at {ms[e + 1]} ms after one at {ms[e]} ms; give its events in "
+            "order of time, one a moment."
         )
-    small = np.flatnonzero((cores > 0) & (cores < min_cores[vm]))
-    if small.size:
-        e = int(small[0])
+    if (e := first_true((cores > 0) & (cores < min_cores[vm]))) is not None:
         raise InstanceError(
             f"{name}: VM {vm_name(int(vm[e]))} has {cores[e]} cores from {ms[e]} ms on, fewer than its minimum size of "
             f"{min_cores[vm[e]]}; give 0, which is an eviction."
         )
     before = np.where(np.concatenate(([False], same)), np.concatenate(([0], cores[:-1])), 0)
-    idle = np.flatnonzero(cores == before)
-    if idle.size:
-        e = int(idle[0])
+    if (e := first_true(cores == before)) is not None:
         raise InstanceError(
             f"{name}: VM {vm_name(int(vm[e]))} has {before[e]} cores before its event at {ms[e]} ms and as many after it; leave "
             "out what changes nothing."
@@ -82,8 +77,5 @@ def check_leased(
             f"{name}: {count} VMs are leased at the start and max_leases is {max_leases}; lease at least one, and not more than "
             "that."
         )
-    down = np.flatnonzero(leased & ~is_up)
-    if down.size:
-        raise InstanceError(
-            f"{name}: VM {vm_name(int(down[0]))} is leased at the start, when it has no cores; lease another."
-        )
+    if (down := first_true(leased & ~is_up)) is not None:
+        raise InstanceError(f"{name}: VM {vm_name(down)} is leased at the start, when it has no cores; lease another.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances import exact
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import NEW, Provisioning
@@ -58,9 +59,7 @@ def check_stock(instance: ProvisioningInstance, solution: Provisioning) -> None:
     if instance.stock is None:
         return
     used = exact.sums(solution.machine_type, solution.repeat, instance.num_types)
-    over = np.flatnonzero((instance.stock != ANY_NUMBER) & (used > instance.stock))
-    if over.size:
-        k = int(over[0])
+    if (k := first_true((instance.stock != ANY_NUMBER) & (used > instance.stock))) is not None:
         raise VerifyError(
             f"{used[k]} machines of type {instance.type_names[k]} are used, {instance.stock[k]} can be had."
         )
@@ -90,9 +89,10 @@ def _check_kept(instance: ProvisioningInstance, running: Running, solution: Prov
     assert solution.keeps is not None
     machines, times = np.unique(solution.keeps[kept], return_counts=True)
     times = exact.sums(np.searchsorted(machines, solution.keeps[kept]), solution.repeat[kept], machines.size)
-    if (times > 1).any():
-        e = int(machines[np.argmax(times > 1)])
-        raise VerifyError(f"running machine {running.names[e]} is kept {times.max()} times; keep it once.")
+    if (twice := first_true(times > 1)) is not None:
+        raise VerifyError(
+            f"running machine {running.names[machines[twice]]} is kept {times.max()} times; keep it once."
+        )
     other = kept[running.machine_type[solution.keeps[kept]] != solution.machine_type[kept]]
     if other.size:
         p = int(other[0])

@@ -139,11 +139,9 @@ def check_offer(
     InstanceError
         naming the type, the values, and the way out.
     """
-    if stock is not None and (bad := np.flatnonzero(stock < ANY_NUMBER)).size:
-        k = int(bad[0])
+    if stock is not None and (k := first_true(stock < ANY_NUMBER)) is not None:
         raise InstanceError(f"{name}: machine type {type_names[k]} has count {stock[k]}; give 0 or more, or none.")
-    if fee is not None and (bad := np.flatnonzero((fee < 0) | (fee > price))).size:
-        k = int(bad[0])
+    if fee is not None and (k := first_true((fee < 0) | (fee > price))) is not None:
         raise InstanceError(
             f"{name}: machine type {type_names[k]} has a fee of {fee[k] / DOLLAR:g} within a price of "
             f"{price[k] / DOLLAR:g}; give a fee that is not negative."
@@ -191,9 +189,7 @@ def check_running(
     if stock is None:
         return
     used = np.bincount(running.machine_type, minlength=len(type_names))
-    over = np.flatnonzero((stock != ANY_NUMBER) & (used > stock))
-    if over.size:
-        k = int(over[0])
+    if (k := first_true((stock != ANY_NUMBER) & (used > stock))) is not None:
         raise InstanceError(
             f"{name}: {used[k]} machines of type {type_names[k]} run, its count is {stock[k]}; "
             "running machines are among those that can be had: raise the count."
@@ -212,9 +208,7 @@ def fits_nowhere(
     allowed = np.flatnonzero(demand[:, 0] >= 0).tolist()
     for f in allowed:
         largest = capacity[type2family == f].max(axis=0)
-        over = np.flatnonzero(demand[f] > largest)
-        if over.size:
-            r = int(over[0])
+        if (r := first_true(demand[f] > largest)) is not None:
             return (
                 f"{what} needs {shown_amount(demand[f, r], resources[r])} on family {families[f]}, the largest "
                 f"type there has {shown_amount(largest[r], resources[r])}; drop the task or add a type."

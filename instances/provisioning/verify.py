@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances import exact
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.provisioning.moves import check_moves, check_stock
 from schedgap.instances.provisioning.objective import objective
@@ -48,12 +49,9 @@ def _check_ranges(instance: ProvisioningInstance, solution: Provisioning) -> Non
         ("number of tasks", solution.count, 1, instance.num_tasks + 1),
     )
     for what, values, start, stop in ranges:
-        bad = (values < start) | (values >= stop)
-        if bad.any():
-            raise VerifyError(f"{what} {values[np.argmax(bad)]} is outside {start}..{stop - 1} ({instance.name}).")
-    empty = np.flatnonzero(np.diff(solution.indptr) == 0)
-    if empty.size:
-        p = int(empty[0])
+        if (bad := first_true((values < start) | (values >= stop))) is not None:
+            raise VerifyError(f"{what} {values[bad]} is outside {start}..{stop - 1} ({instance.name}).")
+    if (p := first_true(np.diff(solution.indptr) == 0)) is not None:
         name = instance.type_names[solution.machine_type[p]]
         raise VerifyError(f"machine group {p}, a {name}, holds no task; leave out machines without tasks.")
     keys = solution.entry2group * instance.num_classes + solution.task_class
@@ -66,8 +64,7 @@ def _check_capacity(instance: ProvisioningInstance, solution: Provisioning) -> N
     type_of_entry = solution.machine_type[entry2group]
     family = instance.type2family[type_of_entry]
     demand = instance.demand[family, solution.task_class]
-    if (demand < 0).any():
-        i = int(np.argmax((demand < 0).any(axis=1)))
+    if (i := first_true((demand < 0).any(axis=1))) is not None:
         raise VerifyError(
             f"machine group {entry2group[i]} is a {instance.type_names[type_of_entry[i]]}, but task "
             f"{instance.class_name(int(solution.task_class[i]))} may not run on family "
@@ -89,8 +86,7 @@ def _check_capacity(instance: ProvisioningInstance, solution: Provisioning) -> N
 def _check_counts(instance: ProvisioningInstance, solution: Provisioning) -> None:
     tasks = exact.product(solution.count, solution.repeat[solution.entry2group])
     placed = exact.sums(solution.task_class, tasks, instance.num_classes)
-    if not np.array_equal(placed, instance.counts):
-        c = int(np.argmax(placed != instance.counts))
+    if (c := first_true(placed != instance.counts)) is not None:
         raise VerifyError(
             f"{placed[c]} tasks of {instance.class_name(c)} are placed, the instance has {instance.counts[c]}."
         )

@@ -186,8 +186,8 @@ class ReconfigurationInstance(InstanceModel):
             raise InstanceError(f"{self.name}: its jobs have {tasks} tasks in all; give at most {MAX_TASKS}.")
         check_order(self.name, self.arrival_s, "s")
         used = np.bincount(self.job2class, minlength=self.catalogue.num_classes) > 0
-        if not used.all():
-            name = self.catalogue.class_name(int(np.argmin(used)))
+        if (unused := first_true(~used)) is not None:
+            name = self.catalogue.class_name(unused)
             raise InstanceError(f"{self.name}: no job has tasks of class {name}; remove the class.")
         if (without := first_true(self.class2workload < 0)) is not None:
             name = self.catalogue.class_name(without)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.running import check_running
 from schedgap.instances.units import shown_amount
@@ -41,9 +42,7 @@ def check_start(
             "second 0 can run then."
         )
     placed = running.placed(num_tasks.shape[0])
-    partly = np.flatnonzero((placed > 0) & (placed < num_tasks))
-    if partly.size:
-        j = int(partly[0])
+    if (j := first_true((placed > 0) & (placed < num_tasks))) is not None:
         raise InstanceError(
             f"{name}: {placed[j]} of the {num_tasks[j]} tasks of job {j} are on running machines; put all there, or none."
         )
@@ -53,9 +52,8 @@ def check_start(
 def _check_room(name: str, running: Running, catalogue: ProvisioningInstance, job2class: IntArray) -> None:
     kind = catalogue.type2family[running.machine_type]
     demand = catalogue.demand[kind[running.machine], job2class[running.task_class]]
-    barred = np.flatnonzero((demand < 0).any(axis=1))
-    if barred.size:
-        e, j = int(running.machine[barred[0]]), int(running.task_class[barred[0]])
+    if (barred := first_true((demand < 0).any(axis=1))) is not None:
+        e, j = int(running.machine[barred]), int(running.task_class[barred])
         raise InstanceError(
             f"{name}: running machine {running.names[e]} holds tasks of job {j}, whose class "
             f"{catalogue.class_name(job2class[j])} may not run on family {catalogue.families[kind[e]]}; put them elsewhere."

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.harvest.model import NO_CHECKPOINTS
 from schedgap.instances.harvest.solution import HarvestSchedule
 
@@ -136,11 +137,9 @@ def not_exact(instance: HarvestInstance) -> str | None:
             f"leases its VMs ({instance.allocation}, {instance.max_leases} at most); an optimum is found for fixed pools "
             "only, so fix the pool or use bound-alone"
         )
-    able = np.flatnonzero(instance.checkpoint_ms > NO_CHECKPOINTS)
-    if able.size:
-        name = instance.job_name(int(able[0]))
+    if (able := first_true(instance.checkpoint_ms > NO_CHECKPOINTS)) is not None:
         return (
-            f"has tasks that can take checkpoints (job {name}, in {instance.checkpoint_ms[able[0]]} ms), which may do better "
-            "by interruptions that this does not consider; set checkpoint_ms to -1 or use bound-alone"
+            f"has tasks that can take checkpoints (job {instance.job_name(able)}, in {instance.checkpoint_ms[able]} ms), which "
+            "may do better by interruptions that this does not consider; set checkpoint_ms to -1 or use bound-alone"
         )
     return None

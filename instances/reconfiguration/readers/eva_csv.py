@@ -58,11 +58,9 @@ def eva_csv(
             f"{path.name} line {lines[j]}: {gpus} GPUs, {cores} cores and {gib} GiB fit no machine type with {cpu} "
             "capacities; remove the line."
         )
-    backwards = np.flatnonzero(np.diff(table[:, 0]) < 0)
-    if backwards.size:
-        j = int(backwards[0]) + 1
+    if (j := first_true(np.diff(table[:, 0]) < 0)) is not None:
         raise InstanceError(
-            f"{path.name} line {lines[j]}: arrives at {table[j, 0]} s, the line before at {table[j - 1, 0]} s; "
+            f"{path.name} line {lines[j + 1]}: arrives at {table[j + 1, 0]} s, the line before at {table[j, 0]} s; "
             "put the jobs in order of arrival."
         )
     labels = np.array(workload[kept], np.int64)
