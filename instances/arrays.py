@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike
 
@@ -68,6 +68,12 @@ def locked_floats(values: ArrayLike) -> FloatArray:
     array = np.array(values, dtype=np.float64, order="C", copy=True)
     array.setflags(write=False)
     return array
+
+
+def lock(owner: object, keys: Iterable[str], make: Callable[[Any], Any] = locked_ints) -> None:
+    """Put locked arrays into fields of a frozen dataclass that is being made. make : returns that of what was given."""
+    for key in keys:
+        object.__setattr__(owner, key, make(getattr(owner, key)))
 
 
 def first_true(flags: BoolArray | np.bool_) -> int | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, locked_floats, locked_ints
+from schedgap.instances.arrays import Brief, lock, locked_floats
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.fairness.model import UNLIMITED
 
@@ -46,10 +46,8 @@ class Certificate(Brief):
     price: FloatArray
 
     def __post_init__(self) -> None:
-        for key in ("share_cut", "share_user", "price_cut", "price_class", "price_resource"):
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
-        for key in ("share_weight", "price"):
-            object.__setattr__(self, key, locked_floats(getattr(self, key)))
+        lock(self, ("share_cut", "share_user", "price_cut", "price_class", "price_resource"))
+        lock(self, ("share_weight", "price"), locked_floats)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -68,8 +66,7 @@ class FairnessAllocation(Brief):
     certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
-        for key in ("user", "machine_class", "amount", "copy"):
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, ("user", "machine_class", "amount", "copy"))
 
 
 def shown_tasks(amount: int) -> str:

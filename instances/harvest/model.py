@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, locked_bools, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, lock, locked_bools
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.vm_checks import check_events, check_fixed, check_leased
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
@@ -93,10 +93,8 @@ class HarvestInstance(JobsModel):
     digest: str = ""
 
     def __post_init__(self) -> None:
-        for key in (*_VM_INTS, *_EVENT_INTS, *_JOB_INTS, *_TASK_INTS, "first_event", "first_task"):
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
-        for key in ("leased", "buffer"):
-            object.__setattr__(self, key, locked_bools(getattr(self, key)))
+        lock(self, (*_VM_INTS, *_EVENT_INTS, *_JOB_INTS, *_TASK_INTS, "first_event", "first_task"))
+        lock(self, ("leased", "buffer"), locked_bools)
         for key in ("max_leases", "base_price", "extra_price"):
             object.__setattr__(self, key, self._whole(key))
         self._check_shapes()

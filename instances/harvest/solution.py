@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, locked_ints
+from schedgap.instances.arrays import Brief, lock
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -47,8 +47,7 @@ class HarvestSchedule(Brief):
     lease_end_ms: IntArray = field(default_factory=_none)
 
     def __post_init__(self) -> None:
-        for key in self.__slots__:
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, self.__slots__)
 
     @property
     def num_runs(self) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, lock, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_shapes
 from schedgap.instances.provisioning import running as state
@@ -102,9 +102,7 @@ class ProvisioningInstance(InstanceModel):
             if getattr(self, key) is None:
                 object.__setattr__(self, key, default)
         arrays = ("type2family", "capacity", "price", "demand", "counts", *defaults, "task2class", "throughput")
-        for key in (*arrays, "stock", "fee"):
-            if getattr(self, key) is not None:
-                object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, (key for key in (*arrays, "stock", "fee") if getattr(self, key) is not None))
         if self.stock is not None and (self.stock == state.ANY_NUMBER).all():
             object.__setattr__(self, "stock", None)
         self._check_shapes()

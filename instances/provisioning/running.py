@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true, locked_ints
+from schedgap.instances.arrays import first_true, lock, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import DOLLAR, shown_amount
 
@@ -43,8 +43,7 @@ class Running:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
-        for key in ("machine_type", "indptr", "task_class", "count"):
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, ("machine_type", "indptr", "task_class", "count"))
         size, entries = len(self.names), self.task_class.shape[0]
         if (
             self.machine_type.shape != (size,)

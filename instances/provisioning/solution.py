@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances import exact
-from schedgap.instances.arrays import Brief, locked_ints
+from schedgap.instances.arrays import Brief, lock, locked_ints
 from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:
@@ -44,9 +44,8 @@ class Provisioning(Brief):
     keeps: IntArray | None = None
 
     def __post_init__(self) -> None:
-        for key in ("machine_type", "repeat", "indptr", "task_class", "count", "task2machine", "keeps"):
-            if getattr(self, key) is not None:
-                object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        fields = ("machine_type", "repeat", "indptr", "task_class", "count", "task2machine", "keeps")
+        lock(self, (key for key in fields if getattr(self, key) is not None))
         groups, entries = self.machine_type.shape[0], self.task_class.shape[0]
         if (
             self.repeat.shape != (groups,)

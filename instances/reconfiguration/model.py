@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, lock, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.provisioning.classes import with_classes
@@ -80,8 +80,7 @@ class ReconfigurationInstance(InstanceModel):
     digest: str = ""
 
     def __post_init__(self) -> None:
-        for key in _TYPE_FIELDS + _WORKLOAD_FIELDS + _JOB_FIELDS:
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, _TYPE_FIELDS + _WORKLOAD_FIELDS + _JOB_FIELDS)
         for key in ("period_s", "terminate_s"):
             # NumPy's integers wrap where Python's do not, and have another digest.
             object.__setattr__(self, key, operator.index(getattr(self, key)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.instances.arrays import Brief, locked_ints
+from schedgap.instances.arrays import Brief, lock
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -33,8 +33,7 @@ class ReconfigurationSchedule(Brief):
     move_machine: IntArray
 
     def __post_init__(self) -> None:
-        for key in ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine"):
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine"))
 
     @property
     def num_machines(self) -> int:

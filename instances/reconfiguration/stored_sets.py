@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import locked_ints
+from schedgap.instances.arrays import lock, locked_ints
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ class StoredSets:
     most_long: int
 
     def __post_init__(self) -> None:
-        for key in _ARRAYS:
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, _ARRAYS)
         shape = self.throughput.shape
         if len(shape) != 2 or shape[0] != shape[1]:
             raise InstanceError(f"stored sets: throughput has shape {shape}; give a row and column for each workload.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, locked_bools, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, lock, locked_bools
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import MAX_AMOUNT, NOTIONS, ONE, check_cmmf, check_total
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
@@ -66,8 +66,7 @@ class SharingInstance(JobsModel):
     digest: str = ""
 
     def __post_init__(self) -> None:
-        for key in _INT_FIELDS:
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, _INT_FIELDS)
         object.__setattr__(self, "allowed", locked_bools(self.allowed))
         self._check_shapes()
         self._check_values()

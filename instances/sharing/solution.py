@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.instances.arrays import Brief, locked_ints
+from schedgap.instances.arrays import Brief, lock
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -22,5 +22,4 @@ class SharingSchedule(Brief):
     start_ms: IntArray
 
     def __post_init__(self) -> None:
-        for key in ("machine", "start_ms"):
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, ("machine", "start_ms"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, lock
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.units import DOLLAR as DOLLAR
@@ -75,8 +75,7 @@ class WaitingInstance(InstanceModel):
     digest: str = ""
 
     def __post_init__(self) -> None:
-        for key in _JOB_FIELDS + _TYPE_FIELDS + HISTORY_FIELDS:
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, _JOB_FIELDS + _TYPE_FIELDS + HISTORY_FIELDS)
         for key in _SCALAR_FIELDS:
             # NumPy's integers wrap where Python's do not, and have another digest.
             if getattr(self, key) is not None:

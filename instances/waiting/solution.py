@@ -6,7 +6,7 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.instances.arrays import Brief, locked_ints
+from schedgap.instances.arrays import Brief, lock
 from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ class WaitingSchedule(Brief):
             object.__setattr__(self, "num_machines", operator.index(self.num_machines))
         except TypeError:
             raise SolutionError(f"num_machines is {self.num_machines!r:.60}; give a whole number.") from None
-        for key in ("machine", "start_us"):
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, ("machine", "start_us"))
         if self.machine.ndim != 1 or self.machine.shape != self.start_us.shape:
             raise SolutionError(
                 f"a schedule places {self.machine.shape} jobs and starts {self.start_us.shape}; give one entry a job."

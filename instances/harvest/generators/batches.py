@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import locked_bools, locked_ints
+from schedgap.instances.arrays import lock, locked_bools, locked_ints
 from schedgap.instances.draws import drawn
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ class Batches:
     is_censored: BoolArray
 
     def __post_init__(self) -> None:
-        for key in ("first_vm", "cores", "shortest_s", "longest_s"):
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, ("first_vm", "cores", "shortest_s", "longest_s"))
         object.__setattr__(self, "is_censored", locked_bools(self.is_censored))
 
     @property

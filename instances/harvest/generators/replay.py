@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import locked_bools, locked_ints
+from schedgap.instances.arrays import lock, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.batches import bootstrapped, drawn_batches
 from schedgap.instances.harvest.generators.presets import Preset, find_preset
@@ -58,8 +58,7 @@ class FreeCores:
     buffer: BoolArray
 
     def __post_init__(self) -> None:
-        for key in ("first_event", "event_ms", "cores"):
-            object.__setattr__(self, key, locked_ints(getattr(self, key)))
+        lock(self, ("first_event", "event_ms", "cores"))
         object.__setattr__(self, "buffer", locked_bools(self.buffer))
 
     @property
