@@ -33,7 +33,7 @@ from schedgap.bench.suites.source import family_of, given_instance
 from schedgap.bench.suites.suite import read_suite
 from schedgap.bench.transport import transported
 from schedgap.instances.documents.json_files import write_whole
-from schedgap.instances.errors import SolutionError
+from schedgap.instances.errors import SolutionError, about_file
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
@@ -279,8 +279,6 @@ def _ignored(progress: Progress) -> None:
 
 
 def _made_folder(folder: Path) -> Path:
-    try:
+    with about_file(folder, "made", SolutionError, "give another directory"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SolutionError(f"{folder}: cannot be made ({error.strerror}); give another directory.") from None
     return folder

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -54,3 +56,15 @@ class ExecutorError(SchedgapError):
 
 class ReportError(SchedgapError):
     """A page, a figure or a table of a report cannot be written, or there is nothing to write."""
+
+
+@contextmanager
+def about_file(path: Path | str, done: str, error: type[SchedgapError], way_out: str) -> Iterator[None]:
+    """Raise an `error` for what the system refuses of a file: `PATH: cannot be DONE (Permission denied); WAY OUT.`.
+
+    done : what cannot be, such as `read`. way_out : what to do then.
+    """
+    try:
+        yield
+    except OSError as problem:
+        raise error(f"{path}: cannot be {done} ({problem.strerror}); {way_out}.") from None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import psutil
 
-from schedgap.instances.errors import JournalError
+from schedgap.instances.errors import JournalError, about_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,13 +90,11 @@ def write_host(directory: Path, facts: Mapping[str, Any]) -> str:
     identity = host_id(facts)
     path = directory / "hosts" / f"{identity}.json"
     if not path.exists():
-        try:
+        with about_file(path, "written", JournalError, "choose another --out"):
             path.parent.mkdir(exist_ok=True)
             partial = path.with_suffix(f".{os.getpid()}.partial")
             partial.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
             partial.replace(path)
-        except OSError as error:
-            raise JournalError(f"{path}: cannot be written ({error.strerror}); choose another --out.") from None
     return identity
 
 

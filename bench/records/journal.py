@@ -12,7 +12,7 @@ from schedgap.bench.records.contradictions import Contradiction
 from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.lines import Lines
 from schedgap.bench.records.record import OLDER, RUN_SCHEMA, Record
-from schedgap.instances.errors import JournalError
+from schedgap.instances.errors import JournalError, about_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -45,13 +45,9 @@ class Journal:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.path = directory / FILE_NAME
-        try:
+        with about_file(self.path, "written", JournalError, "choose another directory with --out"):
             directory.mkdir(parents=True, exist_ok=True)
             self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise JournalError(
-                f"{self.path}: cannot be written ({error.strerror}); choose another directory with --out."
-            ) from None
         try:
             self._lock()
             self._mend()
@@ -183,13 +179,9 @@ def read_journal(
         naming the line that is not what this version writes.
     """
     path = directory / FILE_NAME
-    try:
-        with open(path, "rb", buffering=READ_BYTES) as file, gc_paused():
-            return _read(path, file, verdicts, lines or Lines())
-    except OSError as error:
-        raise JournalError(
-            f"{path}: cannot be read ({error.strerror}); give the directory of a suite's runs."
-        ) from None
+    refusing = about_file(path, "read", JournalError, "give the directory of a suite's runs")
+    with refusing, open(path, "rb", buffering=READ_BYTES) as file, gc_paused():
+        return _read(path, file, verdicts, lines or Lines())
 
 
 def _read(path: Path, file: Iterable[bytes], verdicts: set[Contradiction] | None, lines: Lines) -> dict[str, Record]:

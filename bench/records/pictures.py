@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from schedgap.instances.errors import JournalError
+from schedgap.instances.errors import JournalError, about_file
 from schedgap.instances.picture import Bar, Curve, Picture, Split, Timetable
 
 if TYPE_CHECKING:
@@ -33,14 +33,10 @@ def append_picture(directory: Path, key: str, picture: Picture) -> None:
     """
     path = directory / FILE_NAME
     line = json.dumps({"key": key, **asdict(picture)}, separators=(",", ":"))
-    try:
-        with path.open("a", encoding="utf-8") as file:
-            # A line that a kill tore is ended first, so that it spoils no other.
-            file.write(line + "\n" if _ends_a_line(path) else "\n" + line + "\n")
-    except OSError as error:
-        raise JournalError(
-            f"{path}: cannot be written ({error.strerror}); make room or choose another --out."
-        ) from None
+    refusing = about_file(path, "written", JournalError, "make room or choose another --out")
+    with refusing, path.open("a", encoding="utf-8") as file:
+        # A line that a kill tore is ended first, so that it spoils no other.
+        file.write(line + "\n" if _ends_a_line(path) else "\n" + line + "\n")
 
 
 def read_pictures(directory: Path, keys: Container[str]) -> dict[str, Picture]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedgap.instances.errors import ReportError
+from schedgap.instances.errors import ReportError, about_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,9 +35,7 @@ def write_whole(path: Path, content: bytes) -> None:
         if it cannot be written.
     """
     partial = path.with_name(path.name + ".partial")
-    try:
+    with about_file(path, "written", ReportError, "give another place"):
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.write_bytes(content)
         partial.replace(path)
-    except OSError as error:
-        raise ReportError(f"{path}: cannot be written ({error.strerror}); give another place.") from None

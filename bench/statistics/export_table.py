@@ -7,8 +7,8 @@ missing; texts and truth values are nullable too.
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from dataclasses import fields
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,7 +20,8 @@ from schedgap.bench.records.measurement import FAILED, Measurement
 from schedgap.bench.records.runs import Limits, Run
 from schedgap.bench.statistics.anytime import integrals
 from schedgap.bench.statistics.summary import best_of, is_optimal, verified_objective
-from schedgap.instances.errors import ReportError
+from schedgap.instances.documents.json_files import write_whole
+from schedgap.instances.errors import ReportError, about_file
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import Status
 
@@ -123,16 +124,10 @@ def write_table(results: Recorded, path: str | Path, *, force: bool = False) -> 
         if target.exists() and not force:
             raise ReportError(f"{target} exists and is not written over; give another name or --force.")
     for target, make in zip(targets, (frame, points), strict=True):
-        partial = target.with_name(f"{target.name}.partial")
-        try:
+        with about_file(target, "written", ReportError, "give another place"):
             target.parent.mkdir(parents=True, exist_ok=True)
-            _WRITERS[target.suffix.lower()](make(results), partial)
-            partial.replace(target)
-        except OSError as error:
-            with suppress(OSError):
-                partial.unlink()
-            reason = error.strerror or error
-            raise ReportError(f"{target}: cannot be written ({reason}); give another place.") from None
+        write = partial(_WRITERS[target.suffix.lower()], make(results))
+        write_whole(target, write, ReportError, "give another place")
 
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:

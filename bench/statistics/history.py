@@ -17,7 +17,7 @@ from schedgap.bench.statistics.headlines.objective import OBJECTIVE
 from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.ratios import with_ratios
 from schedgap.bench.statistics.summary import by_label, mean, summarise, verified_objective
-from schedgap.instances.errors import JournalError
+from schedgap.instances.errors import JournalError, about_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -138,7 +138,7 @@ def append_entry(path: Path, entry: Entry) -> list[str]:
     if any((e.commit, e.date, e.label) == (entry.commit, entry.date, entry.label) for e in known):
         raise JournalError(f"{path} has {entry.name} of {entry.date} already; give another --label to have it twice.")
     line = msgspec.json.encode(entry) + b"\n"
-    try:
+    with about_file(path, "written", JournalError, "give another --file"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "ab+") as file:
             if file.tell() and not _ends_a_line(path):
@@ -147,8 +147,6 @@ def append_entry(path: Path, entry: Entry) -> list[str]:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
-    except OSError as error:
-        raise JournalError(f"{path}: cannot be written ({error.strerror}); give another --file.") from None
     return damaged
 
 
@@ -166,12 +164,8 @@ def read_history(path: Path) -> tuple[list[Entry], list[str]]:
     JournalError
         if the file cannot be read.
     """
-    try:
+    with about_file(path, "read", JournalError, "give the file of `schedgap history add`"):
         lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise JournalError(
-            f"{path}: cannot be read ({error.strerror}); give the file of `schedgap history add`."
-        ) from None
     entries, damaged = [], []
     for number, line in enumerate(lines, start=1):
         if not line.strip():

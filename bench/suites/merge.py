@@ -22,7 +22,7 @@ from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.host import versions_of, write_host
 from schedgap.bench.records.lines import Lines
 from schedgap.bench.suites.results import FILE_NAME, PlanFile, read_hosts, read_plan, write_plan
-from schedgap.instances.errors import JournalError
+from schedgap.instances.errors import JournalError, about_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -166,27 +166,23 @@ class _Gathered:
         # Of runs that another directory has too: the last line here.
         again: dict[int, tuple[int, int]] = {}
         offset = 0
-        try:
-            with open(path, "rb", buffering=journal.READ_BYTES) as file:
-                for line, row in journal.read_rows(path, file, lines):
-                    if isinstance(row, Contradiction):
-                        self._verdicts.add(row)
+        refusing = about_file(path, "read", JournalError, "give the directory of a suite's runs")
+        with refusing, open(path, "rb", buffering=journal.READ_BYTES) as file:
+            for line, row in journal.read_rows(path, file, lines):
+                if isinstance(row, Contradiction):
+                    self._verdicts.add(row)
+                else:
+                    number = numbers.setdefault(row.key, len(numbers))
+                    if number == len(rows.source):
+                        self._grow()
+                    if rows.source[number] in (-1, source):
+                        rows.put(number, source, offset, len(line))
+                        self._host[number] = self._hosts.setdefault(row.host, len(self._hosts))
                     else:
-                        number = numbers.setdefault(row.key, len(numbers))
-                        if number == len(rows.source):
-                            self._grow()
-                        if rows.source[number] in (-1, source):
-                            rows.put(number, source, offset, len(line))
-                            self._host[number] = self._hosts.setdefault(row.host, len(self._hosts))
-                        else:
-                            again[number] = offset, len(line)
-                    offset += len(line)
-                for number, (start, length) in again.items():
-                    self._require_same(number, source, os.pread(file.fileno(), length, start))
-        except OSError as error:
-            raise JournalError(
-                f"{path}: cannot be read ({error.strerror}); give the directory of a suite's runs."
-            ) from None
+                        again[number] = offset, len(line)
+                offset += len(line)
+            for number, (start, length) in again.items():
+                self._require_same(number, source, os.pread(file.fileno(), length, start))
 
     def _require_same(self, number: int, source: int, line: bytes) -> None:
         """Raise unless the row of another directory is the same."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
@@ -19,7 +20,7 @@ from schedgap.bench.records.journal import FILE_NAME as JOURNAL_NAME
 from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.record import PROCESS_GROUP
 from schedgap.bench.suites.suite import Suite  # noqa: TC001 - the model of the file is made of it.
-from schedgap.instances.documents.json_files import first_problem
+from schedgap.instances.documents.json_files import first_problem, write_whole
 from schedgap.instances.errors import JournalError
 
 if TYPE_CHECKING:
@@ -96,12 +97,9 @@ def write_plan(
         **({} if shard is None else {"shard": str(shard)}),
         "keys": list(keys),
     }
-    partial = path.with_name(FILE_NAME + ".partial")
-    try:
-        partial.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise JournalError(f"{path}: cannot be written ({error.strerror}); choose another --out.") from None
+    text = json.dumps(document, separators=(",", ":")) + "\n"
+    write = partial(Path.write_text, data=text, encoding="utf-8")
+    write_whole(path, write, JournalError, "choose another --out")
 
 
 def find_directories(folder: Path) -> list[Path]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.plugins.discover import load_families
-from schedgap.instances.errors import InstanceError, did_you_mean
+from schedgap.instances.errors import InstanceError, about_file, did_you_mean
 from schedgap.instances.family import FAMILIES, find_family
 from schedgap.instances.method_text import read_value
 
@@ -112,10 +112,8 @@ def family_of_file(path: Path) -> str:
     """
     load_families()
     known = ", ".join(f"schedgap/{name}/1" for name in sorted(FAMILIES))
-    try:
+    with about_file(path, "read", InstanceError, "give the path of an instance file"):
         text = path.read_bytes()
-    except OSError as error:
-        raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the path of an instance file.") from None
     match = _SCHEMA.search(text[:4096])
     if match is not None and match[1].decode() in FAMILIES:
         return match[1].decode()

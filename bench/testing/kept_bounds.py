@@ -12,7 +12,7 @@ from schedgap.bench.records.host import write_host
 from schedgap.bench.records.journal import FILE_NAME, Journal, read_journal
 from schedgap.bench.records.measurement import ERRORS
 from schedgap.bench.statistics.summary import best_of
-from schedgap.instances.errors import JournalError
+from schedgap.instances.errors import JournalError, about_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,11 +73,9 @@ def _missing(runs: Mapping[str, Run], known: Mapping[str, Record]) -> Iterator[s
 def _alone(directory: Path) -> Iterator[None]:
     """Wait until no other process proves bounds for this directory; a process that ends lets go of it."""
     path = directory / "lock"
-    try:
+    with about_file(path, "written", JournalError, "make the directory writable"):
         directory.mkdir(parents=True, exist_ok=True)
         file = path.open("w")
-    except OSError as error:
-        raise JournalError(f"{path}: cannot be written ({error.strerror}); make the directory writable.") from None
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from schedgap.instances.errors import SchedgapError, SolutionError
+from schedgap.instances.errors import SchedgapError, SolutionError, about_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,10 +25,8 @@ def read_document(path: Path | str, adapter: TypeAdapter[D], error: type[Schedga
         of the class `error`, naming file, field, the value found and what was expected.
     """
     path = Path(path)
-    try:
+    with about_file(path, "read", error, "give the path of a JSON file"):
         text = path.read_bytes()
-    except OSError as problem:
-        raise error(f"{path}: cannot be read ({problem.strerror}); give the path of a JSON file.") from None
     try:
         return adapter.validate_json(text)
     except ValidationError as problem:
@@ -88,8 +86,10 @@ def write_document(path: Path | str, adapter: TypeAdapter[D], document: D, error
     write_whole(path, lambda partial: partial.write_bytes(content), error)
 
 
-def write_whole(path: Path, write: Callable[[Path], object], error: type[SchedgapError]) -> None:
-    """Write a file whole or not at all: `write` is given a path beside it.
+def write_whole(
+    path: Path, write: Callable[[Path], object], error: type[SchedgapError], way_out: str = "choose another name"
+) -> None:
+    """Write a file whole or not at all: `write` is given a path beside it. way_out : what to do where it cannot be.
 
     Raises
     ------
@@ -103,4 +103,4 @@ def write_whole(path: Path, write: Callable[[Path], object], error: type[Schedga
     except OSError as problem:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
-        raise error(f"{path}: cannot be written ({problem.strerror}); choose another name.") from None
+        raise error(f"{path}: cannot be written ({problem.strerror or problem}); {way_out}.") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.errors import InstanceError, about_file
 from schedgap.instances.provisioning.readers.catalogues.documents import ec2, kwok
 from schedgap.instances.provisioning.readers.catalogues.plain import plain
 from schedgap.instances.provisioning.readers.catalogues.skypilot import skypilot
@@ -31,10 +31,8 @@ def read_catalogue(path: Path | str, *, prices: Path | str = "", region: str = "
         for a file that is none of the known formats, or malformed, and for a parameter that its format does not take.
     """
     path = Path(path)
-    try:
+    with about_file(path, "read", InstanceError, "give the path of a price list"):
         content = path.read_bytes()
-    except OSError as error:
-        raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the path of a price list.") from None
     content = content.removeprefix(b"\xef\xbb\xbf")
     start = content.lstrip()[:1]
     header = content.partition(b"\n")[0].decode(errors="replace").replace('"', "").strip().split(",")
