@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed
+from joblib.parallel import ParallelBackendBase
 
 from schedgap.bench.executors.execute import Performed, Undone, close_pools, perform
 from schedgap.bench.isolation.messages import Answer
@@ -27,8 +28,6 @@ from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-
-    from joblib.parallel import ParallelBackendBase
 
     from schedgap.bench.executors.execute import Setting, Task
 
@@ -153,36 +152,58 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-def execute_on(
-    backend: ParallelBackendBase,
-    session: Session,
-    share: Callable[[str, Any], Any],
-    tasks: Iterable[Task],
-    in_flight: int,
-    undone: list[Undone],
-) -> Generator[Performed, None, None]:
-    """Yield each run with its answer, in the order in which they end.
+class Backend(ParallelBackendBase):  # type: ignore[misc]
+    """What joblib needs to know of any cluster; that of an engine also says how a run is sent, and how its end is told."""
 
-    share : puts a value on the cluster under a name and returns what stands for it in the arguments of a run.
-    in_flight : runs that the cluster has at a time. undone : is filled with the runs that could not be done.
+    supports_retrieve_callback = True
+
+    def __init__(self) -> None:
+        super().__init__(nesting_level=0)
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        """Return what was chosen."""
+        return n_jobs
+
+    def retrieve_result_callback(self, out: Any) -> Any:
+        """Return the run that was done."""
+        if isinstance(out, BaseException):
+            raise out
+        return [out]
+
+
+class ClusterExecutor:
+    """Runs on the workers of a cluster. in_flight : runs that the cluster has at a time.
+
+    undone : is filled with the runs that could not be done.
     """
-    parallel = Parallel(
-        # One job would be done in this process.
-        n_jobs=max(2, in_flight),
-        backend=backend,
-        return_as="generator_unordered",
-        pre_dispatch=in_flight,
-        batch_size=1,
-    )
-    ends = parallel(_calls(session, share, tasks))
-    try:
-        for end in ends:
-            if isinstance(end, Undone):
-                undone.append(end)
-            else:
-                yield end
-    finally:
-        ends.close()
+
+    def __init__(self, backend: Backend, session: Session, in_flight: int) -> None:
+        self.undone: list[Undone] = []
+        self._backend, self._session, self._in_flight = backend, session, in_flight
+
+    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
+        """Yield each run with its answer, in the order in which they end."""
+        parallel = Parallel(
+            # One job would be done in this process.
+            n_jobs=max(2, self._in_flight),
+            backend=self._backend,
+            return_as="generator_unordered",
+            pre_dispatch=self._in_flight,
+            batch_size=1,
+        )
+        ends = parallel(_calls(self._session, self._share, tasks))
+        try:
+            for end in ends:
+                if isinstance(end, Undone):
+                    self.undone.append(end)
+                else:
+                    yield end
+        finally:
+            ends.close()
+
+    def _share(self, name: str, value: Any) -> Any:
+        """Put a value on the cluster under a name and return what stands for it in the arguments of a run."""
+        raise NotImplementedError
 
 
 def _calls(session: Session, share: Callable[[str, Any], Any], tasks: Iterable[Task]) -> Iterator[Any]:

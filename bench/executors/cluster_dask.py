@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import dask
 from distributed import Client, Future, KilledWorker
-from joblib.parallel import ParallelBackendBase
 
 from schedgap.bench.executors.cluster import (
     CONNECT_S,
-    Session,
+    Backend,
+    ClusterExecutor,
     end_session,
-    execute_on,
     lost,
     make_session,
     one_line,
@@ -32,9 +31,10 @@ from schedgap.bench.executors.cluster import (
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable
 
-    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
+    from schedgap.bench.executors.cluster import Session
+    from schedgap.bench.executors.execute import Setting, Task
 
 # Seconds for a nanny to start its worker again, and between two looks.
 RESTART_S = 30
@@ -75,19 +75,15 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> DaskExec
     return DaskExecutor(client, session, jobs, address)
 
 
-class DaskExecutor:
+class DaskExecutor(ClusterExecutor):
     """Runs on the workers of a Dask cluster. jobs : runs at a time; None for one a thread of the workers."""
 
-    def __init__(self, client: Client, session: Session, jobs: int | None, address: str) -> None:
-        self._client = client
-        self._session = session
-        self._backend = _Backend(client, address)
-        self.undone: list[Undone] = []
-        self._in_flight = 2 * sum(client.ncores().values()) if jobs is None else jobs
+    _backend: _Backend
 
-    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
-        """Yield each run with its answer, in the order in which they end."""
-        return execute_on(self._backend, self._session, self._share, tasks, self._in_flight, self.undone)
+    def __init__(self, client: Client, session: Session, jobs: int | None, address: str) -> None:
+        in_flight = 2 * sum(client.ncores().values()) if jobs is None else jobs
+        super().__init__(_Backend(client, address), session, in_flight)
+        self._client = client
 
     def close(self) -> None:
         """End this harness's runs on all workers; a cluster that does not answer any more is left alone."""
@@ -110,17 +106,15 @@ class DaskExecutor:
         return self._client.submit(_same, value, key=f"schedgap-{self._session.identity}-{name}")
 
 
-class _Backend(ParallelBackendBase):  # type: ignore[misc]
+class _Backend(Backend):
     """What joblib needs to know of Dask: how a run is sent, and how its end is told.
 
     Ends are told by a daemon thread of ours. Python waits for Dask's own one when it exits, and what a client is asked
     while it closes may never be answered: its event loop drops what comes after its end.
     """
 
-    supports_retrieve_callback = True
-
     def __init__(self, client: Client, address: str) -> None:
-        super().__init__(nesting_level=0)
+        super().__init__()
         self._client = client
         self._address = address
         self._ended: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -135,10 +129,6 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
     def _tell_all(self) -> None:
         for tell in iter(self._ended.get, None):
             tell()
-
-    def effective_n_jobs(self, n_jobs: int) -> int:
-        """Return what was chosen."""
-        return n_jobs
 
     def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
         """Send a run, and tell of its end whatever that is."""
@@ -181,12 +171,6 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
             callback((lost if is_there else undone)(task, one_line(error)))
         except BaseException as failure:
             callback(failure)
-
-    def retrieve_result_callback(self, out: Any) -> Any:
-        """Return the run that was done."""
-        if isinstance(out, BaseException):
-            raise out
-        return [out]
 
 
 def _same(value: Any) -> Any:

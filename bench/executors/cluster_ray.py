@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import ray
-from joblib.parallel import ParallelBackendBase
 
 from schedgap.bench.executors.cluster import (
     CONNECT_S,
-    Session,
-    execute_on,
+    Backend,
+    ClusterExecutor,
     lost,
     make_session,
     one_line,
@@ -32,9 +31,10 @@ from schedgap.bench.executors.cluster import (
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable
 
-    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
+    from schedgap.bench.executors.cluster import Session
+    from schedgap.bench.executors.execute import Setting
 
 # How often a run is given to another worker when its own is lost.
 MAX_RETRIES = 3
@@ -74,39 +74,27 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> RayExecu
     return RayExecutor(session, jobs)
 
 
-class RayExecutor:
+class RayExecutor(ClusterExecutor):
     """Runs on the workers of a Ray cluster. jobs : runs at a time; None for one a processor."""
 
     def __init__(self, session: Session, jobs: int | None) -> None:
-        self._session = session
-        self.undone: list[Undone] = []
-        self._in_flight = 2 * max(1, int(ray.cluster_resources().get("CPU", 1))) if jobs is None else jobs
-
-    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
-        """Yield each run with its answer, in the order in which they end."""
-        return execute_on(_Backend(), self._session, _share, tasks, self._in_flight, self.undone)
+        in_flight = 2 * max(1, int(ray.cluster_resources().get("CPU", 1))) if jobs is None else jobs
+        super().__init__(_Backend(), session, in_flight)
 
     def close(self) -> None:
         """End this harness's runs: its workers are its own, and end with it."""
         ray.shutdown()
 
+    def _share(self, name: str, value: Any) -> Any:
+        return ray.put(value)
 
-def _share(name: str, value: Any) -> Any:
-    return ray.put(value)
 
-
-class _Backend(ParallelBackendBase):  # type: ignore[misc]
+class _Backend(Backend):
     """What joblib needs to know of Ray: how a run is sent, and how its end is told."""
 
-    supports_retrieve_callback = True
-
     def __init__(self) -> None:
-        super().__init__(nesting_level=0)
+        super().__init__()
         self._perform = ray.remote(perform_there).options(max_retries=MAX_RETRIES)
-
-    def effective_n_jobs(self, n_jobs: int) -> int:
-        """Return what was chosen."""
-        return n_jobs
 
     def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
         """Send a run, and tell of its end whatever that is."""
@@ -130,6 +118,4 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
         """Return the run that was done."""
         if isinstance(out, ray.exceptions.RayTaskError):
             raise out.cause
-        if isinstance(out, BaseException):
-            raise out
-        return [out]
+        return super().retrieve_result_callback(out)

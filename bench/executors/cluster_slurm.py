@@ -21,25 +21,25 @@ import cloudpickle
 # Else importing submitit closes all handlers of logging that there are, absl's with the stream below it.
 os.environ.setdefault("SUBMITIT_LOG_LEVEL", "NOCONFIG")
 import submitit
-from joblib.parallel import ParallelBackendBase
 from submitit.core.utils import FailedJobError, FailedSubmissionError, UncompletedJobError
 
 from schedgap.bench.executors.cluster import (
     CONNECT_S,
-    Session,
-    execute_on,
+    Backend,
+    ClusterExecutor,
     lost,
     make_session,
     one_line,
     perform_there,
     undone,
 )
-from schedgap.instances.errors import ExecutorError, SchedgapError
+from schedgap.instances.errors import ExecutorError, SchedgapError, about_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable
 
-    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
+    from schedgap.bench.executors.cluster import Session
+    from schedgap.bench.executors.execute import Performed, Setting, Task
 
 # Jobs that Slurm has at a time, unless `--jobs` says otherwise; it starts them when it likes.
 IN_FLIGHT = 64
@@ -66,10 +66,8 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> SlurmExe
     options = _options(address or "")
     session = make_session(setting)
     cluster, shared = options.pop("cluster", "slurm"), options.pop("folder", ".")
-    try:
+    with about_file(shared, "written", ExecutorError, "give --address folder=DIR"):
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=shared)).resolve()
-    except OSError as error:
-        raise ExecutorError(f"{shared}: cannot be written ({error.strerror}); give --address folder=DIR.") from None
     try:
         executor = submitit.AutoExecutor(folder=folder / "jobs", cluster=cluster)
         executor.update_parameters(name="schedgap")
@@ -98,8 +96,10 @@ def _options(text: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-class SlurmExecutor:
+class SlurmExecutor(ClusterExecutor):
     """Runs as jobs of Slurm. jobs : at a time; None for `IN_FLIGHT`. options : of sbatch, beside those made for each run."""
+
+    _backend: _Backend
 
     def __init__(
         self,
@@ -109,14 +109,8 @@ class SlurmExecutor:
         jobs: int | None,
         options: dict[str, str],
     ) -> None:
-        self.undone: list[Undone] = []
-        self._folder, self._session = folder, session
-        self._backend = _Backend(executor, options)
-        self._in_flight = IN_FLIGHT if jobs is None else jobs
-
-    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
-        """Yield each run with its answer, in the order in which they end."""
-        return execute_on(self._backend, self._session, self._share, tasks, self._in_flight, self.undone)
+        super().__init__(_Backend(executor, options), session, IN_FLIGHT if jobs is None else jobs)
+        self._folder = folder
 
     def close(self) -> None:
         """Cancel the jobs that are left, and remove all files."""
@@ -141,13 +135,11 @@ class _Sent:
     tries: int = 0
 
 
-class _Backend(ParallelBackendBase):  # type: ignore[misc]
+class _Backend(Backend):
     """What joblib needs to know of Slurm: how a run is sent, and how its end is told, by a daemon thread of ours."""
 
-    supports_retrieve_callback = True
-
     def __init__(self, executor: submitit.AutoExecutor, options: dict[str, str]) -> None:
-        super().__init__(nesting_level=0)
+        super().__init__()
         self._executor, self._options = executor, options
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._sent: list[_Sent] = []
@@ -161,10 +153,6 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
         for sent in self._sent:
             if sent.job is not None:
                 sent.job.cancel(check=False)
-
-    def effective_n_jobs(self, n_jobs: int) -> int:
-        """Return what was chosen."""
-        return n_jobs
 
     def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
         """Send a run, and tell of its end whatever that is."""
@@ -230,12 +218,6 @@ class _Backend(ParallelBackendBase):  # type: ignore[misc]
         with self._lock:
             self._sent.append(sent)
         return None
-
-    def retrieve_result_callback(self, out: Any) -> Any:
-        """Return the run that was done."""
-        if isinstance(out, BaseException):
-            raise out
-        return [out]
 
 
 def _perform(session: Path, task: Task, instance: Path) -> Performed | SchedgapError:
