@@ -144,8 +144,7 @@ class Method:
             for a parameter that the method does not have, or a value that it does not take.
         """
         chosen = self.checked(parameters or {})
-        reason = self.supports(instance)
-        if reason is not None:
+        if (reason := self.supports(instance)) is not None:
             return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
         offered: dict[str, Any] = {"time_limit_s": time_limit_s, "threads": threads}
         keywords = {name: value for name, value in offered.items() if name in self.wants}

@@ -105,8 +105,7 @@ def perform_there(session: Session, task: Task, pickled: bytes) -> Performed:
     PoolClosedError
         if the session is over.
     """
-    problem = problem_here(session.versions)
-    if problem is not None:
+    if (problem := problem_here(session.versions)) is not None:
         raise refuse(str(host_facts()["name"]), problem)
     with _LOCK:
         if session.identity in _ENDED:

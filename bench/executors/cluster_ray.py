@@ -67,8 +67,7 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> RayExecu
         if threading.current_thread() is threading.main_thread():
             for number, handler in ours.items():
                 signal.signal(number, handler)
-    problem = ray.get(ray.remote(problem_here).remote(session.versions))
-    if problem is not None:
+    if (problem := ray.get(ray.remote(problem_here).remote(session.versions))) is not None:
         ray.shutdown()
         raise refuse(f"of {address}", problem)
     return RayExecutor(session, jobs)

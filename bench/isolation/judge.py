@@ -87,8 +87,7 @@ def _heard(family: Family, instance: Any, ending: Ending) -> tuple[Measurement, 
             return Measurement(Status.INVALID, reason=reason), None
         return Measurement(Status(said.status), reason=said.reason), None
     measurement, solution = _weighed(family, instance, said, solution)
-    impossible = _impossible(said, ending)
-    if impossible is not None:
+    if (impossible := _impossible(said, ending)) is not None:
         return dataclasses.replace(
             measurement, status=Status.INVALID, objective=None, bound=None, solution_hash=None, reason=impossible
         ), None

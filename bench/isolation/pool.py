@@ -243,8 +243,7 @@ class Pool:
             self._busy.discard(server)
 
     def _take(self, request: Request, label: str, warmth: Warmth, patience_s: float) -> ServerHandle:
-        idle = self._idle_server(_idle_label(request, label))
-        if idle is not None:
+        if (idle := self._idle_server(_idle_label(request, label))) is not None:
             return idle
         server = self._clone()
         if warmth is Warmth.PARENT and not self._warm(server, request, patience_s):

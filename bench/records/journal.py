@@ -209,8 +209,7 @@ def read_rows(path: Path, file: Iterable[bytes], lines: Lines) -> Iterator[tuple
     for number, line in enumerate(file, start=1):
         if not line.endswith(b"\n"):
             break  # Torn.
-        known = lines.record(line)
-        if known is not None:
+        if (known := lines.record(line)) is not None:
             yield line, known
             continue
         try:

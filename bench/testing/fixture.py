@@ -123,8 +123,7 @@ class GapFixture:
 
     def _directory(self) -> Path:
         """Return where proven bounds are kept: pytest's cache, or the session's temporary folder where that is off."""
-        cache = getattr(self._request.config, "cache", None)
-        if cache is not None:
+        if (cache := getattr(self._request.config, "cache", None)) is not None:
             return Path(cache.mkdir("schedgap"))
         factory: pytest.TempPathFactory = self._request.getfixturevalue("tmp_path_factory")
         directory = factory.getbasetemp() / "schedgap"

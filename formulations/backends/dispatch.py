@@ -112,8 +112,7 @@ def solve(
     chosen = find_backend(backend)
     if relax:
         model = replace(model, integral=np.zeros(model.cost.shape[0], np.bool_))
-    reason = chosen.refusal(model)
-    if reason is not None:
+    if (reason := chosen.refusal(model)) is not None:
         raise BackendError(f"{model.name}: {reason}.")
     start = None if warm_start is None else np.asarray(warm_start, dtype=np.float64)
     if start is not None and start.shape != model.cost.shape:

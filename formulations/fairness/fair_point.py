@@ -63,8 +63,7 @@ def search(instance: FairnessInstance, deadline: float = float("inf")) -> FairPo
             return FairPointSearch(_checked(instance, fluid, levels), built, solved, details)
         except (BackendError, VerifyError) as error:
             details["reason"] = str(error)
-    too_large = is_too_large(instance)
-    if too_large is not None:
+    if (too_large := is_too_large(instance)) is not None:
         details["reason"] = f"{details['reason']} {too_large}."
         return FairPointSearch(None, built, time.perf_counter(), details)
     try:

@@ -58,8 +58,7 @@ def interval_model(instance: HarvestInstance, *, time_limit_s: float | None = No
     grid, search = grid_of(instance), OrderSearch(instance)
     cheap = bound_work(instance).bound
     assert cheap is not None
-    reason = _too_large(grid, search)
-    if reason is not None:
+    if (reason := _too_large(grid, search)) is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     problem = _problem(grid, search, cheap)
     built = time.perf_counter()

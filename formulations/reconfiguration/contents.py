@@ -63,8 +63,7 @@ class ContentPricer:
     """
 
     def __init__(self, instance: ReconfigurationInstance) -> None:
-        reason = too_dear(instance)
-        if reason is not None:
+        if (reason := too_dear(instance)) is not None:
             raise InstanceError(f"{instance.name}: {reason}.")
         catalogue = instance.catalogue
         self.dearest = int(catalogue.price.max()) * NANO

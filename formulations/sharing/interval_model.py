@@ -65,8 +65,7 @@ def interval_model(instance: SharingInstance, *, time_limit_s: float | None = No
     assert bound is not None
     problem, step = _problem(instance, pools, known, bound)
     built = time.perf_counter()
-    too_large = _too_large(problem)
-    if too_large is not None:
+    if (too_large := _too_large(problem)) is not None:
         return Outcome(known, bound, Status.FEASIBLE, build_s=built - begun, details={"reason": too_large})
     left_s = None if time_limit_s is None else time_limit_s - (built - begun)
     result = solve_placement(problem, time_limit_s=left_s, threads=threads)

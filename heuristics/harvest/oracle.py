@@ -29,8 +29,7 @@ def oracle(instance: HarvestInstance, guarantee: str = "no-shrink", pool: PoolOp
     is safe for the shortest time that is long enough. guarantee : the VM does not shrink before the task's end (`no-shrink`,
     the paper's), or, if the estimates are right, no shrink before the task's end kills anything on the VM (`no-kill`).
     """
-    reason = fixed_pool_reason(instance, pool.acquirer, pool.scaling)
-    if reason is not None:
+    if (reason := fixed_pool_reason(instance, pool.acquirer, pool.scaling)) is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     foresight, kind, free_every = _foresight(instance), GUARANTEES.index(guarantee), pool.free_every_ms
     return play_kernel(

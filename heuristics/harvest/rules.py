@@ -99,8 +99,7 @@ def play_rule(
     MethodError
         for parameters out of range.
     """
-    reason = fixed_pool_reason(instance, pool.acquirer, pool.scaling)
-    if reason is not None:
+    if (reason := fixed_pool_reason(instance, pool.acquirer, pool.scaling)) is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     free_every, costly_every = pool.free_every_ms, every_ms("checkpoint_every_s", checkpoint_every_s)
     simulator = Simulator(instance, seed=int(rng.integers(2**63)), copies=copies, epoch_ms=pool.epoch_ms)

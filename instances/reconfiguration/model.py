@@ -157,8 +157,7 @@ class ReconfigurationInstance(InstanceModel):
             raise InstanceError(f"{self.name}: there are no jobs; give at least one.")
 
     def _check_catalogue(self) -> None:
-        running = self.catalogue.running
-        if running is not None:
+        if (running := self.catalogue.running) is not None:
             raise InstanceError(
                 f"{self.name}: the catalogue has {len(running.names)} running machines, with tasks of classes on them; give "
                 "`running` with tasks of jobs to the instance itself, and no `max_moves`."

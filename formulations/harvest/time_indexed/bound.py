@@ -26,8 +26,7 @@ MAX_CELLS = 50_000_000
 
 def unusable(instance: HarvestInstance) -> str | None:
     """Return None, or why the instance is not for programs on a grid of time."""
-    reason = not_exact(instance)
-    if reason is not None:
+    if (reason := not_exact(instance)) is not None:
         return reason
     grid = grid_of(instance)
     slots = int((grid.release + grid.length).max()) + 1
@@ -81,8 +80,7 @@ def time_indexed_bound(instance: HarvestInstance, *, time_limit_s: float | None 
     """Bound the objective by time-indexed linear programs, proven by their duals: times on a coarse grid."""
     begun = time.perf_counter()
     bracket = Bracket(instance, begun)
-    reason = too_large(bracket)
-    if reason is not None:
+    if (reason := too_large(bracket)) is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     deadline = math.inf if time_limit_s is None else begun + time_limit_s
     relax_pool(bracket, deadline, threads)

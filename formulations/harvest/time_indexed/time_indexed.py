@@ -68,8 +68,7 @@ def time_indexed(
     if time_limit_s is not None and time_limit_s <= 0:
         return Outcome(status=Status.NO_SOLUTION)
     bracket = Bracket(instance, begun)
-    reason = too_large(bracket)
-    if reason is not None:
+    if (reason := too_large(bracket)) is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     random = np.array([1], np.uint64)
     integer = Integer(bracket, deadline, threads, backend)

@@ -48,8 +48,7 @@ CONVERGED = 1e-9
 
 def supports(instance: ProvisioningInstance) -> str | None:
     """Return None, or why the cluster cannot be priced, or not in reasonable memory."""
-    reason = supported(instance)
-    if reason is not None:
+    if (reason := supported(instance)) is not None:
         return reason
     running = 0 if instance.running is None or instance.max_moves is None else instance.running.size
     cells = (running + len(instance.families)) * instance.num_classes * 2 * len(instance.resources)

@@ -47,8 +47,7 @@ def largest_amount(instance: ReconfigurationInstance) -> int:
 
 def few_choices(instance: ReconfigurationInstance) -> str | None:
     """Return None, or why the search would not end in reasonable time."""
-    reason = boundable(instance)
-    if reason is not None:
+    if (reason := boundable(instance)) is not None:
         return reason
     tasks = int(instance.num_tasks.sum())
     if tasks > MAX_TASKS:

@@ -71,8 +71,7 @@ def clairvoyant_program(
     price = work_prices(instance, deadline).price
     at = layout(instance)
     model = program(instance, at, price)
-    reason = inseparable(model)
-    if reason is not None:
+    if (reason := inseparable(model)) is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     built = time.perf_counter()
     result = solve(model, backend, time_limit_s=None if deadline is None else deadline - built, threads=threads)

@@ -179,8 +179,7 @@ class Ensemble:
 
     def _price_alone(self, catalogue: Catalogue, c: int, number: int) -> float:
         """Return the hourly price, in dollars, of Algorithm 1's plan for one job and nothing observed."""
-        known = self.alone.get((c, number))
-        if known is not None:
+        if (known := self.alone.get((c, number))) is not None:
             return known
         self.unobserved.know_classes(c + 1)
         tasks, nowhere, no_machines = np.full(number, c), np.full(number, -1), np.empty(0, np.int64)
