@@ -6,7 +6,6 @@ from schedgap.formulations.backends.dispatch import (
     LP_BACKENDS,
     MIP_CHOICES,
     UNBOUNDED_MIP_CHOICES,
-    backend_versions,
     find_backend,
     solve,
 )
@@ -18,7 +17,6 @@ __all__ = [
     "MIP_CHOICES",
     "UNBOUNDED_MIP_CHOICES",
     "Backend",
-    "backend_versions",
     "find_backend",
     "race",
     "solve",

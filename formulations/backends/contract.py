@@ -44,7 +44,6 @@ class Backend:
 
     lp, mip : takes models without, with integral variables. duals : gives row duals of an LP. warm_start : uses one.
     mip_bound : gives a bound on a MIP (bounds on LPs are computed from the duals, for every back end that has them).
-    parallel : uses more than one thread.
     """
 
     name: str
@@ -57,7 +56,6 @@ class Backend:
     duals: bool = False
     warm_start: bool = False
     mip_bound: bool = False
-    parallel: bool = False
 
     def refusal(self, model: LinearModel) -> str | None:
         """Return None, or why this back end cannot take the model."""

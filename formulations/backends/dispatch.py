@@ -35,12 +35,12 @@ def _in_ortools(name: str, solver: str, **abilities: bool) -> Backend:
 BACKENDS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
-        Backend("highs", "HiGHS", "highspy", highs.solve, highs.version, parallel=True, **LP, **MIP),
-        Backend("cp-sat", "CP-SAT", "ortools", cp_sat.solve, cp_sat.version, parallel=True, **MIP),
+        Backend("highs", "HiGHS", "highspy", highs.solve, highs.version, **LP, **MIP),
+        Backend("cp-sat", "CP-SAT", "ortools", cp_sat.solve, cp_sat.version, **MIP),
         _in_ortools("scip", "SCIP", lp=True, **MIP),
         _in_ortools("glop", "GLOP", **LP),
-        _in_ortools("pdlp", "PDLP", parallel=True, **LP),
-        Backend("cbc", "COIN-OR CBC", "pulp", cbc.solve, cbc.version, parallel=True, **LP, **MIP),
+        _in_ortools("pdlp", "PDLP", **LP),
+        Backend("cbc", "COIN-OR CBC", "pulp", cbc.solve, cbc.version, **LP, **MIP),
     )
 }
 
@@ -65,17 +65,6 @@ def find_backend(name: str) -> Backend:
         near = did_you_mean(name, BACKENDS)
         raise BackendError(f"there is no back end '{name}'; {near}known are {', '.join(BACKENDS)}.")
     return BACKENDS[name]
-
-
-def backend_versions() -> dict[str, str]:
-    """Return the version of every back end, or why it cannot be used; imports all solver packages."""
-    versions: dict[str, str] = {}
-    for name, backend in BACKENDS.items():
-        try:
-            versions[name] = backend.version()
-        except (ImportError, OSError, BackendError) as error:
-            versions[name] = f"unavailable: {error}"
-    return versions
 
 
 def solve(

@@ -40,7 +40,6 @@ class ExactTableau:
         self.basic = list(range(columns, columns + rows))
         self.others = list(range(columns))
         self.value = [Fraction(each) for each in room]
-        self.num_pivots = 0
 
     def add_objective(self, slacks: Sequence[int], coefficients: Sequence[int]) -> int:
         """Add a variable with entries in some rows, to be maximised instead of the last; return its number."""
@@ -106,7 +105,6 @@ class ExactTableau:
             np.negative(table, out=table)
             self.denominator = -by
         self.basic[row], self.others[column] = self.others[column], self.basic[row]
-        self.num_pivots += 1
 
     def duals(self) -> dict[int, int]:
         """Return what is positive of the rows' duals, times the denominator."""

@@ -216,7 +216,6 @@ def test_a_missing_package_is_named(monkeypatch):
     for time_limit_s in (None, 0):
         with pytest.raises(BackendError, match="back end highs needs the package highspy"):
             solve(model, time_limit_s=time_limit_s)
-    assert dispatch.backend_versions()["highs"].startswith("unavailable: No module")
 
 
 def test_values_far_from_whole_are_not_rounded():
