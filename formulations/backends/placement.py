@@ -67,6 +67,15 @@ class PlacementResult:
     version: str
 
 
+def twins(order: IntArray, *kinds: IntArray) -> IntArray:
+    """Return (T,) int64, the task before each in an order (T,) that is of the same kinds, (T,) each; or -1."""
+    before, after = order[:-1], order[1:]
+    same = np.logical_and.reduce([kind[before] == kind[after] for kind in kinds])
+    twin = np.full(order.shape[0], -1)
+    twin[after[same]] = before[same]
+    return twin
+
+
 def solve_placement(
     problem: PlacementProblem, *, time_limit_s: float | None = None, threads: int = 1
 ) -> PlacementResult:

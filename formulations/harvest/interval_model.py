@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.cp_search import MAX_OBJECTIVE
-from schedgap.formulations.backends.placement import Missing, PlacementProblem, solve_placement
+from schedgap.formulations.backends.placement import Missing, PlacementProblem, solve_placement, twins
 from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
 from schedgap.formulations.harvest.time_indexed.grid import grid_of, not_exact
 from schedgap.formulations.harvest.time_indexed.search import OrderSearch
@@ -141,7 +141,7 @@ def _problem(grid: Grid, search: OrderSearch, cheap: int) -> PlacementProblem:
     return PlacementProblem(
         name=instance.name,
         job=part,
-        twin=_twins(group),
+        twin=twins(np.argsort(group, kind="stable"), group),
         release=grid.release[group],
         earliest_end=earliest,
         latest_end=latest,
@@ -185,13 +185,3 @@ def _in_order(grid: Grid, search: OrderSearch) -> tuple[IntArray, IntArray]:
     vm, start = np.empty_like(search.vm), np.empty_like(search.start)
     vm[task], start[task] = search.vm[order], (search.start[order] - grid.origin_ms) // grid.unit_ms
     return vm, start
-
-
-def _twins(group: IntArray) -> IntArray:
-    """Return (T,) int64, the task before each that is of the same group, or -1."""
-    order = np.argsort(group, kind="stable")
-    before, after = order[:-1], order[1:]
-    same = group[before] == group[after]
-    twin = np.full(group.shape[0], -1)
-    twin[after[same]] = before[same]
-    return twin

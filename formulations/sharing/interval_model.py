@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.cp_search import MAX_OBJECTIVE
-from schedgap.formulations.backends.placement import PlacementProblem, solve_placement
+from schedgap.formulations.backends.placement import PlacementProblem, solve_placement, twins
 from schedgap.formulations.sharing.alone import alone_ms
 from schedgap.formulations.sharing.pools import pools_of
 from schedgap.formulations.sharing.work_bound import bound_work
@@ -135,7 +135,7 @@ def _problem(
     return PlacementProblem(
         name=instance.name,
         job=job,
-        twin=_twins(instance, job),
+        twin=twins(np.lexsort((instance.work_ms, job)), job, instance.work_ms),
         release=release[job] // step,
         earliest_end=-(-end // step),
         latest_end=(end + slack) // step,
@@ -146,13 +146,3 @@ def _problem(
         pool=pools.machine2pool()[known.machine],
         start=(known.start_ms - origin) // step,
     ), step
-
-
-def _twins(instance: SharingInstance, job: IntArray) -> IntArray:
-    """Return (T,) int64, the task before each that is equal to it: of the same job and with the same work; or -1."""
-    order = np.lexsort((instance.work_ms, job))
-    before, after = order[:-1], order[1:]
-    same = (job[before] == job[after]) & (instance.work_ms[before] == instance.work_ms[after])
-    twin = np.full(instance.num_tasks, -1)
-    twin[after[same]] = before[same]
-    return twin
