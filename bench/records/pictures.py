@@ -36,7 +36,7 @@ def append_picture(directory: Path, key: str, picture: Picture) -> None:
     refusing = about_file(path, "written", JournalError, "make room or choose another --out")
     with refusing, path.open("a", encoding="utf-8") as file:
         # A line that a kill tore is ended first, so that it spoils no other.
-        file.write(line + "\n" if _ends_a_line(path) else "\n" + line + "\n")
+        file.write(line + "\n" if ends_a_line(path) else "\n" + line + "\n")
 
 
 def read_pictures(directory: Path, keys: Container[str]) -> dict[str, Picture]:
@@ -110,7 +110,8 @@ def _is_sound(row: _Row) -> bool:
     return all(len(bar.capacity) == axes and all(len(part.amounts) == axes for part in bar.parts) for bar in row.bars)
 
 
-def _ends_a_line(path: Path) -> bool:
+def ends_a_line(path: Path) -> bool:
+    """Whether a file is empty or ends with a whole line, which a kill did not tear."""
     with path.open("rb") as file:
         if file.seek(0, 2) == 0:
             return True

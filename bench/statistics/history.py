@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from schedgap.bench.records.pictures import ends_a_line
 from schedgap.bench.statistics.headlines import find_headline
 from schedgap.bench.statistics.headlines.gap import rows_of, time_of
 from schedgap.bench.statistics.headlines.objective import OBJECTIVE
@@ -141,19 +142,13 @@ def append_entry(path: Path, entry: Entry) -> list[str]:
     with about_file(path, "written", JournalError, "give another --file"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "ab+") as file:
-            if file.tell() and not _ends_a_line(path):
+            if not ends_a_line(path):
                 # What a kill tore is ended, so that it spoils no other line.
                 line = b"\n" + line
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
     return damaged
-
-
-def _ends_a_line(path: Path) -> bool:
-    with open(path, "rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
 
 
 def read_history(path: Path) -> tuple[list[Entry], list[str]]:
