@@ -67,8 +67,7 @@ def json_schema(name: str) -> dict[str, Any]:
 
 def _of_the_harness(name: str) -> dict[str, Any]:
     if name == certificates.SCHEMA:
-        made: dict[str, Any] = certificates.ADAPTER.json_schema()
-        return made
+        return certificates.ADAPTER.json_schema()
     if name == suite.SCHEMA:
         return suite.Suite.model_json_schema()
     if name == results.PLAN_SCHEMA:

@@ -48,8 +48,7 @@ class JobsModel(InstanceModel):
 
     def task2job(self) -> IntArray:
         """(T,) int64: the job of each task."""
-        jobs: IntArray = np.repeat(np.arange(self.num_jobs), np.diff(self.first_task))
-        return jobs
+        return np.repeat(np.arange(self.num_jobs), np.diff(self.first_task))
 
 
 def check_shapes(instance: Any, wanted: Mapping[str, tuple[int, ...]]) -> None:

@@ -56,5 +56,4 @@ def _shares(size: int) -> FloatArray:
     cells += size * np.arange(RESAMPLES)[:, None]
     counts = np.bincount(cells.ravel(), minlength=RESAMPLES * size)
     del cells
-    shares: FloatArray = counts.reshape(RESAMPLES, size) / size
-    return shares
+    return counts.reshape(RESAMPLES, size) / size

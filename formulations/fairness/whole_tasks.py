@@ -180,8 +180,7 @@ def _second(model: LinearModel, least: float) -> LinearModel:
 
 def _parts(instance: FairnessInstance) -> FloatArray:
     """(N, K) float64: the part of its proven fair share that a task gives its user."""
-    parts: FloatArray = share_of_a_task(instance) / fair_shares(instance)[:, None]
-    return parts
+    return share_of_a_task(instance) / fair_shares(instance)[:, None]
 
 
 def _places(instance: FairnessInstance) -> Places:

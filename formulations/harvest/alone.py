@@ -87,8 +87,7 @@ def _spread_ends(some: Segments, reach: IntArray, ready: IntArray, need: IntArra
     passed = np.where(at >= 0, before[at] + np.minimum(ready, end[at]) - begin[at], 0)
     wanted = passed + need
     last = np.searchsorted(before, wanted, side="left") - 1
-    ends: IntArray = begin[last] + wanted - before[last]
-    return ends
+    return begin[last] + wanted - before[last]
 
 
 def ending_together(instance: HarvestInstance) -> IntArray:

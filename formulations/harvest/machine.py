@@ -38,8 +38,7 @@ class Machine:
     def done_by(self, time: IntArray) -> IntArray:
         """Return what can be done until some moments, (N,) int64 both."""
         k = np.searchsorted(self.moment, time, side="right") - 1
-        done: IntArray = self.before[k] + self.level[k] * (time - self.moment[k])
-        return done
+        return self.before[k] + self.level[k] * (time - self.moment[k])
 
     def done_at(self, work: int) -> int:
         """Return the first moment by which so much can be done; work > 0."""

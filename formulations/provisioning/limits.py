@@ -84,5 +84,4 @@ def limits_worth(values: IntArray, low: FloatArray, high: FloatArray) -> int:
 def _cut(nano: FloatArray, most: int | IntArray) -> IntArray:
     # Twice: above 2^53 the float of `most` may be a little larger than itself.
     near = np.clip(nano, -np.asarray(most, np.float64), np.asarray(most, np.float64)).astype(np.int64)
-    cut: IntArray = np.clip(near, -np.asarray(most), np.asarray(most))
-    return cut
+    return np.clip(near, -np.asarray(most), np.asarray(most))

@@ -34,8 +34,7 @@ class Spells:
 
 def start_up_s(instance: ReconfigurationInstance) -> IntArray:
     """(C,) int64: seconds from a task's launch until it progresses, at least: images may have been built before."""
-    seconds: IntArray = (instance.fetch_s + instance.init_s)[instance.class2workload]
-    return seconds
+    return (instance.fetch_s + instance.init_s)[instance.class2workload]
 
 
 def must_plans(instance: ReconfigurationInstance) -> tuple[IntArray, IntArray]:

@@ -178,8 +178,7 @@ def _add_capacity(rows: Rows, instance: SharingInstance, columns: Columns) -> No
 def _grid(instance: SharingInstance, intervals: int) -> FloatArray:
     """Return (I + 1,) float64, seconds from the first arrival: where intervals begin, the last of which has no end."""
     span = _last_ms(instance) - int(instance.arrival_ms[0])
-    grid: FloatArray = np.linspace(0, span, intervals + 1) / SECOND_MS
-    return grid
+    return np.linspace(0, span, intervals + 1) / SECOND_MS
 
 
 def _last_ms(instance: SharingInstance) -> int:

@@ -31,8 +31,7 @@ class Pools:
 
     def machine2pool(self) -> IntArray:
         """(M,) int64: the pool of each machine."""
-        pools: IntArray = np.repeat(np.arange(self.slots.shape[0]), self.num_machines)
-        return pools
+        return np.repeat(np.arange(self.slots.shape[0]), self.num_machines)
 
     def machines(self, pool: IntArray, start: IntArray, end: IntArray) -> IntArray:
         """Return (T,) int64, a machine for each task, where no pool is over its capacity at any time.

@@ -132,5 +132,4 @@ def worth(instance: WaitingInstance, hours_per_dollar: float, limit_us: int) -> 
         return np.full(instance.num_jobs, limit_us)
     # Micro-dollars an hour x microseconds x hours a dollar: a millionth is microseconds.
     waits = instance.rent().astype(np.float64) * instance.runtime_us * (hours_per_dollar / DOLLAR)
-    limits: IntArray = np.minimum(waits, limit_us).astype(np.int64)
-    return limits
+    return np.minimum(waits, limit_us).astype(np.int64)

@@ -124,8 +124,7 @@ def is_closed(excess: FloatArray, size: FloatArray, amount: FloatArray, slack: f
     excess : the reduced costs of a task. size : what they are the difference of. amount : the tasks that make the user's
     share there. All of one shape, or broadcast to it.
     """
-    closed: BoolArray = (excess > POSITIVE * size) & (excess * amount * CLEAR > slack)
-    return closed
+    return (excess > POSITIVE * size) & (excess * amount * CLEAR > slack)
 
 
 def _by_level(

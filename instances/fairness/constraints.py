@@ -112,5 +112,4 @@ def draw_constraints(rng: np.random.Generator, holds: BoolArray, jobs: int, read
         (fraction < 0.5, jobs - on_half),
     )
     chosen = [drawn(rng, np.flatnonzero(group), weights[group], number) for group, number in groups if number]
-    constrained: BoolArray = holds[shuffled(rng, np.concatenate(chosen))]
-    return constrained
+    return holds[shuffled(rng, np.concatenate(chosen))]

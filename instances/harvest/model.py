@@ -130,8 +130,7 @@ class HarvestInstance(JobsModel):
 
     def event2vm(self) -> IntArray:
         """(E,) int64: the VM of each event."""
-        vms: IntArray = np.repeat(np.arange(self.num_vms), np.diff(self.first_event))
-        return vms
+        return np.repeat(np.arange(self.num_vms), np.diff(self.first_event))
 
     def _whole(self, key: str) -> int:
         """Return a field as one of Python's integers: NumPy's wrap, and the digest would tell them apart."""

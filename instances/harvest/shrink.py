@@ -49,8 +49,7 @@ def shrink(instance: HarvestInstance) -> HarvestInstance:
 
 def _first_jobs(instance: HarvestInstance) -> IntArray:
     _, first_of_kind = np.unique(np.sign(instance.checkpoint_ms), return_index=True)
-    jobs: IntArray = np.union1d(np.arange(min(MAX_JOBS, instance.num_jobs)), first_of_kind)
-    return jobs
+    return np.union1d(np.arange(min(MAX_JOBS, instance.num_jobs)), first_of_kind)
 
 
 def _first_vms(instance: HarvestInstance, jobs: IntArray) -> IntArray:

@@ -160,5 +160,4 @@ def _area(at: IntArray, height: IntArray, bounds: IntArray) -> IntArray:
     """Return the integral of a step function from the first of its steps to each bound."""
     below = np.concatenate(([0], np.cumsum(height[:-1] * np.diff(at))))
     step = np.searchsorted(at, bounds, side="right") - 1
-    area: IntArray = below[step] + height[step] * (bounds - at[step])
-    return area
+    return below[step] + height[step] * (bounds - at[step])

@@ -62,8 +62,7 @@ def job_times_ms(instance: HarvestInstance, schedule: HarvestSchedule) -> IntArr
 
 
 def _job_times(instance: HarvestInstance, end_ms: IntArray) -> IntArray:
-    times: IntArray = np.maximum.reduceat(end_ms, instance.first_task[:-1]) - instance.arrival_ms
-    return times
+    return np.maximum.reduceat(end_ms, instance.first_task[:-1]) - instance.arrival_ms
 
 
 def _check_shapes(schedule: HarvestSchedule) -> None:

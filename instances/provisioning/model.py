@@ -138,8 +138,7 @@ class ProvisioningInstance(InstanceModel):
     def reservation_price(self) -> IntArray:
         """(C,) int64, micro-dollars per hour: the price of the cheapest type that fits one task (Eva, section 4.2)."""
         assert self.reservation_type is not None
-        prices: IntArray = self.price[self.reservation_type]
-        return prices
+        return self.price[self.reservation_type]
 
     def class_name(self, index: int) -> str:
         """Return the name of a task class."""

@@ -77,5 +77,4 @@ def mix_parts(gpu_share: float, task_share: float) -> tuple[str, ...]:
 
 
 def _chosen(number: int, wanted: int, rng: np.random.Generator) -> IntArray:
-    order: IntArray = np.argsort(rng.random(number), kind="stable")[:wanted]
-    return order
+    return np.argsort(rng.random(number), kind="stable")[:wanted]

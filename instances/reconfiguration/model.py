@@ -119,8 +119,7 @@ class ReconfigurationInstance(InstanceModel):
 
     def first_plan_s(self) -> IntArray:
         """(J,) int64: the first plan that has to hold the job, at or after its arrival."""
-        ticks: IntArray = -(-self.arrival_s // self.period_s) * self.period_s
-        return ticks
+        return -(-self.arrival_s // self.period_s) * self.period_s
 
     def is_running(self) -> BoolArray:
         """(J,) bool: whether the job's tasks are on running machines at second 0."""

@@ -91,8 +91,7 @@ class StoredSets:
 
 def in_order(rank: IntArray) -> IntArray:
     """Return the workloads that a rank holds, in its order."""
-    order: IntArray = np.argsort(rank, kind="stable")[np.count_nonzero(rank == ABSENT) :]
-    return order
+    return np.argsort(rank, kind="stable")[np.count_nonzero(rank == ABSENT) :]
 
 
 _RANKS = ("sorted_rank", "listed_rank", "long_rank")

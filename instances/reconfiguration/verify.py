@@ -147,8 +147,7 @@ def _check_moves(instance: ReconfigurationInstance, schedule: ReconfigurationSch
 
 
 def _within(values: IntArray, stop: int) -> BoolArray:
-    inside: BoolArray = (values >= 0) & (values < stop)
-    return inside
+    return (values >= 0) & (values < stop)
 
 
 def _no_plan(instance: ReconfigurationInstance, seconds: IntArray) -> BoolArray:

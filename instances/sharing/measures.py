@@ -87,8 +87,7 @@ def busy_ms(timeline: Timeline) -> tuple[int, int]:
 
 def moments_between(begin: int, end: int, number: int) -> IntArray:
     """Return (number,) int64, the middles of as many equal parts of a span of time."""
-    moments: IntArray = begin + (2 * np.arange(number) + 1) * (end - begin) // (2 * number)
-    return moments
+    return begin + (2 * np.arange(number) + 1) * (end - begin) // (2 * number)
 
 
 def use_of_classes(timeline: Timeline, begin: int, end: int) -> FloatArray:

@@ -85,8 +85,7 @@ class SharingInstance(JobsModel):
 
     def machine2class(self) -> IntArray:
         """(M,) int64: the class of each machine."""
-        classes: IntArray = np.repeat(np.arange(self.machine_count.shape[0]), self.machine_count)
-        return classes
+        return np.repeat(np.arange(self.machine_count.shape[0]), self.machine_count)
 
     def serves(self, jobs: IntArray | None = None) -> BoolArray:
         """(J, K) bool: where a task of the job may run, fits, and makes progress; (N, K) for N of the jobs."""
@@ -99,8 +98,7 @@ class SharingInstance(JobsModel):
     def duration_ms(self, task: IntArray, machine_class: IntArray) -> IntArray:
         """Return how long tasks run on machines of a class: work / performance, rounded up. Shapes broadcast."""
         performance = self.performance[self.task2job()[task], machine_class]
-        duration: IntArray = -(-self.work_ms[task] * ONE // performance)
-        return duration
+        return -(-self.work_ms[task] * ONE // performance)
 
     def _check_shapes(self) -> None:
         num_jobs, num_classes, num_resources = self.arrival_ms.size, len(self.machine_names), len(self.resources)

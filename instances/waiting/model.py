@@ -109,8 +109,7 @@ class WaitingInstance(InstanceModel):
 
     def fits_fixed(self) -> BoolArray:
         """(J,) bool: whether a fixed machine is large enough for the job."""
-        fits: BoolArray = (self.cores <= self.machine_cores) & (self.memory_mib <= self.machine_memory_mib)
-        return fits
+        return (self.cores <= self.machine_cores) & (self.memory_mib <= self.machine_memory_mib)
 
     def rent(self) -> IntArray:
         """(J,) int64, micro-dollars per hour: the price of the cheapest on-demand machine, or machines, for each job."""

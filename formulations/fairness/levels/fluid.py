@@ -68,15 +68,13 @@ class Fluid:
     @property
     def limited(self) -> BoolArray:
         """(U,) bool: whose number of tasks could matter."""
-        some: BoolArray = np.asarray((self.part > 0).any(axis=1))
-        return some
+        return np.asarray((self.part > 0).any(axis=1))
 
     def tasks(self, amounts: FloatArray) -> FloatArray:
         """Return (N, K) tasks of the users on the machine classes from (U, C) amounts z."""
         merged = amounts * self.reach
         each = merged[self.user2group] * self.user_part[:, None]
-        tasks: FloatArray = each[:, self.class2group] * self.class_part[None, :]
-        return tasks
+        return each[:, self.class2group] * self.class_part[None, :]
 
 
 def fluid_of(instance: FairnessInstance, *, merge: bool = True) -> Fluid:
@@ -145,8 +143,7 @@ def _reduced(performance: IntArray) -> IntArray:
 
 
 def _different(number: int) -> IntArray:
-    labels: IntArray = np.arange(number)[:, None]
-    return labels
+    return np.arange(number)[:, None]
 
 
 def _equal(rows: IntArray) -> tuple[IntArray, IntArray]:

@@ -46,8 +46,7 @@ class Remainder:
         fluid = self.fluid
         limited = self.columns & (fluid.part > 0)
         most = np.divide(fluid.gain, fluid.part, out=np.zeros(limited.shape), where=limited).max(axis=1)
-        caps: FloatArray = np.where(most > 0, most, np.inf)
-        return caps
+        return np.where(most > 0, most, np.inf)
 
     def completed(self, cut: Cut) -> Cut:
         """Return a cut that holds for what is left with the weights of users that left with what is priced."""

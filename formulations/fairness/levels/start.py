@@ -37,8 +37,7 @@ def near_cut(fluid: Fluid, columns: BoolArray, top: FloatArray, room: FloatArray
 
 def near_columns(fluid: Fluid, columns: BoolArray, cut: Cut) -> BoolArray:
     """Return (U, C) bool: those of the columns that look good at a cut's prices."""
-    near: BoolArray = columns & (excesses_of(fluid, cut) <= NEAR * cut.weights[:, None] * fluid.gain)
-    return near
+    return columns & (excesses_of(fluid, cut) <= NEAR * cut.weights[:, None] * fluid.gain)
 
 
 def first_start(fluid: Fluid, columns: BoolArray, cut: Cut) -> Start:

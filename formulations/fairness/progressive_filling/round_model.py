@@ -136,8 +136,7 @@ class RoundModel:
 
     def weights(self, row_duals: FloatArray) -> FloatArray:
         """Return (N,) float64: what a share of each user is worth, at the duals of a program."""
-        weights: FloatArray = np.maximum(row_duals[-self.instance.num_users :], 0.0) / self.most_share
-        return weights
+        return np.maximum(row_duals[-self.instance.num_users :], 0.0) / self.most_share
 
     def prices(self, row_duals: FloatArray) -> FloatArray:
         """Return (K, R) float64: what a unit of each resource is worth, at the duals of a program."""

@@ -171,5 +171,4 @@ class Bracket:
         key = np.empty(group.shape[0], np.int64)
         for g, (first, count) in enumerate(zip(firsts.tolist(), self.grid.count.tolist(), strict=True)):
             key[by_group[first : first + count]] = np.searchsorted(started[g], np.arange(count) + quantile)
-        order: IntArray = np.lexsort((self.search.instance.runtime_ms, key))
-        return order
+        return np.lexsort((self.search.instance.runtime_ms, key))

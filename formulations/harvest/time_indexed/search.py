@@ -38,8 +38,7 @@ class OrderSearch:
     @property
     def end(self) -> IntArray:
         """(T,) int64: when tasks end, ms."""
-        ends: IntArray = self.start + self.instance.runtime_ms
-        return ends
+        return self.start + self.instance.runtime_ms
 
     def place(self, order: IntArray) -> int:
         """Place the tasks in an order, keep the schedule if it is no worse than the best, and return its objective."""

@@ -80,8 +80,7 @@ class FlowGraph:
     @property
     def arc_class(self) -> IntArray:
         """(A,) int64: the task class of each arc."""
-        classes: IntArray = self.classes[self.nodes.layer[self.tail]]
-        return classes
+        return self.classes[self.nodes.layer[self.tail]]
 
 
 def build_flow_graphs(

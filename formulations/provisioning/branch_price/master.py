@@ -85,8 +85,7 @@ class Master:
 
     def reduced_costs(self, types: IntArray, contents: IntArray, duals: FloatArray) -> FloatArray:
         """(m,) dollars: the prices of machines with these types and contents, less what they are worth at the rows' duals."""
-        costs: FloatArray = self.program.instance.price[types] / DOLLAR - self.rows(contents) @ duals
-        return costs
+        return self.program.instance.price[types] / DOLLAR - self.rows(contents) @ duals
 
     def allows(self, contents: IntArray) -> BoolArray:
         """(m,): whether a machine may have a content: no more than is left to ask for, and nearly full where it must be."""

@@ -163,8 +163,7 @@ class Pricing:
         program, capacity = self.program, self.program.capacity[k]
         size = self.size[k]
         copies = np.where(size > 0, capacity // np.maximum(size, 1), program.counts[:, None]).min(axis=1)
-        most: IntArray = np.where(program.fits[k], np.minimum(copies, program.counts), 0)
-        return most
+        return np.where(program.fits[k], np.minimum(copies, program.counts), 0)
 
     def _depths(self) -> int:
         """Return one more than the most items that a machine holds, and another."""

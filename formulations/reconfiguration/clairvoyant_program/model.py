@@ -266,11 +266,9 @@ def _add_leaving(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> N
 def _delays(instance: ReconfigurationInstance) -> IntArray:
     """(J, 5): fetch, build, kill, upload and init of each job."""
     by_workload = (instance.fetch_s, instance.build_s, instance.kill_s, instance.upload_s, instance.init_s)
-    delays: IntArray = np.stack(by_workload, axis=1)[instance.class2workload[instance.job2class]]
-    return delays
+    return np.stack(by_workload, axis=1)[instance.class2workload[instance.job2class]]
 
 
 def _launched_s(instance: ReconfigurationInstance) -> IntArray:
     """(J,): seconds from a plan until a job that it launches progresses, at least."""
-    seconds: IntArray = start_up_s(instance)[instance.job2class]
-    return seconds
+    return start_up_s(instance)[instance.job2class]

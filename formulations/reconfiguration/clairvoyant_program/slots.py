@@ -47,8 +47,7 @@ def allowed(instance: ReconfigurationInstance) -> BoolArray:
 def _demand(instance: ReconfigurationInstance) -> IntArray:
     """(K, J, R): of a task of the job on a machine of the type."""
     catalogue = instance.catalogue
-    demand: IntArray = catalogue.demand[catalogue.type2family][:, instance.job2class]
-    return demand
+    return catalogue.demand[catalogue.type2family][:, instance.job2class]
 
 
 def _ample(instance: ReconfigurationInstance, fits: BoolArray) -> BoolArray:

@@ -64,8 +64,7 @@ def lookahead(observation: Observation, horizon_h: float = 1.0, tau: float = 0.9
     memory = observation.memory.get("lookahead")
     if memory is None:
         memory = observation.memory["lookahead"] = Lookahead(observation, horizon_h, tau, rounds)
-    plan: Plan = memory.decide(observation)
-    return plan
+    return memory.decide(observation)
 
 
 class Lookahead:

@@ -130,8 +130,7 @@ def _mixed(rng: np.random.Generator, users: int, classes: int) -> BoolArray:
     size = rng.integers(1, max(classes, 2), users)
     order = np.argsort(rng.random((users, classes)), axis=1, kind="stable")
     rank = np.argsort(order, axis=1, kind="stable")
-    allowed: BoolArray = anywhere[:, None] | (rank < size[:, None])
-    return allowed
+    return anywhere[:, None] | (rank < size[:, None])
 
 
 def _interval(rng: np.random.Generator, users: int, classes: int) -> BoolArray:
@@ -139,8 +138,7 @@ def _interval(rng: np.random.Generator, users: int, classes: int) -> BoolArray:
     width = rng.integers(1, max(classes // 4, 1) + 1, users)
     first = np.floor(rng.random(users) ** 2 * (classes - width + 1)).astype(np.int64)
     k = np.arange(classes)
-    allowed: BoolArray = (k >= first[:, None]) & (k < (first + width)[:, None])
-    return allowed
+    return (k >= first[:, None]) & (k < (first + width)[:, None])
 
 
 def _lognormal(rng: np.random.Generator, users: int) -> FloatArray:
@@ -151,8 +149,7 @@ def _lognormal(rng: np.random.Generator, users: int) -> FloatArray:
 
 
 def _chosen(uniform: FloatArray, values: IntArray, share: FloatArray) -> IntArray:
-    chosen: IntArray = values[np.searchsorted(np.cumsum(share)[:-1], uniform, side="right")]
-    return chosen
+    return values[np.searchsorted(np.cumsum(share)[:-1], uniform, side="right")]
 
 
 def _check(users: int, classes: int, machines: int, resources: int, load: float, choices: dict[str, str]) -> None:

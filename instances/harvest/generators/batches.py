@@ -119,5 +119,4 @@ def _last_drawn(is_new: BoolArray, first_vm: IntArray) -> IntArray:
     """Return the VM itself where it draws anew, else the last before it that does; the first of a batch always does."""
     own = np.arange(is_new.shape[0])
     is_new[first_vm[:-1]] = True
-    found: IntArray = np.maximum.accumulate(np.where(is_new, own, 0))
-    return found
+    return np.maximum.accumulate(np.where(is_new, own, 0))

@@ -68,8 +68,7 @@ class FreeCores:
 
     def event2server(self) -> IntArray:
         """(E,) int64: the server of each event."""
-        servers: IntArray = np.repeat(np.arange(self.num_servers), np.diff(self.first_event))
-        return servers
+        return np.repeat(np.arange(self.num_servers), np.diff(self.first_event))
 
 
 def replay(preset: str | Preset, *, servers: int, days: float, seed: int, arrivals: Batches | None = None) -> FreeCores:
@@ -127,8 +126,7 @@ def regular_vms(cores: ArrayLike) -> Profiles:
 
 
 def _per_event(free: FreeCores, min_cores: ArrayLike) -> IntArray:
-    least: IntArray = np.broadcast_to(np.asarray(min_cores, np.int64), (free.num_servers,))[free.event2server()]
-    return least
+    return np.broadcast_to(np.asarray(min_cores, np.int64), (free.num_servers,))[free.event2server()]
 
 
 def _changes(free: FreeCores, cores: IntArray) -> Profiles:

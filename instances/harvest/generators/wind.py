@@ -79,8 +79,7 @@ def drawn_wind(hours: float, seed: int) -> FloatArray:
         for k in range(number):
             value = value if k == 0 else kept * value + (1 - kept**2) ** 0.5 * float(noise[k])
             total[k] += share**0.5 * value
-    power: FloatArray = 1 / (1 + np.exp(-(LOGIT_MEAN + LOGIT_SIGMA * total)))
-    return power
+    return 1 / (1 + np.exp(-(LOGIT_MEAN + LOGIT_SIGMA * total)))
 
 
 def read_wind(path: Path, hours: float, step_hours: float, seed: int) -> FloatArray:
@@ -156,8 +155,7 @@ def _cores_at(free: FreeCores, server: IntArray, ms: IntArray) -> IntArray:
     """Return the free cores of servers at moments, one each."""
     span = free.end_ms + 1
     found = np.searchsorted(free.event2server() * span + free.event_ms, server * span + ms, side="right") - 1
-    cores: IntArray = free.cores[found]
-    return cores
+    return free.cores[found]
 
 
 def _power(path: Path, line: int, text: str) -> float:

@@ -205,12 +205,10 @@ def draw_jobs(workload: Workload, seed: int, *, history_ms: int = HISTORY_MS, gr
 
     def uniform(aspect: str, *shape: int) -> FloatArray:
         bits = np.random.PCG64(derived_seed("harvest", "workload", aspect, seed))
-        values: FloatArray = np.random.Generator(bits).random(shape)
-        return values
+        return np.random.Generator(bits).random(shape)
 
     def gridded(times: FloatArray | float) -> IntArray:
-        rounded: IntArray = (np.ceil(np.rint(times) / grid_ms) * grid_ms).astype(np.int64)
-        return rounded
+        return (np.ceil(np.rint(times) / grid_ms) * grid_ms).astype(np.int64)
 
     jobs = workload.jobs
     least, most = workload.task_range()

@@ -75,8 +75,7 @@ def alibaba_like_running(
 
 def durations_h(rng: np.random.Generator, number: int) -> FloatArray:
     """Draw (number,) float64 hours with the quantiles and the mean of Eva's Table 9."""
-    hours: FloatArray = np.exp(np.interp(rng.random(number), QUANTILES, np.log(HOURS)))
-    return hours
+    return np.exp(np.interp(rng.random(number), QUANTILES, np.log(HOURS)))
 
 
 def draw_demand(rng: np.random.Generator, tasks: int, cpu: CpuCapacity) -> IntArray:

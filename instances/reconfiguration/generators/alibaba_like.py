@@ -80,5 +80,4 @@ def _gavel_s(rng: np.random.Generator, jobs: int) -> FloatArray:
     short = rng.random(jobs) < GAVEL_SHORT_SHARE
     least = np.where(short, GAVEL_SHORT[0], GAVEL_LONG[0])
     most = np.where(short, GAVEL_SHORT[1], GAVEL_LONG[1])
-    seconds: FloatArray = 60 * 10 ** (least + (most - least) * rng.random(jobs))
-    return seconds
+    return 60 * 10 ** (least + (most - least) * rng.random(jobs))

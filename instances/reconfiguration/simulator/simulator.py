@@ -105,8 +105,7 @@ class Simulator:
 
         For measures: the largest sizes over the longest times have more than 64 bits.
         """
-        rows: FloatArray = self.state.machines.held[: self.num_machines]
-        return rows
+        return self.state.machines.held[: self.num_machines]
 
     @property
     def jobs(self) -> Records:
@@ -217,8 +216,7 @@ def _stock(catalogue: ProvisioningInstance) -> IntArray:
     """Return the stocks as `Given` has them."""
     if catalogue.stock is None or not has_stock(catalogue):
         return np.empty(0, np.int64)
-    stock: IntArray = np.where(catalogue.stock == ANY_NUMBER, NEVER, catalogue.stock)
-    return stock
+    return np.where(catalogue.stock == ANY_NUMBER, NEVER, catalogue.stock)
 
 
 def _stored(instance: ReconfigurationInstance) -> IntArray:

@@ -79,14 +79,12 @@ class Simulator:
     def present(self) -> IntArray:
         """(N,) int64, ascending: the jobs that have arrived by `now_ms`, that moment included, and not ended."""
         arrived = np.searchsorted(self.state.jobs.arrival, self.now_ms, side="right")
-        jobs: IntArray = np.append(self.admitted, np.arange(self.state.clock["arrived"][0], arrived))
-        return jobs
+        return np.append(self.admitted, np.arange(self.state.clock["arrived"][0], arrived))
 
     @property
     def admitted(self) -> IntArray:
         """(N,) int64, ascending: of the jobs `present` those that can be served already, which the others are next."""
-        jobs: IntArray = np.sort(self.state.jobs.present[: self.state.clock["present"][0]])
-        return jobs
+        return np.sort(self.state.jobs.present[: self.state.clock["present"][0]])
 
     @property
     def running(self) -> IntArray:
@@ -96,14 +94,12 @@ class Simulator:
     @property
     def num_to_start(self) -> IntArray:
         """(J,) int64: the tasks of each job, whether it has arrived or not, that have not started."""
-        left: IntArray = np.diff(self.state.jobs.first_task) - self.state.jobs.started
-        return left
+        return np.diff(self.state.jobs.first_task) - self.state.jobs.started
 
     @property
     def num_unfinished(self) -> IntArray:
         """(J,) int64: the tasks of each job, whether it has arrived or not, that have not ended, running ones included."""
-        left: IntArray = np.diff(self.state.jobs.first_task) - self.state.jobs.ended
-        return left
+        return np.diff(self.state.jobs.first_task) - self.state.jobs.ended
 
     def set_keys(
         self,

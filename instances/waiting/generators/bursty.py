@@ -95,10 +95,9 @@ def _gaps(rng: np.random.Generator, jobs: int) -> FloatArray:
     """Return the seconds before each job."""
     short_gap_s = 0.5
     tail_gap_s = (GAP_MEAN_S - GAP_SHORT_SHARE * short_gap_s) / (1 - GAP_SHORT_SHARE)
-    gaps: FloatArray = np.where(
+    return np.where(
         rng.random(jobs) < GAP_SHORT_SHARE, rng.random(jobs), _pareto(rng.random(jobs), 1.0, GAP_MAX_S, tail_gap_s)
     )
-    return gaps
 
 
 def _runtimes(rng: np.random.Generator, jobs: int) -> FloatArray:
@@ -106,20 +105,18 @@ def _runtimes(rng: np.random.Generator, jobs: int) -> FloatArray:
     log_short = math.log(RUNTIME_SHORT_S)
     short_s = (RUNTIME_SHORT_S - 1) / log_short
     tail_s = (RUNTIME_MEAN_S - RUNTIME_SHORT_SHARE * short_s) / (1 - RUNTIME_SHORT_SHARE)
-    runtimes: FloatArray = np.where(
+    return np.where(
         rng.random(jobs) < RUNTIME_SHORT_SHARE,
         np.exp(log_short * rng.random(jobs)),
         _pareto(rng.random(jobs), RUNTIME_SHORT_S, RUNTIME_MAX_S, tail_s),
     )
-    return runtimes
 
 
 def _campaigns(rng: np.random.Generator, alike: IntArray, size: int) -> IntArray:
     """Return jobs in blocks of `size` that are next to each other in `alike`, the blocks in any order."""
     campaign = np.arange(alike.shape[0]) // size
     place = rng.permutation(int(campaign[-1]) + 1)[campaign]
-    order: IntArray = alike[np.argsort(place, kind="stable")]
-    return order
+    return alike[np.argsort(place, kind="stable")]
 
 
 def _pareto(uniform: FloatArray, least: float, most: float, mean: float) -> FloatArray:
