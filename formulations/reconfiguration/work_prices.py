@@ -68,7 +68,6 @@ def work_prices(
     pricer = ContentPricer(instance)
     classes = np.arange(num_classes)
     lp = GrowingLp(work / HOUR_S, np.full(num_classes, np.inf))
-    assert catalogue.reservation_type is not None
     lp.add_columns(catalogue.price[catalogue.reservation_type] / MICRO, np.eye(num_classes))
     best = WorkPrices(np.zeros(num_classes, np.int64), 0, num_classes, 0, 0)
     nodes = iterations = 0

@@ -55,7 +55,6 @@ def _decreasing(instance: ProvisioningInstance, order: str, opens: str, *, best:
     for name, value, known in (("order", order, ORDERS), ("opens", opens, OPENS)):
         if value not in known:
             raise MethodError(f"{name} is one of {', '.join(known)}, not '{value}'.")
-    assert instance.reservation_type is not None
     task2class = instance.task_classes()
     turn = np.argsort(-_sizes(instance, order)[task2class], kind="stable")
     opened = instance.reservation_type if opens == "reservation" else _densest_type(instance)

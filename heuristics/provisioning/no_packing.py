@@ -22,5 +22,4 @@ def no_packing(instance: ProvisioningInstance) -> Provisioning:
     machines[np.argsort(instance.task_classes(), kind="stable")] = np.arange(instance.num_tasks)
     ones = np.ones(num_classes, np.int64)
     classes = np.arange(num_classes)
-    assert instance.reservation_type is not None
     return Provisioning(instance.reservation_type, instance.counts, np.arange(num_classes + 1), classes, ones, machines)

@@ -25,7 +25,6 @@ def synergy(instance: ProvisioningInstance) -> Provisioning:
     machine will do, the task gets a new one of its reservation-price type. It never looks back, so it sees no large
     machine unless some task needs one. O(T M (R + E)) for M machines of up to E tasks.
     """
-    assert instance.reservation_type is not None
     throughput, workload = throughput_table(instance)
     num_tasks = instance.num_tasks
     machine_type, task2machine, last, before = (np.empty(num_tasks, np.int64) for _ in range(4))

@@ -215,7 +215,6 @@ class Player:
             return
         self.num_classes = classes
         instance, catalogue = self.instance, self.instance.catalogue
-        assert catalogue.reservation_type is not None
         arrays: dict[str, Any] = {
             "demand": catalogue.demand[:, :classes].copy(),
             "reservation_type": catalogue.reservation_type[:classes].copy(),

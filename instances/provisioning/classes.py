@@ -96,8 +96,6 @@ def merge_equal_classes(instance: ProvisioningInstance) -> Merged:
     if instance.max_moves is not None:
         return Merged(instance, instance, np.arange(instance.num_classes))
     num_classes = instance.num_classes
-    assert instance.class2workload is not None
-    assert instance.job_value is not None
     parts = [np.moveaxis(instance.demand, 0, 1).reshape(num_classes, -1)]
     if instance.throughput is not None:
         parts += [instance.class2workload[:, None], instance.job_value[:, None]]

@@ -67,7 +67,6 @@ def _read_workloads(tasks: Sequence[Given], _: Table, place: Place) -> dict[str,
 
 
 def _write_workloads(instance: ProvisioningInstance, _: Place) -> list[Given]:
-    assert instance.class2workload is not None
     return [{"workload": instance.workloads[w]} if w >= 0 else {} for w in instance.class2workload.tolist()]
 
 
@@ -77,7 +76,6 @@ def _read_jobs(tasks: Sequence[Given], *_: object) -> dict[str, Any]:
 
 
 def _write_jobs(instance: ProvisioningInstance, _: Place) -> list[Given]:
-    assert instance.class2job is not None
     return [{"job": instance.job_names[j]} if j >= 0 else {} for j in instance.class2job.tolist()]
 
 

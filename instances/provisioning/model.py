@@ -73,20 +73,21 @@ class ProvisioningInstance(InstanceModel):
     counts: IntArray
     class_names: tuple[str, ...] | None = None
     workloads: tuple[str, ...] = ()
-    class2workload: IntArray | None = None
+    # An instance has all of these that are no `IntArray | None`: they are derived where they are left out.
+    class2workload: IntArray = None  # type: ignore[assignment]
     job_names: tuple[str, ...] = ()
-    class2job: IntArray | None = None
-    tasks_per_job: IntArray | None = None
+    class2job: IntArray = None  # type: ignore[assignment]
+    tasks_per_job: IntArray = None  # type: ignore[assignment]
     task2class: IntArray | None = None
     task_names: tuple[str, ...] | None = None
     throughput: IntArray | None = None
-    job_value: IntArray | None = None
+    job_value: IntArray = None  # type: ignore[assignment]
     stock: IntArray | None = None
     fee: IntArray | None = None
     running: Running | None = None
     max_moves: int | None = None
     notes: tuple[str, ...] = ()
-    reservation_type: IntArray | None = None
+    reservation_type: IntArray = None  # type: ignore[assignment]
     digest: str = ""
 
     derived: ClassVar = {"reservation_type": None, "job_value": None, "digest": ""}
@@ -137,7 +138,6 @@ class ProvisioningInstance(InstanceModel):
     @property
     def reservation_price(self) -> IntArray:
         """(C,) int64, micro-dollars per hour: the price of the cheapest type that fits one task (Eva, section 4.2)."""
-        assert self.reservation_type is not None
         return self.price[self.reservation_type]
 
     def class_name(self, index: int) -> str:
@@ -215,7 +215,6 @@ class ProvisioningInstance(InstanceModel):
             if value is not None and value.size and (value.min() < start or value.max() >= stop):
                 raise InstanceError(f"{self.name}: {key} names an index outside {start}..{stop - 1}.")
         self._refuse(self.counts < 1, "count", self.counts, "at least 1")
-        assert self.tasks_per_job is not None
         self._refuse(self.tasks_per_job < 1, "tasks_per_job", self.tasks_per_job, "at least 1")
         for f, family in enumerate(self.families):
             allowed = self.demand[f, :, 0] != NOT_ALLOWED
@@ -244,7 +243,6 @@ class ProvisioningInstance(InstanceModel):
                 raise InstanceError(f"{self.name}: a {what} of {most} overflows 62 bits; use larger units.")
 
     def _check_job_value(self) -> None:
-        assert self.job_value is not None
         if self.job_value.shape != (self.num_classes,):
             raise InstanceError(
                 f"{self.name}: job_value has shape {self.job_value.shape}; give one for each task class."
@@ -271,8 +269,6 @@ class ProvisioningInstance(InstanceModel):
         return cheapest
 
     def _job_value(self) -> IntArray:
-        assert self.tasks_per_job is not None
-        assert self.class2job is not None
         value: IntArray = self.reservation_price * self.tasks_per_job
         named = self.class2job >= 0
         if named.any():

@@ -52,8 +52,6 @@ def lost_value(instance: ProvisioningInstance, classes: Sequence[int], counts: S
     """
     if instance.throughput is None:
         return 0
-    assert instance.class2workload is not None
-    assert instance.job_value is not None
     tasks = [(c, int(instance.class2workload[c]), n) for c, n in zip(classes, counts, strict=True)]
     tasks = [task for task in tasks if task[1] >= 0]
     others = sum(n for _, _, n in tasks) - 1

@@ -20,10 +20,6 @@ def shrink(instance: ProvisioningInstance) -> ProvisioningInstance:
     """
     kept = min(instance.num_classes, MAX_CLASSES)
     counts = np.minimum(instance.counts[:kept], MAX_TASKS_PER_CLASS)
-    assert instance.class2workload is not None
-    assert instance.class2job is not None
-    assert instance.tasks_per_job is not None
-    assert instance.job_value is not None
     return instance.replace(
         name=f"{instance.name}-shrunk",
         demand=instance.demand[:, :kept],

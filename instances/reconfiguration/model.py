@@ -110,7 +110,6 @@ class ReconfigurationInstance(InstanceModel):
     @property
     def class2workload(self) -> IntArray:
         """(C,) int64: the workload of each task class."""
-        assert self.catalogue.class2workload is not None
         return self.catalogue.class2workload
 
     def first_task(self) -> IntArray:
@@ -210,7 +209,6 @@ class ReconfigurationInstance(InstanceModel):
 
     def _number_by_arrival(self) -> None:
         catalogue = self.catalogue
-        assert catalogue.class2workload is not None
         class_order, job2class = _by_first(self.job2class)
         workload_order, class2workload = _by_first(catalogue.class2workload[class_order])
         others = np.setdiff1d(np.arange(len(catalogue.workloads)), workload_order)

@@ -61,7 +61,6 @@ class FlowRelaxation:
         self.master = Master(instance)
         self.weights = self.master.weights
         self.pricer = FlowPricer(instance, graphs)
-        assert instance.reservation_type is not None
         self.master.add(instance.reservation_type, np.eye(instance.num_classes, dtype=np.int64))
 
     def solve(self, low: FloatArray, high: FloatArray, deadline: float, enough: float = np.inf) -> FlowBound:

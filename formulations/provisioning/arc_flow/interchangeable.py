@@ -74,7 +74,6 @@ def _clustered(instance: ProvisioningInstance, clusters: Clusters, r: int) -> Cl
 
 
 def _smallest(instance: ProvisioningInstance, clusters: Clusters) -> ProvisioningInstance:
-    assert instance.class2workload is not None
     first = [cluster[0] for cluster in clusters]
     return with_classes(
         instance,

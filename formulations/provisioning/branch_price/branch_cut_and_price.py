@@ -81,7 +81,6 @@ class BranchCutAndPrice(Search):
         self.shown: tuple[int, dict[str, Any]] = (0, {})
         self.diving_s = 0.0
         self.root: Relaxation | None = None
-        assert self.instance.reservation_type is not None
         alone = np.eye(self.instance.num_classes, dtype=np.int64)
         self._improve(Provisioning.from_patterns(self.instance.reservation_type, self.instance.counts, alone))
 

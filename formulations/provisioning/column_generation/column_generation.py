@@ -115,7 +115,6 @@ class ColumnGeneration(Search):
         self.instance = self.small.instance
         self.relaxation = Relaxation(self.instance, self.graphs)
         self.build_s = time.perf_counter() - self.start
-        assert self.instance.reservation_type is not None
         alone = np.eye(self.instance.num_classes, dtype=np.int64)
         self.improve(Provisioning.from_patterns(self.instance.reservation_type, self.instance.counts, alone))
         self.relaxation.start(self.deadline)

@@ -68,7 +68,6 @@ class Relaxation:
 
     def start(self, deadline: float | None = None) -> None:
         """Take a first bound and centre from resource prices, and as first patterns each class alone."""
-        assert self.instance.reservation_type is not None
         self.master.add(self.instance.reservation_type, np.eye(self.num_classes, dtype=np.int64))
         self.proof = single_resource_prices(self.instance)
         worth = int(self.proof.astype(object) @ self.instance.counts)

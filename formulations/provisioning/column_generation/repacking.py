@@ -87,7 +87,6 @@ class Repacking:
     def _take_apart(self) -> None:
         """Put every task of some machines alone on its cheapest type."""
         instance = self.instance
-        assert instance.reservation_type is not None
         machine_type = self.machines.machine_type
         rented = np.flatnonzero(machine_type >= 0)
         number = int(self.rng.integers(2, 4 + min(30, rented.size // 6)))

@@ -68,8 +68,6 @@ def enumerate_contents(instance: ProvisioningInstance, max_contents: int) -> Pat
 def jobs_of(instance: ProvisioningInstance) -> Jobs:
     """Return what the tasks of an instance with interference cost one another."""
     assert instance.throughput is not None
-    assert instance.class2workload is not None
-    assert instance.job_value is not None
     return Jobs(instance.class2workload, instance.job_value, instance.throughput / 1000)
 
 

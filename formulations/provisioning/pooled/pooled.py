@@ -98,7 +98,6 @@ def pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None,
 
 def _alone(instance: ProvisioningInstance) -> tuple[IntArray, IntArray]:
     """Return types (T,) and contents (T, C) of the machines on which each task costs least alone."""
-    assert instance.reservation_type is not None
     task2class = np.repeat(np.arange(instance.num_classes), instance.counts)
     return instance.reservation_type[task2class], np.eye(instance.num_classes, dtype=np.int64)[task2class]
 

@@ -107,7 +107,6 @@ class _Execution:
                 if (demand >= 0).all() and (demand <= self.left[m]).all():
                     self.left[m] -= demand
                     return int(m)
-        assert catalogue.reservation_type is not None
         kind = int(catalogue.reservation_type[c])
         m = self._rented(now, kind)
         self.left[m] -= catalogue.demand[catalogue.type2family[kind], c]

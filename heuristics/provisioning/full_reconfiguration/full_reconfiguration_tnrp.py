@@ -42,7 +42,6 @@ def full_reconfiguration_tnrp(
     and E on a machine: quadratic in T if all tasks differ.
     """
     by_list = is_by_list(tie_break)
-    assert instance.job_value is not None
     grouped = group_tasks(instance, _labels(instance))
     first, classes = grouped.first, grouped.classes
     throughput, workload = throughput_table(instance)
@@ -68,7 +67,6 @@ def throughput_table(instance: ProvisioningInstance) -> tuple[FloatArray, IntArr
 
     Classes without a workload, and all classes of an instance without interference, get the last index.
     """
-    assert instance.class2workload is not None
     size = 0 if instance.throughput is None else instance.throughput.shape[0]
     table = np.ones((size + 1, size + 1))
     if instance.throughput is not None:
@@ -81,8 +79,6 @@ def _labels(instance: ProvisioningInstance) -> IntArray | None:
     """(2, C, R): workload and job value, which keep classes of equal demand apart; None without interference."""
     if instance.throughput is None:
         return None
-    assert instance.class2workload is not None
-    assert instance.job_value is not None
     labels = np.zeros((2, instance.num_classes, len(instance.resources)), np.int64)
     labels[0, :, 0] = instance.class2workload
     labels[1, :, 0] = instance.job_value

@@ -116,7 +116,6 @@ class _Rounding:
     def _relax(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Solve the relaxation from the patterns of a greedy packing; sets `dual` and `weight`."""
         instance, num_classes = self.instance, self.instance.num_classes
-        assert instance.reservation_type is not None
         start_type, _, start_pattern = _nothing(num_classes)
         start = self._place(np.minimum(instance.counts, 20), start_type, start_pattern)
         indptr, task_class, number = start.contents()
@@ -213,5 +212,4 @@ def _least_weight(instance: ProvisioningInstance) -> FloatArray:
 def _one_machine_a_task(instance: ProvisioningInstance) -> Provisioning:
     classes = np.arange(instance.num_classes)
     ones = np.ones(instance.num_classes, np.int64)
-    assert instance.reservation_type is not None
     return Provisioning(instance.reservation_type, instance.counts, np.append(classes, classes.size), classes, ones)
