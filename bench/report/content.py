@@ -175,9 +175,6 @@ def _facts(results: Results, best: Mapping[str, Best]) -> list[Fact]:
     if find_headline(results.suite).of_measures and unbounded == len(best):
         # The suite asks for something else than gaps, so it is no fault that there are none.
         return facts
-    facts.insert(-1, Fact("instances proven optimal", _share(sum(k.is_proven for k in best.values()), len(best))))
+    proven = sum(known.is_proven for known in best.values())
+    facts.insert(-1, Fact("instances proven optimal", f"{proven:,} of {len(best):,}"))
     return facts + ([Fact("instances without a bound", f"{unbounded:,}", True)] if unbounded else [])
-
-
-def _share(count: int, total: int) -> str:
-    return f"{count:,} of {total:,}"

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -66,7 +67,7 @@ def trajectory(record: Record) -> list[Known]:
     bound = None if record.status in FAILED or measurement.bound is None else max(measurement.bound, 0)
     end = _end_s(record)
     points = [Known(0.0, None, None)]
-    for elapsed_s, claimed, proven in [*sorted(measurement.trajectory, key=_when), (end, objective, bound)]:
+    for elapsed_s, claimed, proven in [*sorted(measurement.trajectory, key=itemgetter(0)), (end, objective, bound)]:
         last = points[-1]
         found, known = last.objective, last.bound
         if objective is not None and claimed is not None:
@@ -185,7 +186,3 @@ def _gap(objective: int | None, bound: int | None) -> float:
     if bound < 0:
         bound = 0
     return 0.0 if objective <= bound else (objective - bound) / objective
-
-
-def _when(point: tuple[float, int | None, int | None]) -> float:
-    return point[0]

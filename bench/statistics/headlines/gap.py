@@ -21,20 +21,13 @@ from schedgap.bench.statistics.tables import in_seconds, percent, seconds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from schedgap.bench.records.record import Record
     from schedgap.bench.statistics.headlines.headline import Given, Row
     from schedgap.bench.statistics.summary import MethodSummary
-    from schedgap.bench.suites.suite import Suite
 
 _SHOWN = (
     *("method", "runs", "failed", "unsupported", "proven_optimal", "gap_mean", "gap_median", "gap_p95", "gap_worst"),
     *("wins", "ties", "losses", "sgm_time_s", "par10_s"),
 )
-
-
-def gap_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
-    """Return one row a method, of what `summarise` says of it."""
-    return rows_of(summarise(records))
 
 
 def rows_of(summaries: Iterable[MethodSummary]) -> list[Row]:
@@ -101,4 +94,4 @@ _COLUMNS = (
         "PAR-10", "penalised average runtime: the mean time, where what is not solved counts ten limits", "par10_s", 7
     ),
 )
-GAP = Headline("gap", gap_rows, lambda rows, family: _COLUMNS, limits_note)
+GAP = Headline("gap", lambda suite, records: rows_of(summarise(records)), lambda rows, family: _COLUMNS, limits_note)

@@ -160,8 +160,5 @@ def _with_interval(name: str) -> Callable[[Given], str]:
     return show
 
 
-def _interval_note(rows: Sequence[Given]) -> str:
-    return "After ±: the 95% interval of the mean over instances."
-
-
-MEASURES = Headline("measures", _rows, measure_columns, _interval_note, of_measures=True)
+_NOTE = "After ±: the 95% interval of the mean over instances."
+MEASURES = Headline("measures", _rows, measure_columns, lambda rows: _NOTE, of_measures=True)

@@ -11,6 +11,7 @@ one in the program, and its tasks are dealt out to them, each class alike but fo
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,10 +67,7 @@ def _rounded(
     return shares
 
 
-def _whole(
-    instance: ProvisioningInstance, machine_type: IntArray, fits: BoolArray, time_limit_s: float
-) -> IntArray | None:
-    return _rounded(instance, machine_type, fits, time_limit_s, relax=False)
+_whole = partial(_rounded, relax=False)
 
 
 def _dealt(
