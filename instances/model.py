@@ -46,6 +46,11 @@ class JobsModel(InstanceModel):
         """Return the name of a job."""
         return self.job_names[index] if self.job_names is not None else f"job-{index}"
 
+    def task_name(self, task: int) -> str:
+        """Return the name of a task, such as `task 2 of job job-0`."""
+        job = int(np.searchsorted(self.first_task, task, side="right")) - 1
+        return f"task {task - int(self.first_task[job])} of job {self.job_name(job)}"
+
     def task2job(self) -> IntArray:
         """(T,) int64: the job of each task."""
         return np.repeat(np.arange(self.num_jobs), np.diff(self.first_task))

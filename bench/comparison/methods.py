@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from schedgap.bench.comparison.pairs import Pair, measure
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.bootstrap import mean_interval
+from schedgap.bench.statistics.summary import mean
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
@@ -127,8 +128,8 @@ def _compare_method(family: str, label: str, pairs: Sequence[Pair], measures: Ma
         same=same,
         failed=failed,
         clock=clock,
-        gap_base=_mean(gaps_base),
-        gap_new=_mean(gaps_new),
+        gap_base=mean(gaps_base),
+        gap_new=mean(gaps_new),
         gap=_estimate(changes),
         time=None if ratio is None else ratio.exponential(),
     )
@@ -160,7 +161,3 @@ def _step(old: Measurement, now: Measurement) -> int | None:
     if old.objective is None and now.objective is None and old.bound is not None and now.bound is not None:
         return old.bound - now.bound
     return None
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.harvest.wording import run_name, seconds, task_name
+from schedgap.instances.harvest.wording import run_name, seconds
 from schedgap.instances.on_use import ModuleOnUse
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def run_results(instance: HarvestInstance, schedule: HarvestSchedule) -> RunResu
         naming the first run that breaks the rules, or task that never runs or is never complete.
     """
     if (idle := first_true(np.bincount(schedule.task, minlength=instance.num_tasks) == 0)) is not None:
-        raise VerifyError(f"{task_name(instance, idle)} never runs; run every task to its end.")
+        raise VerifyError(f"{instance.task_name(idle)} never runs; run every task to its end.")
     result = RunResults(
         completing=np.empty(instance.num_tasks, np.int64),
         lost_ms=np.empty(schedule.num_runs, np.int64),
@@ -84,7 +84,7 @@ def run_results(instance: HarvestInstance, schedule: HarvestSchedule) -> RunResu
     if found == kernels_verify.TOO_LONG:
         raise VerifyError(f"{name} lasts {seconds(end - start)}; it takes {takes} to complete the task, end it then.")
     raise VerifyError(
-        f"{task_name(instance, int(schedule.task[run]))} is never complete: the last of its runs, run {run}, lasts "
+        f"{instance.task_name(int(schedule.task[run]))} is never complete: the last of its runs, run {run}, lasts "
         f"{seconds(end - start)} and takes {takes} to complete it."
     )
 

@@ -52,11 +52,11 @@ def _check_ranges(instance: SharingInstance, schedule: SharingSchedule) -> None:
             raise VerifyError(f"{what} has shape {shape}; the instance has {instance.num_tasks} tasks, give one each.")
     if (task := first_true((schedule.machine < 0) | (schedule.machine >= instance.num_machines))) is not None:
         raise VerifyError(
-            f"{_task(instance, task)} runs on machine {schedule.machine[task]}; there are {instance.num_machines}."
+            f"{instance.task_name(task)} runs on machine {schedule.machine[task]}; there are {instance.num_machines}."
         )
     if (task := first_true(schedule.start_ms > MAX_TOTAL_MS)) is not None:
         raise VerifyError(
-            f"{_task(instance, task)} starts at {schedule.start_ms[task]} ms; a task starts by {MAX_TOTAL_MS} ms."
+            f"{instance.task_name(task)} starts at {schedule.start_ms[task]} ms; a task starts by {MAX_TOTAL_MS} ms."
         )
 
 
@@ -66,12 +66,12 @@ def _check_places(instance: SharingInstance, schedule: SharingSchedule) -> None:
     if (task := first_true(~instance.serves()[job, machine_class])) is not None:
         j, k = int(job[task]), int(machine_class[task])
         raise VerifyError(
-            f"{_task(instance, task)} runs on machine {schedule.machine[task]} of class {instance.machine_names[k]}, "
+            f"{instance.task_name(task)} runs on machine {schedule.machine[task]} of class {instance.machine_names[k]}, "
             f"{_why_not_served(instance, j, k)}."
         )
     if (task := first_true(schedule.start_ms < instance.arrival_ms[job])) is not None:
         raise VerifyError(
-            f"{_task(instance, task)} starts at {_seconds(schedule.start_ms[task])}, before its job arrives at "
+            f"{instance.task_name(task)} starts at {_seconds(schedule.start_ms[task])}, before its job arrives at "
             f"{_seconds(instance.arrival_ms[job[task]])}."
         )
 
@@ -97,7 +97,7 @@ def _check_capacity(instance: SharingInstance, schedule: SharingSchedule, end_ms
         here[task + 1 :] &= schedule.start_ms[task + 1 :] < start
         used = int(instance.demand[job[here], r].sum())
         raise VerifyError(
-            f"machine {machine} is over its {name} when {_task(instance, task)} starts, at {_seconds(start)}: "
+            f"machine {machine} is over its {name} when {instance.task_name(task)} starts, at {_seconds(start)}: "
             f"{shown_amount(used, name)} used, it has {shown_amount(capacity, name)}."
         )
 
@@ -110,11 +110,6 @@ def _why_not_served(instance: SharingInstance, job: int, k: int) -> str:
         if needs > has:
             return f"and needs {shown_amount(needs, name)}, of which that has {shown_amount(has, name)}"
     return "where it has no performance"
-
-
-def _task(instance: SharingInstance, task: int) -> str:
-    job = int(np.searchsorted(instance.first_task, task, side="right")) - 1
-    return f"task {task - int(instance.first_task[job])} of job {instance.job_name(job)}"
 
 
 def _seconds(ms: int) -> str:

@@ -1,11 +1,11 @@
 import pytest
 
-from schedgap.instances.harvest.wording import run_name, seconds, task_name
+from schedgap.instances.harvest.wording import run_name, seconds
 
 
 def test_tasks_and_runs_have_names(trio, runs):
-    assert [task_name(trio, task) for task in range(3)] == ["task 0 of job x", "task 1 of job x", "task 0 of job y"]
-    assert task_name(trio.replace(job_names=None), 2) == "task 0 of job job-1"
+    assert [trio.task_name(task) for task in range(3)] == ["task 0 of job x", "task 1 of job x", "task 0 of job y"]
+    assert trio.replace(job_names=None).task_name(2) == "task 0 of job job-1"
     assert run_name(trio, runs((2, 0, 10, 60), (1, 0, 0, 40)), 1) == "run 1 (task 1 of job x)"
 
 
