@@ -127,8 +127,7 @@ class _Times:
     def __init__(self, records: Iterable[Record]) -> None:
         found: dict[tuple[str, ...], list[float]] = defaultdict(list)
         for record in records:
-            time = counted_time(record)
-            if time is not None:
+            if (time := counted_time(record)) is not None:
                 for name in _names(record.run):
                     found[name].append(time)
         self._medians = {name: median(times) for name, times in found.items()}

@@ -70,8 +70,7 @@ class CompileClock:
         self._original: Callable[..., Any] | None = None
 
     def __enter__(self) -> Self:
-        dispatcher = self._dispatcher()
-        if dispatcher is not None:
+        if (dispatcher := self._dispatcher()) is not None:
             original = self._original = dispatcher.compile
             clock = self
 

@@ -228,8 +228,7 @@ def _tallies(records: Iterable[Record], best: Mapping[str, Best], bounding: froz
         own.failed += record.measurement.status in FAILED
         if objective is not None:
             own.solved += 1
-            gap = best[record.run.digest].gap(objective)
-            if gap is not None:
+            if (gap := best[record.run.digest].gap(objective)) is not None:
                 own.gaps.append(gap)
                 own.proven += objective == best[record.run.digest].bound
         if time is not None:

@@ -58,8 +58,7 @@ def measures(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, 
         "median_jct_s": float(np.median(jct_s)),
         "p90_jct_s": float(np.quantile(jct_s, 0.9)),
     }
-    plain_ms = plain_times_ms(instance)
-    if plain_ms is not None:
+    if (plain_ms := plain_times_ms(instance)) is not None:
         normalised = np.log(jct_s / (plain_ms / SECOND_MS))
         can = instance.checkpoint_ms != NO_CHECKPOINTS
         for kind, jobs in (("", can | True), ("_interruptible", can), ("_uninterruptible", ~can)):

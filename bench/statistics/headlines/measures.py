@@ -82,8 +82,7 @@ def _interval(records: Iterable[Record], name: str) -> tuple[float | None, float
     """Return the 95% interval of a figure's mean; the runs of an instance count as one."""
     own: dict[str, list[float]] = {}
     for record in records:
-        value = figure(record, name)
-        if value is not None:
+        if (value := figure(record, name)) is not None:
             own.setdefault(record.run.digest, []).append(value)
     values = [fsum(found) / len(found) for found in own.values()]
     return mean_interval(values)[1:] if values and all(map(isfinite, values)) else (None, None)

@@ -148,8 +148,7 @@ def _cut(instance: FairnessInstance, program: _Program, duals: dict[int, int]) -
     """Return the cut of a program's duals, of the instance's own users and classes, in whole numbers."""
     worth, price = dict[int, Fraction](), dict[tuple[int, int], Fraction]()
     for row, dual in duals.items():
-        where = program.place[row]
-        if where is not None:
+        if (where := program.place[row]) is not None:
             price[where] = dual * program.factor[row]
         elif row >= program.first_share:
             worth[row - program.first_share] = dual * program.factor[row]

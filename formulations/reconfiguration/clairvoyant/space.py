@@ -99,8 +99,7 @@ def covering_prices(instance: ReconfigurationInstance, fits: list[list[bool]], k
         others = part = mask ^ lowest
         values = []
         while True:
-            one = alone[part | lowest]
-            if one is not None:
+            if (one := alone[part | lowest]) is not None:
                 values.append(one + int(cover[others ^ part]))
             if not part:
                 break

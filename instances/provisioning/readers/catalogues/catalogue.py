@@ -103,8 +103,7 @@ def merged(what: str, types: Iterable[MachineType]) -> tuple[MachineType, ...]:
 def type_labels(name: str, arch: str = "", system: str = "") -> dict[str, str]:
     """Return the labels that follow from a type's name, architecture and operating system."""
     labels = {ARCH_LABEL: ARCHITECTURES.get(arch, arch), OS_LABEL: system}
-    match = _AWS_NAME.fullmatch(name)
-    if match is not None:
+    if (match := _AWS_NAME.fullmatch(name)) is not None:
         family, category, generation, size = match.groups()
         labels |= {f"{AWS}family": family, f"{AWS}category": category, f"{AWS}generation": generation}
         labels[f"{AWS}size"] = size
