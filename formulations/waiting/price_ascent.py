@@ -87,5 +87,4 @@ class Ascent:
 def _on_grid(rate: FloatArray, grid: IntArray, finer: IntArray) -> FloatArray:
     """Return prices on another grid: those at the middle of its intervals."""
     middle = finer[:-1] + np.diff(finer) // 2
-    found: FloatArray = rate[:, np.searchsorted(grid, middle, side="right") - 1]
-    return found
+    return rate[:, np.searchsorted(grid, middle, side="right") - 1]

@@ -91,7 +91,7 @@ def _check_kept(instance: ProvisioningInstance, running: Running, solution: Prov
     times = exact.sums(np.searchsorted(machines, solution.keeps[kept]), solution.repeat[kept], machines.size)
     if (twice := first_true(times > 1)) is not None:
         raise VerifyError(
-            f"running machine {running.names[machines[twice]]} is kept {times.max()} times; keep it once."
+            f"running machine {running.names[machines[twice]]} is kept {times[twice]} times; keep it once."
         )
     other = kept[running.machine_type[solution.keeps[kept]] != solution.machine_type[kept]]
     if other.size:

@@ -1,6 +1,8 @@
 """What messages say of names that are not known."""
 
-from schedgap.instances.errors import did_you_mean
+import pytest
+
+from schedgap.instances.errors import InstanceError, about_file, did_you_mean
 
 
 def test_near_names_are_asked_for():
@@ -17,3 +19,12 @@ def test_a_part_of_a_name_is_near():
 def test_of_what_is_far_nothing_is_said():
     assert did_you_mean("knots", ["fairness", "waiting"]) == ""
     assert did_you_mean("", ["fairness"]) == ""
+
+
+def test_what_the_system_refuses_is_said_in_a_sentence_and_nothing_else_is_caught(tmp_path):
+    missing = tmp_path / "none.json"
+    message = f"{missing}: cannot be read \\(No such file or directory\\); give another."
+    with pytest.raises(InstanceError, match=message), about_file(missing, "read", InstanceError, "give another"):
+        missing.read_text()
+    with pytest.raises(ValueError, match="invalid literal"), about_file(missing, "read", InstanceError, "give another"):
+        int("x")

@@ -83,9 +83,8 @@ def place_in_turn(jobs: Given, line: Timeline, order: np.ndarray, rule: Rule, ma
         machine, start = _first_place(jobs, line, machines, j, jobs.slack[j])
         paid = jobs.wait_price * (start - jobs.submit[j])
         if machine >= 0:
-            asked = weight * paid
+            asked, end = weight * paid, start + jobs.runtime[j]
             for k in range(worth.shape[0]):
-                end = start + jobs.runtime[j]
                 asked += jobs.shares[k, j] * (_worth_until(worth[k], width, end) - _worth_until(worth[k], width, start))
             if asked > jobs.rent[j]:
                 machine = -1
@@ -168,12 +167,12 @@ def rework(
             before += _remove(jobs, line, plan, near, j)
         _sort(taken, count)
         share = 1.0 - 0.7 * xorshift_uniform(random) ** 3
-        # What the jobs may cost, drawn first: no job makes others cheaper, so that a plan is given up once it costs more.
+        # What the plan may cost is drawn first (Metropolis' rule): costs only add up, so it is given up once it costs more.
         left = before - heat * math.log(1.0 - xorshift_uniform(random))
         most, placed = left, 0
         while placed < count and left >= 0.0:
             j = taken.job[taken.order[placed]]
-            slack = jobs.slack[j] if jobs.slack[j] < 0 else int(jobs.slack[j] * share)
+            slack = min(jobs.slack[j], int(jobs.slack[j] * share)) if jobs.slack[j] >= 0 else jobs.slack[j]
             if jobs.wait_price > 0.0:
                 slack = min(slack, int(min(left, jobs.rent[j]) / jobs.wait_price))
             machine, start = _first_place(jobs, line, machines, j, slack)

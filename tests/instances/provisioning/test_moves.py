@@ -79,6 +79,12 @@ def test_a_running_machine_is_kept_once_and_as_what_it_is(keeps, message):
         verify(cluster(), plan)
 
 
+def test_of_several_machines_kept_too_often_the_first_is_named_with_its_own_number():
+    plan = solution([SMALL, LARGE], [[2, 0, 0], [0, 1, 1]], [0, 2])
+    with pytest.raises(VerifyError, match="a is kept 2 times"):
+        verify(cluster(counts=[4, 3, 3]), replace(plan, repeat=np.array([2, 3])))
+
+
 def test_stock_limits_the_machines_of_a_type():
     plan = solution([SMALL, LARGE, SMALL], [[2, 0, 0], [1, 2, 0], [0, 0, 1]], [0, 2, -1])
     assert verify(cluster(stock=[2, 1]), plan) == 390_000
