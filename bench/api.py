@@ -191,11 +191,13 @@ def gap(
     instance = given_instance(instance)
     chosen_family = family_of([instance]) if family is None else family
     files = resolved(plugins)
-    load_catalogue([chosen_family], files)
+    limits = Limits.from_time_limit(time_limit_s, memory_mib=memory_mib)
     with ExitStack() as stack:
+        # Its processes start while methods are imported here.
+        executor = stack.enter_context(open_executor("process", setting(chosen_family, files, limits.threads), jobs))
+        load_catalogue([chosen_family], files)
         labels, carriers = _labels(methods, chosen_family, stack)
         labels += [program.name for program in programs_among(files)]
-        limits = Limits.from_time_limit(time_limit_s, memory_mib=memory_mib)
         plan = Plan(setting(chosen_family, (*files, *carriers), limits.threads))
         for method, given in _with_bound(chosen_family, labels, bound, instance):
             plugin = plugin_hash(method, files)
@@ -204,7 +206,7 @@ def gap(
             plan.add_second_opinions()
         # Only now: whoever misspells a method finds no new folder.
         keep = None if solutions is None else _made_folder(Path(solutions))
-        records = _performed(plan, jobs, keep, on_progress or _ignored)
+        records = _performed(plan, executor, keep, on_progress or _ignored)
     opinion = audit_of(plan.second_opinions, records) if audit else None
     records = judged_together(records)
     best = best_of(records.values())[instance.digest]
@@ -243,13 +245,13 @@ def _with_bound(
 
 
 def _performed(
-    plan: Plan, jobs: int | None, solutions: Path | None, tell: Callable[[Progress], None]
+    plan: Plan, executor: Executor, solutions: Path | None, tell: Callable[[Progress], None]
 ) -> dict[str, Record]:
     """Do the runs of a plan. solutions : directory for the verified ones."""
     tell(Progress(0, len(plan.runs), None))
     records: dict[str, Record] = {}
     tasks = (plan.task(key, keep=solutions is not None) for key in plan.runs)
-    with open_executor("process", plan.setting, jobs) as executor, closing(executor.execute(tasks)) as ends:
+    with closing(executor.execute(tasks)) as ends:
         for done, performed in enumerate(ends, start=1):
             record = recorded(performed, host_id(performed.host))
             records[record.key] = record

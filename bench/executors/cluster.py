@@ -20,6 +20,7 @@ from schedgap.bench.executors.execute import Performed, Undone, close_pools, per
 from schedgap.bench.isolation.messages import Answer
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.isolation.scratch import Scratch
+from schedgap.bench.isolation.spawners import end_spawners
 from schedgap.bench.programs.program import files_among, programs_among
 from schedgap.bench.records.host import host_facts, versions_of
 from schedgap.bench.records.measurement import Measurement
@@ -128,6 +129,7 @@ def end_session(identity: str) -> None:
         _ENDED.add(identity)
         scratch = _FOLDERS.pop(identity, None)
     close_pools(identity)
+    end_spawners()
     if scratch is not None:
         scratch.remove()
 

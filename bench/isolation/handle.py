@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 import select
 import signal
-import socket
 import socket as sockets
-import subprocess
-import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -21,32 +17,11 @@ import psutil
 from schedgap.bench.isolation.messages import END_S, KEEP_BYTES, Describe, Request
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
     from schedgap.bench.isolation.messages import Judge, WarmUp
 
     Question = Request | WarmUp | Judge | Describe
-
-
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-
-
-def start_spawner(families: tuple[str, ...], threads: int) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """Return the process, which loads the methods of the families, and the socket on which it takes and answers."""
-    ours, theirs = socket.socketpair()
-    # A fixed hash seed: the order of sets of strings must not differ between two runs of one seed.
-    environment = {**os.environ, "PYTHONHASHSEED": "0", **dict.fromkeys(THREAD_VARIABLES, str(threads))}
-    with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "schedgap.bench.isolation.spawner", str(theirs.fileno())],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(),),
-            env=environment,
-            start_new_session=True,
-        )
-    with Connection(os.dup(ours.fileno())) as connection:
-        connection.send(families)
-    return process, ours
 
 
 LOOK_EVERY_S = 1.0
@@ -96,7 +71,7 @@ class ServerHandle:
                     self.pid = self.connection.recv()
                     return
                 # A method that stops its parent stops this one when it is warmed up in a server.
-                _wake(spawner)
+                wake(spawner)
         except (EOFError, OSError):
             pass
         self.close()
@@ -116,7 +91,7 @@ class ServerHandle:
             while time.monotonic() < deadline:
                 if self.connection.poll(min(LOOK_EVERY_S, patience_s)):
                     return self.connection.recv()
-                _wake(self.pid)
+                wake(self.pid)
         except (EOFError, OSError):
             pass
         self.end()
@@ -158,7 +133,7 @@ class ServerHandle:
         self.socket.close()
 
 
-def _wake(pid: int) -> None:
+def wake(pid: int) -> None:
     """Let a process go on that was stopped: a run can send SIGSTOP to its parent, which watches it."""
     with suppress(psutil.Error, ProcessLookupError):
         if psutil.Process(pid).status() == psutil.STATUS_STOPPED:

@@ -67,6 +67,8 @@ def send(pipe: int, message: Message, body: bytes = b"") -> None:
         view = view[os.write(pipe, view) :]
 
 
+# What a spawner is told: to fork a server, whose socket comes with it; to say this again once no server is left.
+FORK, FREE = b"+", b"-"
 # Starting an interpreter, or importing plug-ins, before the run's own clock starts.
 START_S = 120.0
 # What a server has to end what it runs, once nobody wants it any more: killing a tree takes its grace and more.

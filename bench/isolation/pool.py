@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import threading
-from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S
-from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth, start_spawner
+from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth
 from schedgap.bench.isolation.judge import JUDGE_S, unjudged
 from schedgap.bench.isolation.messages import (
-    END_S,
     START_S,
     Answer,
     Describe,
@@ -26,6 +23,7 @@ from schedgap.bench.isolation.messages import (
     WarmedUp,
     WarmUp,
 )
+from schedgap.bench.isolation.spawners import give_back, take_spawner
 from schedgap.bench.plugins.description import methods_of
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import RUNEXEC
@@ -66,29 +64,17 @@ class Pool:
         # What is left to each method, by label, for compiling beside its limits.
         self._compile_left_s: dict[str, float] = {}
         self._closed = False
-        self._ready = False
         # Apart from `_lock`, which `close` takes: loading methods may take long, or for ever.
         self._starting = threading.Lock()
-        self._process, self._socket = start_spawner(self._families, threads)
+        self._spawner = take_spawner(self._families, threads)
 
     def _wait_until_ready(self) -> None:
         with self._starting:
-            if self._ready:
-                return
-            with self._lock:
-                if self._closed:
-                    raise PoolClosedError
-                heard = os.dup(self._socket.fileno())
-            with Connection(heard) as connection:
-                try:
-                    problem = connection.recv()
-                except (EOFError, OSError):
-                    if self._closed:
-                        raise PoolClosedError from None
-                    problem = f"the server process ended with code {self._process.wait()} while starting"
-            if problem is not None:
-                raise MethodError(f"methods cannot be loaded: {problem}")
-            self._ready = True
+            problem = None if self._closed else self._spawner.wait_until_ready()
+        if self._closed:
+            raise PoolClosedError
+        if problem is not None:
+            raise MethodError(f"methods cannot be loaded: {problem}")
 
     def describe(self, plugins: tuple[str, ...]) -> list[Method]:
         """Return the methods of the pool's families that plug-ins register, which are imported in a process of their own.
@@ -158,15 +144,7 @@ class Pool:
                 server.hang_up()
         for server in idle:
             server.close()
-        # Whoever waits for methods to be loaded hears of it; the spawner ends when its servers have.
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-        if self._ready:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(END_S + 5)
-        self._process.kill()
-        self._process.wait()
+        give_back(self._spawner)
 
     def _ask(self, server: ServerHandle, request: Request, label: str, patience_s: float) -> Ending:
         """Have a run done, with what is left to its method for compiling."""
@@ -280,14 +258,14 @@ class Pool:
                 ours.close()
                 raise PoolClosedError
             try:
-                socket.send_fds(self._socket, [b"+"], [theirs.fileno()])
-            except OSError as error:
+                self._spawner.fork(theirs)
+            except SchedgapError:
                 ours.close()
-                raise SchedgapError(f"the process that starts runs is gone ({error}); start again.") from error
+                raise
             server = ServerHandle(ours, Connection(os.dup(ours.fileno())))
             self._busy.add(server)
         try:
-            server.greet(self._process.pid, PATIENCE_S)
+            server.greet(self._spawner.pid, PATIENCE_S)
         except ServerLostError:
             self._forget(server)
             raise

@@ -1,4 +1,4 @@
-"""A process that imports this package once and forks servers from itself; `python -m schedgap.bench.isolation.spawner FD`.
+"""Imports this package once and forks servers, for one pool after another; `python -m schedgap.bench.isolation.spawner FD`.
 
 It starts fresh, not by forking the harness, which has threads; it stays single-threaded, so forking it is safe. It never
 imports a plug-in: what it forks watches and judges runs.
@@ -14,9 +14,10 @@ import socket
 import sys
 import time
 import traceback
+from contextlib import ExitStack
 from multiprocessing.connection import Connection
 
-from schedgap.bench.isolation.messages import END_S
+from schedgap.bench.isolation.messages import END_S, FORK, FREE
 from schedgap.bench.isolation.processes import adopt_orphans, end_strangers
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.server import serve
@@ -47,19 +48,19 @@ def main(fd: int) -> None:
     # Servers are ended by the harness hanging up; what one that was killed leaves comes here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     adopt_orphans()
-    scratch = Scratch()
-    try:
-        _fork_servers(fd, scratch)
-    finally:
-        scratch.remove()
+    with socket.socket(fileno=fd) as requests:
+        while _fork_servers(requests):
+            requests.send(FREE)
 
 
-def _fork_servers(fd: int, scratch: Scratch) -> None:
+def _fork_servers(requests: socket.socket) -> bool:
+    """Fork servers for one pool, and see to the end of all; False if there will be no other pool."""
     # By the descriptor that tells of their end.
     servers: dict[int, int] = {}
     poller = select.poll()
-    poller.register(fd, select.POLLIN)
-    with socket.socket(fileno=fd) as requests:
+    poller.register(requests, select.POLLIN)
+    with ExitStack() as stack:
+        scratch = None
         while True:
             events = [ready for ready, _ in poller.poll()]
             for ended in servers.keys() & events:
@@ -67,12 +68,15 @@ def _fork_servers(fd: int, scratch: Scratch) -> None:
                 os.close(ended)
                 del servers[ended]
                 end_strangers(servers.values())
-            if fd not in events:
+            if requests.fileno() not in events:
                 continue
             message, fds, _, _ = socket.recv_fds(requests, 1, 1)
-            if not message:
+            if message != FORK:
                 _wait_for(servers)
-                return
+                return message == FREE
+            if scratch is None:
+                scratch = Scratch()
+                stack.callback(scratch.remove)
             pid = os.fork()
             if pid == 0:
                 requests.close()
@@ -97,6 +101,7 @@ def _wait_for(servers: dict[int, int]) -> None:
         poller = select.poll()
         poller.register(server, select.POLLIN)
         poller.poll(max(0.0, deadline - time.monotonic()) * 1000)
+        os.close(server)
     end_strangers(())
 
 

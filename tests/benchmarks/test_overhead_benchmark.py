@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from schedgap.bench.api import recorded
+from schedgap.bench.api import gap, recorded
 from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.executors.execute import close_pools, perform
 from schedgap.bench.plan import Plan, chosen_method, make_run, setting
@@ -78,6 +78,13 @@ def test_journal_line(benchmark, tasks, tmp_path):
     with Journal(tmp_path) as journal:
         benchmark.pedantic(journal.append, (record,), rounds=ROUNDS)
     assert record.key in journal.records
+
+
+def test_a_further_gap(benchmark):
+    """What a notebook waits for at each call but its first, with one run."""
+    instance = table7(6)
+    found = benchmark.pedantic(gap, (instance, ["patterns"]), warmup_rounds=1, rounds=10)
+    assert [record.status for record in found.records] == ["optimal"]
 
 
 def test_bare_subprocess(benchmark, tasks, plugin, tmp_path):

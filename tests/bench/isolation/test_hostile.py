@@ -100,14 +100,15 @@ def test_only_verified_figures_are_recorded(ends):
 
 
 def test_processes_without_end(write_suite, hostile, tmp_path):
-    """More than 512 of them; all gone when the row is there."""
+    """More than 512 of them; all gone when the row is there, and at most an idle spawner is left."""
     others = psutil.Process().children(recursive=True)
     suite = write_suite(["x-fork-bomb", "x-honest"], wall_s=60, memory_mib=16384)
     result = run_suite(suite, out=tmp_path / "out", plugins=[hostile], jobs=1)
     bomb, honest = (record.measurement for record in result.records)
     assert (bomb.status, bomb.reason) == ("crashed", "killed for starting processes without end")
     assert honest.status == "feasible"
-    assert [child for child in psutil.Process().children(recursive=True) if child not in others] == []
+    left = [child for child in psutil.Process().children(recursive=True) if child not in others]
+    assert left in ([], [spawner for spawner in psutil.Process().children() if spawner not in others][:1])
 
 
 def test_output_of_failures_is_kept_and_bounded(ends):

@@ -51,7 +51,7 @@ def test_a_pool_closes_while_a_plug_in_is_imported_without_end(tmp_path):
     asking.start()
     while not begun.exists():
         time.sleep(0.01)
-    started = psutil.Process(pool._process.pid).children(recursive=True)
+    started = psutil.Process(pool._spawner.pid).children(recursive=True)
     closing = threading.Thread(target=pool.close, daemon=True)
     closing.start()
     closing.join(40)
@@ -66,7 +66,7 @@ def test_a_stopped_spawner_is_made_to_go_on():
     pool = Pool(["provisioning"])
     try:
         pool._wait_until_ready()
-        os.kill(pool._process.pid, signal.SIGSTOP)
+        os.kill(pool._spawner.pid, signal.SIGSTOP)
         asking, ends = ends_of(pool)
         asking.join(60)
         assert ends == ["feasible"]

@@ -1,0 +1,167 @@
+"""The processes that fork servers, as the harness sees them: one is kept for the next pool that needs its like.
+
+Importing methods and Numba takes two seconds, which whoever measures gaps in a loop would else pay at every call.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
+
+from schedgap.bench.isolation.handle import LOOK_EVERY_S, wake
+from schedgap.bench.isolation.messages import END_S, FORK, FREE
+from schedgap.instances.errors import SchedgapError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+# What pytest sets anew for each test, and no run asks for.
+_PASSING = "PYTEST_CURRENT_TEST"
+# Each takes 100 to 200 MiB.
+MOST_KEPT = 2
+
+
+class Spawner:
+    """A process that has loaded the methods of some families and forks servers (see `spawner`), for one pool at a time.
+
+    conditions : what it was started under, and what any that could stand for it would be.
+    """
+
+    def __init__(self, families: tuple[str, ...], threads: int, conditions: Hashable) -> None:
+        self.conditions = conditions
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "schedgap.bench.isolation.spawner", str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                env=_environment(threads),
+                start_new_session=True,
+            )
+        with Connection(os.dup(self._socket.fileno())) as connection:
+            connection.send(families)
+        self.is_ready = False
+
+    @property
+    def pid(self) -> int:
+        """Return the number of the process."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process is there."""
+        return self._process.poll() is None
+
+    def wait_until_ready(self) -> str | None:
+        """Wait until methods are loaded, or `end` is called in another thread; return what prevents it, None for nothing."""
+        if self.is_ready:
+            return None
+        try:
+            with Connection(os.dup(self._socket.fileno())) as connection:
+                problem: str | None = connection.recv()
+        except (EOFError, OSError):
+            problem = f"the server process ended with code {self._process.wait()} while starting"
+        self.is_ready = problem is None
+        return problem
+
+    def fork(self, theirs: socket.socket) -> None:
+        """Have a server forked that answers on this socket.
+
+        Raises
+        ------
+        SchedgapError
+            if the process is gone.
+        """
+        try:
+            socket.send_fds(self._socket, [FORK], [theirs.fileno()])
+        except OSError as error:
+            raise SchedgapError(f"the process that starts runs is gone ({error}); start again.") from error
+
+    def is_free(self) -> bool:
+        """Whether all servers, which were hung up on, are gone with all that they ran; waits for it."""
+        if not self.is_ready:
+            return False
+        deadline = time.monotonic() + END_S + 5
+        with suppress(OSError):
+            self._socket.send(FREE)
+            while time.monotonic() < deadline:
+                ready, _, _ = select.select([self._socket], [], [], LOOK_EVERY_S)
+                if ready:
+                    return self._socket.recv(1) == FREE
+                wake(self.pid)
+        return False
+
+    def end(self) -> None:
+        """End the process, its servers and what they run; whoever waits for it elsewhere hears of it."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        if self.is_ready:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(END_S + 5)
+        self._process.kill()
+        self._process.wait()
+
+
+_IDLE: list[Spawner] = []
+_LOCK = threading.Lock()
+# A process that is forked from the harness has no say in its spawners.
+os.register_at_fork(after_in_child=_IDLE.clear)
+
+
+def take_spawner(families: Iterable[str], threads: int) -> Spawner:
+    """Return a spawner for one pool: an idle one of the same families, environment and folder, or a new one.
+
+    What else a process inherits (limits, priority, processors) is as it was when the spawner started.
+    """
+    families, here = tuple(families), os.stat(".")
+    conditions = families, here.st_dev, here.st_ino, frozenset(_environment(threads).items())
+    with _LOCK:
+        found = next((each for each in _IDLE if each.conditions == conditions), None)
+        if found is not None:
+            _IDLE.remove(found)
+    if found is not None and found.is_running:
+        return found
+    if found is not None:
+        found.end()
+    return Spawner(families, threads, conditions)
+
+
+def give_back(spawner: Spawner) -> None:
+    """Keep a spawner, whose servers were hung up on, for the next pool; end it if it is not fit for one."""
+    if not spawner.is_free():
+        spawner.end()
+        return
+    with _LOCK:
+        _IDLE.append(spawner)
+        surplus = _IDLE.pop(0) if len(_IDLE) > MOST_KEPT else None
+    if surplus is not None:
+        surplus.end()
+
+
+@atexit.register
+def end_spawners() -> None:
+    """End the idle spawners of this process."""
+    with _LOCK:
+        idle = list(_IDLE)
+        _IDLE.clear()
+    for spawner in idle:
+        spawner.end()
+
+
+def _environment(threads: int) -> dict[str, str]:
+    # A fixed hash seed: the order of sets of strings must not differ between two runs of one seed.
+    own = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREAD_VARIABLES, str(threads))}
+    return {name: value for name, value in {**os.environ, **own}.items() if name != _PASSING}

@@ -1,0 +1,127 @@
+"""Spawners that are kept: who takes which, and that nothing goes on in one that is idle."""
+
+import os
+import signal
+
+import psutil
+import pytest
+
+from schedgap.bench.isolation import spawners
+from schedgap.bench.isolation.pool import Pool
+from schedgap.bench.isolation.spawners import MOST_KEPT, end_spawners, give_back, take_spawner
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept():
+    end_spawners()
+    yield
+    end_spawners()
+
+
+@pytest.fixture
+def kept():
+    """An idle spawner."""
+    pool = Pool(["provisioning"])
+    pool._wait_until_ready()
+    pool.close()
+    return pool._spawner
+
+
+def servers_of(spawner):
+    return [child for child in psutil.Process(spawner.pid).children() if child.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_the_next_pool_takes_it(kept):
+    pool = Pool(["provisioning"])
+    assert pool._spawner is kept
+    server = pool._clone()
+    assert [child.pid for child in servers_of(kept)] == [server.pid]
+    pool.close()
+    assert servers_of(kept) == []
+    server.close()
+
+
+def test_two_pools_share_none(kept):
+    first, second = (take_spawner(["provisioning"], 1) for _ in range(2))
+    assert first is kept
+    assert second.pid != kept.pid
+    for each in (first, second):
+        each.end()
+
+
+@pytest.mark.parametrize("change", ["families", "threads", "environment", "folder"])
+def test_under_other_conditions_nobody_does(kept, change, monkeypatch, tmp_path):
+    families, threads = ["provisioning"], 1
+    match change:
+        case "families":
+            families = ["sharing"]
+        case "threads":
+            threads = 2
+        case "environment":
+            monkeypatch.setenv("TMPDIR", str(tmp_path))
+        case "folder":
+            monkeypatch.chdir(tmp_path)
+    other = take_spawner(families, threads)
+    assert other.pid != kept.pid
+    other.end()
+    monkeypatch.undo()
+    assert take_spawner(["provisioning"], 1) is kept
+    give_back(kept)
+
+
+def test_one_that_died_is_replaced(kept):
+    os.kill(kept.pid, signal.SIGKILL)
+    psutil.Process(kept.pid).wait(20)
+    pool = Pool(["provisioning"])
+    assert pool._spawner is not kept
+    pool._wait_until_ready()
+    pool.close()
+
+
+def test_one_that_was_stopped_goes_on(kept):
+    assert take_spawner(["provisioning"], 1) is kept
+    os.kill(kept.pid, signal.SIGSTOP)
+    give_back(kept)
+    assert take_spawner(["provisioning"], 1) is kept
+    give_back(kept)
+
+
+def test_one_that_is_not_ready_is_ended():
+    spawner = take_spawner(["provisioning"], 1)
+    give_back(spawner)
+    assert not spawner.is_running
+
+
+def test_only_so_many_are_kept():
+    pools = [Pool([family]) for family in ("provisioning", "sharing", "waiting")]
+    assert len(pools) > MOST_KEPT
+    for pool in pools:
+        pool._wait_until_ready()
+    for pool in pools:
+        pool.close()
+    assert [pool._spawner.is_running for pool in pools] == [False, True, True]
+
+
+def test_an_idle_one_has_no_folder(monkeypatch, tmp_path):
+    """Also where a run that was killed left something there."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    pool = Pool(["provisioning"])
+    pool._wait_until_ready()
+    server = pool._clone()
+    (folder,) = tmp_path.iterdir()
+    (folder / "left").touch()
+    pool.close()
+    assert pool._spawner.is_running
+    assert list(tmp_path.iterdir()) == []
+    server.close()
+
+
+def test_a_process_that_is_forked_from_the_harness_leaves_it_alone(kept):
+    child = os.fork()
+    if child == 0:
+        end_spawners()
+        os._exit(len(spawners._IDLE))
+    assert os.waitpid(child, 0)[1] == 0
+    assert kept.is_running
+    assert take_spawner(["provisioning"], 1) is kept
+    give_back(kept)
