@@ -126,39 +126,20 @@ def whole_tasks_model(instance: FairnessInstance, places: Places, parts: FloatAr
     own, least = num_pairs + users, np.full(num_users, num_pairs + num_users)
     rows = Rows(num_pairs + num_users + 1)
     for r, resource in enumerate(instance.resources):
-        capacity = np.repeat(instance.capacity[:, r], instance.machine_count).astype(np.float64)
-        rows.add(
-            f"capacity_{resource}",
-            machine,
-            pairs,
-            instance.demand[places.user, r],
-            np.full(capacity.shape, -np.inf),
-            capacity,
-        )
-    limit = np.where(instance.tasks == UNLIMITED, np.inf, instance.tasks)
-    none, free = np.zeros(num_users), np.full(num_users, np.inf)
-    rows.add("tasks", places.user, pairs, 1.0, -free, limit)
-    rows.add(
-        "part",
-        np.concatenate((places.user, users)),
-        np.concatenate((pairs, own)),
-        np.concatenate((parts[places.user, places.machine_class], np.full(num_users, -1.0))),
-        none,
-        free,
-    )
-    ones = np.ones(num_users)
-    rows.add(
-        "least", np.concatenate((users, users)), np.concatenate((own, least)), np.concatenate((ones, -ones)), none, free
-    )
+        capacity = np.repeat(instance.capacity[:, r], instance.machine_count)
+        rows.add(f"capacity_{resource}", (machine, pairs, instance.demand[places.user, r]), upper=capacity)
+    rows.add("tasks", (places.user, pairs, 1.0), upper=np.where(instance.tasks == UNLIMITED, np.inf, instance.tasks))
+    part, none = parts[places.user, places.machine_class], np.zeros(num_users)
+    rows.add("part", (places.user, pairs, part), (users, own, -1.0), lower=none)
+    rows.add("least", (users, own, 1.0), (users, least, -1.0), lower=none)
     cost = np.zeros(rows.num_variables)
     cost[-1] = -1.0
     return rows.model(
         f"whole-tasks-{instance.name}",
         cost,
-        np.zeros(rows.num_variables),
         np.concatenate((places.most, np.ones(num_users + 1))),
-        np.arange(rows.num_variables) < num_pairs,
         FAIR,
+        integral=np.arange(rows.num_variables) < num_pairs,
     )
 
 

@@ -38,18 +38,9 @@ def ends_program(rows: list[Row], earliest: IntArray, at: IntArray) -> LinearMod
     slot = np.arange(number) - at[owner] + earliest[owner]
     follows = np.flatnonzero(owner[1:] == owner[:-1])
     all_rows, each = Rows(number), np.arange(follows.shape[0])
-    all_rows.add(
-        "later",
-        np.concatenate((each, each)),
-        np.concatenate((follows, follows + 1)),
-        np.repeat((1.0, -1.0), each.shape[0]),
-        np.zeros(each.shape[0]),
-        np.full(each.shape[0], np.inf),
-    )
-    none = np.full(1, np.inf)
+    all_rows.add("later", (each, follows, 1.0), (each, follows + 1, -1.0), lower=np.zeros(each.shape[0]))
     for row in rows:
         saved = row.price[owner, slot] - row.price[owner, slot + 1]
         needed = int(row.price[np.arange(earliest.shape[0]), earliest].sum()) - row.limit
-        all_rows.add("room", np.zeros_like(slot), np.arange(number), saved, np.array([float(needed)]), none)
-    ones = np.ones(number)
-    return all_rows.model("time-indexed-ends", ones, np.zeros(number), ones, ones > 0, 1)
+        all_rows.add("room", (0, np.arange(number), saved), lower=np.array([needed]))
+    return all_rows.model("time-indexed-ends", np.ones(number), np.ones(number), 1)

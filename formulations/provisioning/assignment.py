@@ -96,9 +96,9 @@ class _Assignment:
         instance, num_tasks, num_types = self.instance, self.instance.num_tasks, self.instance.num_types
         rows = Rows(self.num_x + self.y.size)
         machines = np.arange(num_tasks)
-        rows.add("place", self.x_task, self.x, 1.0, np.ones(num_tasks), np.ones(num_tasks))
+        rows.add("place", (self.x_task, self.x, 1.0), lower=np.ones(num_tasks), upper=1.0)
         owner = np.repeat(machines, num_types + 1)
-        rows.add("type", owner, self.y.ravel(), 1.0, np.ones(num_tasks), np.ones(num_tasks))
+        rows.add("type", (owner, self.y.ravel(), 1.0), lower=np.ones(num_tasks), upper=1.0)
         for g in range(self.demand.shape[0]):
             mine = np.flatnonzero(self.x_group == g)
             types = np.flatnonzero(self.type_group == g)
@@ -107,14 +107,9 @@ class _Assignment:
             for r, resource in enumerate(instance.resources):
                 self._capacity_rows(rows, f"{resource}_g{g}", g, r, mine, owner, y, types)
             free = mine[(self.demand[g, self.x_task[mine]] == 0).all(axis=1)]
-            rows.add(
-                f"rented_g{g}",
-                np.concatenate((np.arange(free.size), np.repeat(np.arange(free.size), types.size))),
-                np.concatenate((free, self.y[self.x_machine[free]][:, types + 1].ravel())),
-                np.concatenate((np.ones(free.size), -np.ones(free.size * types.size))),
-                np.full(free.size, -np.inf),
-                np.zeros(free.size),
-            )
+            row = np.arange(free.size)
+            rented = np.repeat(row, types.size), self.y[self.x_machine[free]][:, types + 1].ravel(), -1.0
+            rows.add(f"rented_g{g}", (row, free, 1.0), rented, upper=np.zeros(free.size))
         if self.ordered:
             self._order_rows(rows)
         step = price_step(instance)
@@ -122,8 +117,7 @@ class _Assignment:
         cost[self.y[:, 1:]] = instance.price // step
         x_names = [f"x({t},{i},{g})" for t, i, g in zip(self.x_task, self.x_machine, self.x_group, strict=True)]
         y_names = [f"y({i},{k})" for i in range(num_tasks) for k in ("ghost", *instance.type_names)]
-        ones = np.ones(rows.num_variables)
-        return rows.model(name, cost, np.zeros(rows.num_variables), ones, ones > 0, step, (*x_names, *y_names))
+        return rows.model(name, cost, np.ones(rows.num_variables), step, variable_names=(*x_names, *y_names))
 
     def _capacity_rows(
         self, rows: Rows, name: str, g: int, r: int, mine: IntArray, owner: IntArray, y: IntArray, types: IntArray
@@ -132,14 +126,8 @@ class _Assignment:
         demand, capacity = self.demand[g, self.x_task[mine], r], self.instance.capacity[types, r]
         unit = max(1, int(np.gcd.reduce(np.concatenate((demand, capacity)))))
         num_tasks = self.instance.num_tasks
-        rows.add(
-            name,
-            np.concatenate((self.x_machine[mine], owner)),
-            np.concatenate((mine, y)),
-            np.concatenate((demand // unit, np.tile(-(capacity // unit), num_tasks))),
-            np.full(num_tasks, -np.inf),
-            np.zeros(num_tasks),
-        )
+        room = owner, y, np.tile(-(capacity // unit), num_tasks)
+        rows.add(name, (self.x_machine[mine], mine, demand // unit), room, upper=np.zeros(num_tasks))
 
     def _order_rows(self, rows: Rows) -> None:
         """Break the symmetry of machines and of equal tasks."""
@@ -151,39 +139,25 @@ class _Assignment:
         pairs, row = np.unique(pair, return_inverse=True)
         first = [owned[i] for i in pairs % num_tasks]
         sizes = np.array([len(o) for o in first], np.int64)
-        rows.add(
-            "opened",
-            np.concatenate((row, np.repeat(np.arange(pairs.size), sizes))),
-            np.concatenate((later, *first)),
-            np.concatenate((np.ones(later.size), -np.ones(int(sizes.sum())))),
-            np.full(pairs.size, -np.inf),
-            np.zeros(pairs.size),
-        )
+        opened = np.repeat(np.arange(pairs.size), sizes), np.concatenate((later[:0], *first)), -1.0
+        rows.add("opened", (row, later, 1.0), opened, upper=np.zeros(pairs.size))
         # Machine i is rented if and only if it holds task i, which is then of the group that its type is of.
         for g in range(self.demand.shape[0]):
             of_group = own[self.x_group[own] == g]
             types = np.flatnonzero(self.type_group == g)
-            rows.add(
-                f"holds_own_g{g}",
-                np.concatenate((self.x_machine[of_group], np.repeat(np.arange(num_tasks), types.size))),
-                np.concatenate((of_group, self.y[:, types + 1].ravel())),
-                np.concatenate((np.ones(of_group.size), -np.ones(num_tasks * types.size))),
-                np.zeros(num_tasks),
-                np.zeros(num_tasks),
-            )
+            rented = np.repeat(np.arange(num_tasks), types.size), self.y[:, types + 1].ravel(), -1.0
+            held = self.x_machine[of_group], of_group, 1.0
+            rows.add(f"holds_own_g{g}", held, rented, lower=np.zeros(num_tasks), upper=0.0)
         same = np.flatnonzero(self.task_class[1:] == self.task_class[:-1])
         place = np.full(num_tasks + 1, -1, np.int64)
         place[same] = np.arange(same.size)
         earlier, next_one = place[self.x_task], place[self.x_task - 1]
         up, down = np.flatnonzero(earlier >= 0), np.flatnonzero(next_one >= 0)
-        machine = self.x_machine.astype(np.float64)
         rows.add(
             "equal_tasks",
-            np.concatenate((earlier[up], next_one[down])),
-            np.concatenate((up, down)),
-            np.concatenate((machine[up], -machine[down])),
-            np.full(same.size, -np.inf),
-            np.zeros(same.size),
+            (earlier[up], up, self.x_machine[up]),
+            (next_one[down], down, -self.x_machine[down]),
+            upper=np.zeros(same.size),
         )
 
     def solution(self, x: FloatArray) -> Provisioning:

@@ -70,31 +70,25 @@ def block_model(
     num_x = sum(inside.size for inside in classes)
     columns = num_x + instance.num_types
     rows = Rows(columns)
-    counts = instance.counts.astype(np.float64)
-    rows.add("cover", np.concatenate(classes), np.arange(num_x), 1.0, counts, np.full(counts.size, np.inf))
+    rows.add("cover", (np.concatenate(classes), np.arange(num_x), 1.0), lower=instance.counts)
     first = 0
     for b, (block, inside) in enumerate(zip(blocks, classes, strict=True)):
         number = block.capacity.shape[0]
         unit = 1 if whole else _units(block)[:, None]
-        rows.add(
-            f"use_{b}",
-            np.repeat(np.arange(number), inside.size + block.types.size),
-            np.tile(np.concatenate((first + np.arange(inside.size), num_x + block.types)), number),
-            np.hstack((-block.size[:, inside] / unit, block.capacity / unit)).ravel(),
-            np.zeros(number),
-            np.full(number, np.inf),
-        )
+        taken = np.concatenate((first + np.arange(inside.size), num_x + block.types))
+        parts = np.hstack((-block.size[:, inside] / unit, block.capacity / unit)).ravel()
+        row = np.repeat(np.arange(number), taken.size)
+        rows.add(f"use_{b}", (row, np.tile(taken, number), parts), lower=np.zeros(number))
         first += inside.size
     if machines is not None:
-        types = np.arange(instance.num_types)
-        rows.add("machines", np.zeros_like(types), num_x + types, 1.0, np.array([-np.inf]), np.array([float(machines)]))
+        rows.add("machines", (0, np.arange(num_x, columns), 1.0), upper=np.array([machines]))
     scale = price_step(instance) if whole else DOLLAR
     cost, upper = np.zeros(columns), np.full(columns, np.inf)
     cost[num_x:] = instance.price / scale
     if whole:
         upper[num_x:] = instance.num_tasks
     integral = (np.arange(columns) >= num_x) & whole
-    return rows.model(f"prices-{instance.name}", cost, np.zeros(columns), upper, integral, scale)
+    return rows.model(f"prices-{instance.name}", cost, upper, scale, integral=integral)
 
 
 def block_bound(

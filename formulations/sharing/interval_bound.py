@@ -120,31 +120,25 @@ def program(instance: SharingInstance, intervals: int) -> LinearModel:
     number, num_jobs = job.shape[0], instance.num_jobs
     rows = Rows(number + num_jobs)
     each, one = np.arange(number), np.ones(num_jobs)
-    rows.add("done", job, each, 1.0, one, one)
+    rows.add("done", (job, each, 1.0), lower=one, upper=one)
     _add_capacity(rows, instance, columns)
     # Amounts are parts of what there is, so that coefficients stay near 1.
     limited = np.flatnonzero(np.isfinite(length))
     tasks = np.diff(instance.first_task)[job[limited]]
     kept, row = np.unique(job[limited] * columns.grid.shape[0] + columns.i[limited], return_inverse=True)
     part = columns.run_s[limited] / (tasks * length[limited])
-    rows.add("tasks", row, limited, part, np.full(kept.shape[0], -np.inf), np.ones(kept.shape[0]))
+    rows.add("tasks", (row, limited, part), upper=np.ones(kept.shape[0]))
     delay = columns.opens - _arrival_s(instance)[job] + _half_s(instance)[job, k]
-    rows.add(
-        "delay",
-        np.concatenate((np.arange(num_jobs), job)),
-        np.concatenate((number + np.arange(num_jobs), each)),
-        np.concatenate((one, -delay)),
-        np.zeros(num_jobs),
-        np.full(num_jobs, np.inf),
-    )
+    jobs = np.arange(num_jobs)
+    rows.add("delay", (jobs, number + jobs, 1.0), (job, each, -delay), lower=np.zeros(num_jobs))
     most = np.minimum(slots_of(instance)[job, k] * length / columns.run_s, 1.0)
     return rows.model(
         instance.name,
         np.concatenate((np.zeros(number), one)),
-        np.concatenate((np.zeros(number), alone_ms(instance) / SECOND_MS)),
         np.concatenate((most, np.full(num_jobs, np.inf))),
-        np.zeros(number + num_jobs, np.bool_),
         SECOND_MS,
+        lower=np.concatenate((np.zeros(number), alone_ms(instance) / SECOND_MS)),
+        integral=False,
     )
 
 
@@ -171,8 +165,7 @@ def _add_capacity(rows: Rows, instance: SharingInstance, columns: Columns) -> No
         some = np.flatnonzero(np.isfinite(columns.length) & (demand > 0))
         room = (instance.machine_count * instance.capacity[:, r])[columns.k[some]] * length[columns.i[some]]
         kept, row = np.unique(cell[some], return_inverse=True)
-        count = kept.shape[0]
-        rows.add(f"capacity_{name}", row, some, demand[some] / room, np.full(count, -np.inf), np.ones(count))
+        rows.add(f"capacity_{name}", (row, some, demand[some] / room), upper=np.ones(kept.shape[0]))
 
 
 def _grid(instance: SharingInstance, intervals: int) -> FloatArray:

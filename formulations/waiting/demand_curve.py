@@ -145,23 +145,16 @@ def build(instance: WaitingInstance) -> LinearModel:
     levels, time = _levels(curve)
     number = np.arange(levels.shape[0])
     rows = Rows(levels.shape[0] + 1)
-    rows.add(
-        "level",
-        np.concatenate((number, number)),
-        np.concatenate((number + 1, np.zeros_like(number))),
-        np.concatenate((np.ones(number.shape[0]), np.full(number.shape[0], float(instance.machine_cores)))),
-        levels.astype(np.float64),
-        np.full(number.shape[0], np.inf),
-    )
+    fixed = np.zeros_like(number)
+    rows.add("level", (number, number + 1, 1.0), (number, fixed, instance.machine_cores), lower=levels)
     dollars = scaled.unit_us / HOUR_US / DOLLAR
     return rows.model(
         f"demand-curve-{instance.name}",
         np.concatenate(([instance.fixed_price * scaled.horizon], float(curve.rent) * time)) * dollars,
-        np.zeros(number.shape[0] + 1),
         # Finite, so that any duals give a bound.
         np.concatenate(([-(-levels[-1] // instance.machine_cores)], levels)),
-        np.concatenate(([True], np.zeros(number.shape[0], np.bool_))),
         DOLLAR,
+        integral=np.arange(rows.num_variables) == 0,
     )
 
 

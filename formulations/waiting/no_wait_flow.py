@@ -128,26 +128,9 @@ def flow_model(name: str, net: Network, slots: int) -> LinearModel:
     """Build the integer program of a circulation; its last variable counts machines."""
     arcs = np.arange(net.tail.shape[0])
     rows = Rows(arcs.shape[0] + 1)
-    rows.add(
-        "balance",
-        np.concatenate((net.tail, net.head)),
-        np.concatenate((arcs, arcs)),
-        np.repeat([1.0, -1.0], arcs.shape[0]),
-        np.zeros(net.num_nodes),
-        np.zeros(net.num_nodes),
-    )
-    rows.add(
-        "whole", np.zeros(2, np.int64), np.array([arcs[-1], arcs[-1] + 1]), np.array([1.0, -slots]), *np.zeros((2, 1))
-    )
-    capacity = np.append(net.capacity, net.capacity[-1])
-    return rows.model(
-        name,
-        np.append(net.cost, 0).astype(np.float64),
-        np.zeros(capacity.shape[0]),
-        capacity.astype(np.float64),
-        np.ones(capacity.shape[0], np.bool_),
-        1,
-    )
+    rows.add("balance", (net.tail, arcs, 1.0), (net.head, arcs, -1.0), lower=np.zeros(net.num_nodes), upper=0.0)
+    rows.add("whole", (0, arcs[-1:], 1.0), (0, arcs[-1:] + 1, -slots), lower=np.zeros(1), upper=0.0)
+    return rows.model(name, np.append(net.cost, 0), np.append(net.capacity, net.capacity[-1]), 1)
 
 
 class CheapestFlows:

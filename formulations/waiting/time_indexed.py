@@ -89,21 +89,15 @@ def time_indexed_model(found: Windows, cols: Columns) -> LinearModel:
     num_x, machines = cols.job.shape[0], found.max_machines
     first_y, first_p, paid = num_x, num_x + machines, num_x + 2 * machines
     rows = Rows(paid + 1)
-    rows.add("once", cols.job, np.arange(num_x), 1.0, np.full(scaled.num_jobs, -np.inf), np.ones(scaled.num_jobs))
+    rows.add("once", (cols.job, np.arange(num_x), 1.0), upper=np.ones(scaled.num_jobs))
     if found.slots:
         _add_capacity(rows, found, cols, np.ones(scaled.num_jobs, np.int64), found.slots, first_y)
     else:
         for sizes, room in sizes_of(found.scaled):
             _add_capacity(rows, found, cols, sizes, room, first_y)
     order = np.arange(max(0, machines - 1))
-    rows.add(
-        "order",
-        np.tile(order, 2),
-        np.concatenate((first_y + order, first_y + order + 1)),
-        np.repeat([1.0, -1.0], order.shape[0]),
-        np.zeros(order.shape[0]),
-        np.full(order.shape[0], np.inf),
-    )
+    before, after = (order, first_y + order, 1.0), (order, first_y + order + 1, -1.0)
+    rows.add("order", before, after, lower=np.zeros(order.shape[0]))
     late = np.maximum(cols.start + scaled.runtime[cols.job] - scaled.horizon, 0)
     most_late = int(late.max(initial=0))
     if most_late:
@@ -118,7 +112,7 @@ def time_indexed_model(found: Windows, cols: Columns) -> LinearModel:
         )
     )
     upper = np.concatenate((np.ones(num_x + machines), np.full(machines + 1, float(most_late))))
-    return rows.model(f"time-indexed-{instance.name}", cost, np.zeros(paid + 1), upper, np.ones(paid + 1, np.bool_), 1)
+    return rows.model(f"time-indexed-{instance.name}", cost, upper, 1)
 
 
 def _add_capacity(rows: Rows, found: Windows, cols: Columns, sizes: IntArray, room: int, first_y: int) -> None:
@@ -135,14 +129,8 @@ def _add_capacity(rows: Rows, found: Windows, cols: Columns, sizes: IntArray, ro
         row_y, column_y = np.repeat(np.arange(span), machines.shape[0]), np.tile(first_y + machines, span)
     else:
         row_y, column_y = np.arange(span * kinds), first_y + np.repeat(machines, span)
-    rows.add(
-        "room",
-        np.concatenate((cols.machine[column] * span + moment, row_y)),
-        np.concatenate((column, column_y)),
-        np.concatenate((sizes[cols.job[column]], np.full(row_y.shape[0], -room))),
-        np.full(span * kinds, -np.inf),
-        np.zeros(span * kinds),
-    )
+    taken = cols.machine[column] * span + moment, column, sizes[cols.job[column]]
+    rows.add("room", taken, (row_y, column_y, -room), upper=np.zeros(span * kinds))
 
 
 def _add_paid_time(rows: Rows, found: Windows, cols: Columns, late: IntArray, at: tuple[int, int, int]) -> None:
@@ -151,21 +139,18 @@ def _add_paid_time(rows: Rows, found: Windows, cols: Columns, late: IntArray, at
     jobs, number = np.unique(cols.job[late > 0], return_inverse=True)
     rows.add(
         "late",
-        np.concatenate((np.arange(jobs.shape[0]), number)),
-        np.concatenate((np.full(jobs.shape[0], paid), np.flatnonzero(late > 0))),
-        np.concatenate((np.ones(jobs.shape[0]), -late[late > 0])).astype(np.float64),
-        np.zeros(jobs.shape[0]),
-        np.full(jobs.shape[0], np.inf),
+        (np.arange(jobs.shape[0]), np.full(jobs.shape[0], paid), 1.0),
+        (number, np.flatnonzero(late > 0), -late[late > 0]),
+        lower=np.zeros(jobs.shape[0]),
     )
     machines = np.arange(found.max_machines)
     most = float(late.max())
     rows.add(
         "paid",
-        np.tile(machines, 3),
-        np.concatenate((first_p + machines, np.full(machines.shape[0], paid), first_y + machines)),
-        np.repeat([1.0, -1.0, -most], machines.shape[0]),
-        np.full(machines.shape[0], -most),
-        np.full(machines.shape[0], np.inf),
+        (machines, first_p + machines, 1.0),
+        (machines, np.full(machines.shape[0], paid), -1.0),
+        (machines, first_y + machines, -most),
+        lower=np.full(machines.shape[0], -most),
     )
 
 

@@ -209,7 +209,8 @@ def _program(
     width = number + groups if alone else int(z[-1])
     rows = Rows(width)
     count = grid.count.astype(np.float64)
-    rows.add("once", np.concatenate((group, np.arange(groups))), np.arange(number + groups), 1.0, count, count)
+    once = np.concatenate((group, np.arange(groups)))
+    rows.add("once", (once, np.arange(number + groups), 1.0), lower=count, upper=count)
     _add_room(rows, grid, column, weight, rows_at, limit)
     cost, upper = np.zeros(width), np.empty(width)
     upper[:number], upper[number : number + groups] = count[group], count
@@ -226,7 +227,7 @@ def _program(
     if horizon >= grid.full_horizon:
         upper[number : number + groups] = 0
     name = f"time-indexed-{kind}-{grid.instance.name}"
-    model = rows.model(name, cost, np.zeros(width), upper, np.ones(width, np.bool_), 1)
+    model = rows.model(name, cost, upper, 1)
     return Program(grid, replace(model, offset=float(offset)), horizon, allowed.shape[0], place, group, start, earliest)
 
 
@@ -244,7 +245,7 @@ def _add_room(
     size = covering(column, grid.length, weight, place, begin, end, kind, none, none, none)
     row, which, value = (np.empty(size, np.int64) for _ in range(3))
     covering(column, grid.length, weight, place, begin, end, kind, row, which, value)
-    rows.add("room", row, which, value, np.full(limit.shape[0], -np.inf), limit.astype(np.float64))
+    rows.add("room", (row, which, value), upper=limit)
 
 
 def _add_parts(
@@ -258,28 +259,20 @@ def _add_parts(
     group, end = ends
     firsts, f, z = layout
     each = np.arange(f[0], f[-1])
+    number = each - f[0]
     owner = np.repeat(np.arange(grid.num_groups), np.diff(f))
     is_first = np.zeros(each.shape[0], np.bool_)
     is_first[f[:-1] - f[0]] = True
     follows = np.flatnonzero(~is_first)
     ended = f[group] - f[0] + np.maximum(end - firsts[group], 0)
-    zero = np.zeros(each.shape[0])
     rows.add(
         "ended",
-        np.concatenate((each - f[0], follows, ended)),
-        np.concatenate((each, each[follows] - 1, np.arange(group.shape[0]))),
-        np.concatenate((np.ones(each.shape[0]), np.full(follows.shape[0] + group.shape[0], -1.0))),
-        zero,
-        zero,
+        (number, each, 1.0),
+        (follows, each[follows] - 1, -1.0),
+        (ended, np.arange(group.shape[0]), -1.0),
+        lower=np.zeros(each.shape[0]),
+        upper=0.0,
     )
-    count = grid.count[owner].astype(np.float64)
-    number = np.arange(each.shape[0])
+    count = grid.count[owner]
     part_z = z[grid.part[owner]] + each - f[owner]
-    rows.add(
-        "part",
-        np.concatenate((number, number)),
-        np.concatenate((each, part_z)),
-        np.concatenate((np.ones(each.shape[0]), count)),
-        count,
-        np.full(each.shape[0], np.inf),
-    )
+    rows.add("part", (number, each, 1.0), (number, part_z, count), lower=count)

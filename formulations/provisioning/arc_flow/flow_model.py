@@ -29,6 +29,7 @@ from schedgap.instances.provisioning.solution import Provisioning
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
+    from schedgap.formulations.rows import Term
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
@@ -155,7 +156,7 @@ def build_flow_model(
         bounded = np.isfinite(limits.low) | np.isfinite(limits.high)
         weights = limits.weights[bounded][:, types]
         g, q = np.nonzero(weights)
-        rows.add("group", g, q, weights[g, q], limits.low[bounded], limits.high[bounded])
+        rows.add("group", (g, q, weights[g, q]), lower=limits.low[bounded], upper=limits.high[bounded])
     most = np.full(types.shape[0], np.inf)
     for small, _, number in type_multiples(instance) if large_first else ():
         most[types == small] = np.minimum(most[types == small], number - 1)
@@ -165,14 +166,7 @@ def build_flow_model(
     ]
     cost = np.zeros(rows.num_variables)
     cost[: types.shape[0]] = instance.price[types] // step
-    model = rows.model(
-        f"arc-flow-{instance.name}",
-        cost,
-        np.zeros(rows.num_variables),
-        np.concatenate((most, *upper)),
-        np.ones(rows.num_variables, np.bool_),
-        step,
-    )
+    model = rows.model(f"arc-flow-{instance.name}", cost, np.concatenate((most, *upper)), step)
     return FlowModel(instance, graphs, tuple(index for _, index, _ in blocks), types, model)
 
 
@@ -187,14 +181,13 @@ def _add_nodes(
         at = start + np.arange(index.shape[0])
         tail, head = row[graph.tail[index]], row[graph.nodes.head[index]]
         inner, fed = head >= 0, root_row >= 0
-        balance = np.zeros(int(row.max(initial=-1)) + 1)
         rows.add(
             "node",
-            np.concatenate((root_row[fed], tail, head[inner])),
-            np.concatenate((root[fed], at, at[inner])),
-            np.concatenate((np.ones(int(fed.sum())), -np.ones_like(at), np.ones(int(inner.sum())))),
-            balance,
-            balance,
+            (root_row[fed], root[fed], 1.0),
+            (tail, at, -1.0),
+            (head[inner], at[inner], 1.0),
+            lower=np.zeros(int(row.max(initial=-1)) + 1),
+            upper=0.0,
         )
 
 
@@ -207,22 +200,13 @@ def _add_cover(
 ) -> None:
     """Add the rows that every class is covered, by arcs and by machines that it fits for free."""
     free = np.zeros((instance.num_classes, instance.num_types), np.int64)
-    row, column, value = [], [], []
+    taken: list[Term] = []
     for (graph, index, _), start in zip(blocks, starts, strict=False):
         free[np.ix_(graph.free, graph.types)] = instance.counts[graph.free, None]
         taking = np.flatnonzero(graph.tasks[index] > 0)
-        row.append(graph.arc_class[index[taking]])
-        column.append(start + taking)
-        value.append(graph.tasks[index[taking]])
+        taken.append((graph.arc_class[index[taking]], start + taking, graph.tasks[index[taking]]))
     c, q = np.nonzero(free[:, types])
-    rows.add(
-        "class",
-        np.concatenate((c, *row)),
-        np.concatenate((q, *column)),
-        np.concatenate((free[:, types][c, q], *value)),
-        instance.counts.astype(np.float64),
-        np.full(instance.num_classes, np.inf),
-    )
+    rows.add("class", (c, q, free[:, types][c, q]), *taken, lower=instance.counts)
 
 
 def _path(graph: FlowGraph, flow: IntArray, node: int) -> list[int]:

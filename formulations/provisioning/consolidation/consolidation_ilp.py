@@ -78,14 +78,12 @@ class _Program:
         instance, kinds, patterns = self.kinds.instance, self.kinds, self.patterns
         rows = Rows(self.size)
         which, classes = np.nonzero(patterns.patterns)
-        counts = instance.counts.astype(np.float64)
         rows.add(
             "cover",
-            np.concatenate((self.z_class, self.w_class, classes)),
-            np.concatenate((self.z, self.w, self.x[which])),
-            np.concatenate((np.ones(self.z.size + self.w.size), patterns.patterns[which, classes])),
-            counts,
-            np.full(counts.shape[0], np.inf),
+            (self.z_class, self.z, 1.0),
+            (self.w_class, self.w, 1.0),
+            (classes, self.x[which], patterns.patterns[which, classes]),
+            lower=instance.counts,
         )
         machine = np.concatenate((self.z_machine, self.w_machine))
         placed, task_class = np.concatenate((self.z, self.w)), np.concatenate((self.z_class, self.w_class))
@@ -93,34 +91,20 @@ class _Program:
         for r, resource in enumerate(instance.resources):
             self._capacity_rows(rows, resource, r, machine, placed, demand[:, r], up=up)
         free = np.flatnonzero((demand == 0).all(axis=1))
-        rows.add(
-            "kept",
-            np.tile(np.arange(free.size), 2),
-            np.concatenate((placed[free], machine[free])),
-            np.concatenate((np.ones(free.size), -counts[task_class[free]])),
-            np.full(free.size, -np.inf),
-            np.zeros(free.size),
-        )
+        row, most = np.arange(free.size), instance.counts[task_class[free]]
+        rows.add("kept", (row, placed[free], 1.0), (row, machine[free], -most), upper=np.zeros(free.size))
         limited = np.flatnonzero(kinds.limit[: kinds.num_types] != ANY_NUMBER)
         place = np.full(instance.num_types, -1)
         place[limited] = np.arange(limited.size)
         owner = np.concatenate((place[self.types], place[patterns.machine_type]))
         used = np.concatenate((np.arange(self.types.shape[0]), self.x))
-        rows.add(
-            "stock",
-            owner[owner >= 0],
-            used[owner >= 0],
-            1.0,
-            np.full(limited.size, -np.inf),
-            kinds.limit[limited].astype(np.float64),
-        )
-        stay = np.array([float(kinds.stay)])
-        rows.add("stay", np.zeros(self.z.size, np.int64), self.z, 1.0, stay, np.array([np.inf]))
+        rows.add("stock", (owner[owner >= 0], used[owner >= 0], 1.0), upper=kinds.limit[limited])
+        rows.add("stay", (0, self.z, 1.0), lower=np.array([kinds.stay]))
         step = price_step(instance)
         cost = np.zeros(self.size)
         cost[: self.types.shape[0]] = instance.price[self.types] // step
         cost[self.x] = instance.price[patterns.machine_type] // step
-        return rows.model(name, cost, np.zeros(self.size), self._upper(), np.ones(self.size, np.bool_), step)
+        return rows.model(name, cost, self._upper(), step)
 
     def _capacity_rows(
         self, rows: Rows, resource: str, r: int, machine: IntArray, placed: IntArray, demand: IntArray, *, up: bool
@@ -135,15 +119,8 @@ class _Program:
             unit = -(-largest // SEPARABLE)
             demand = -(-demand // unit) * unit if up else demand
             self.is_rounded = True
-        size, room = self.types.shape[0], np.minimum(capacity // unit, self._all_tasks(machine, demand // unit))
-        rows.add(
-            resource,
-            np.concatenate((machine, np.arange(size))),
-            np.concatenate((placed, np.arange(size))),
-            np.concatenate((demand // unit, -room)),
-            np.full(size, -np.inf),
-            np.zeros(size),
-        )
+        every, room = np.arange(capacity.size), np.minimum(capacity // unit, self._all_tasks(machine, demand // unit))
+        rows.add(resource, (machine, placed, demand // unit), (every, every, -room), upper=np.zeros(every.size))
 
     def _all_tasks(self, machine: IntArray, demand: IntArray) -> IntArray:
         """(E,) int64: what all tasks that may be on a machine take there, by the demands and machines of z and w."""

@@ -81,22 +81,8 @@ def _fill(instance: ProvisioningInstance, k: int, most: IntArray, value: FloatAr
     demand, capacity = instance.demand[instance.type2family[k], classes], instance.capacity[k]
     rows = Rows(classes.size)
     for r, resource in enumerate(instance.resources):
-        rows.add(
-            resource,
-            np.zeros(classes.size, np.int64),
-            np.arange(classes.size),
-            demand[:, r],
-            np.array([-np.inf]),
-            capacity[r : r + 1].astype(np.float64),
-        )
-    model = rows.model(
-        "content",
-        -value[classes] / value[classes].max(),
-        np.zeros(classes.size),
-        most[classes].astype(np.float64),
-        np.ones(classes.size, np.bool_),
-        1,
-    )
+        rows.add(resource, (0, np.arange(classes.size), demand[:, r]), upper=capacity[r : r + 1])
+    model = rows.model("content", -value[classes] / value[classes].max(), most[classes], 1)
     try:
         x = solve(model, time_limit_s=CONTENT_S).x
     except BackendError:

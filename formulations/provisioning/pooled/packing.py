@@ -134,21 +134,12 @@ def _model(
     instance: ProvisioningInstance, machine_type: IntArray, capacity: IntArray, machine: IntArray, task_class: IntArray
 ) -> LinearModel:
     """Build the program over shares of classes (N,) on machines (N,) of given types (M,) and capacities (M, R)."""
-    rows, number = Rows(machine.size), machine_type.shape[0]
-    columns = np.arange(machine.size)
-    counts = instance.counts.astype(np.float64)
-    rows.add("tasks", task_class, columns, 1.0, np.full(counts.shape[0], -np.inf), counts)
+    rows, columns = Rows(machine.size), np.arange(machine.size)
+    rows.add("tasks", (task_class, columns, 1.0), upper=instance.counts)
     demand = instance.demand[instance.type2family[machine_type[machine]], task_class]
     for r, resource in enumerate(instance.resources):
         unit = max(1, int(capacity[:, r].max()))
-        rows.add(resource, machine, columns, demand[:, r] / unit, np.full(number, -np.inf), capacity[:, r] / unit)
+        rows.add(resource, (machine, columns, demand[:, r] / unit), upper=capacity[:, r] / unit)
     # Tasks worth little for what they take stay until last; a different price a machine makes the vertex unique.
-    value = instance.reservation_price[task_class] * (1 + 1e-3 * machine / max(number, 1))
-    return rows.model(
-        "packing",
-        -value / 1e6,
-        np.zeros(machine.size),
-        counts[task_class],
-        np.ones(machine.size, np.bool_),
-        1_000_000,
-    )
+    value = instance.reservation_price[task_class] * (1 + 1e-3 * machine / max(machine_type.size, 1))
+    return rows.model("packing", -value / 1e6, instance.counts[task_class], 1_000_000)

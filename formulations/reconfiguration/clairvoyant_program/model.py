@@ -84,22 +84,26 @@ def program(instance: ReconfigurationInstance, at: Layout, work_price: IntArray)
     integral = np.zeros(at.num_variables, np.bool_)
     for key in (at.y, at.s, at.w, at.x, at.z, at.f):
         integral[key] = True
-    return rows.model(f"clairvoyant-program-{instance.name}", cost, lower, upper, integral, 1)
+    return rows.model(f"clairvoyant-program-{instance.name}", cost, upper, 1, lower=lower, integral=integral)
 
 
-def _add(rows: Rows, name: str, terms: Sequence[tuple[float | IntArray, IntArray]], lower: float, upper: float) -> None:
-    """Add a row for each entry of the terms' arrays: a factor, or one each, and the variable."""
+def _add(
+    rows: Rows,
+    name: str,
+    terms: Sequence[tuple[float | IntArray, IntArray]],
+    lower: float = -np.inf,
+    upper: float | IntArray = np.inf,
+) -> None:
+    """Add a row for each entry of the terms' arrays: a factor, or one each, and the variable. upper : one each, or of all."""
     shape = np.broadcast_shapes(*(variable.shape for _, variable in terms))
-    number = int(np.prod(shape))
-    if not number:
+    number = np.arange(int(np.prod(shape)))
+    if not number.size:
         return
     rows.add(
         name,
-        np.tile(np.arange(number), len(terms)),
-        np.concatenate([np.broadcast_to(variable, shape).ravel() for _, variable in terms]),
-        np.concatenate([np.broadcast_to(np.asarray(f, np.float64), shape).ravel() for f, _ in terms]),
-        np.full(number, lower),
-        np.full(number, upper),
+        *((number, np.broadcast_to(v, shape).ravel(), np.broadcast_to(f, shape).ravel()) for f, v in terms),
+        lower=np.full(number.size, lower),
+        upper=upper,
     )
 
 
@@ -108,20 +112,13 @@ def _sums(
 ) -> None:
     """Add rows: the sum over the first axis of factor x variables is at most `minus` times the last ones."""
     shape = variables.shape[1:]
-    number = int(np.prod(shape))
-    row = np.broadcast_to(np.arange(number).reshape(shape), variables.shape)
+    number = np.arange(int(np.prod(shape)))
+    row = np.broadcast_to(number.reshape(shape), variables.shape)
     rows.add(
         name,
-        np.concatenate((row.ravel(), np.arange(number))),
-        np.concatenate((variables.ravel(), np.broadcast_to(last, shape).ravel())),
-        np.concatenate(
-            (
-                np.broadcast_to(np.asarray(factor, np.float64), variables.shape).ravel(),
-                np.broadcast_to(np.asarray(minus, np.float64), shape).ravel(),
-            )
-        ),
-        np.full(number, -np.inf),
-        np.zeros(number),
+        (row.ravel(), variables.ravel(), np.broadcast_to(factor, variables.shape).ravel()),
+        (number, np.broadcast_to(last, shape).ravel(), np.broadcast_to(minus, shape).ravel()),
+        upper=np.zeros(number.size),
     )
 
 
@@ -129,20 +126,18 @@ def _add_machines(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> 
     """Add what slots hold, and when their machines begin."""
     catalogue = instance.catalogue
     begin = [(1.0, at.s), (1.0, at.w)]
-    _add(rows, "open", [(1.0, at.x), (-1.0, at.y[None])], -np.inf, 0.0)
+    _add(rows, "open", [(1.0, at.x), (-1.0, at.y[None])], upper=0.0)
     _sums(rows, "holds", -1.0, at.x, at.y, 1.0)
     demand = catalogue.demand[catalogue.type2family[at.kind]][:, instance.job2class[at.job]].clip(0)
     for r, name in enumerate(catalogue.resources):
         capacity = catalogue.capacity[at.kind, r][:, None]
         _sums(rows, f"room-{name}", demand[:, :, r].T[:, :, None], at.x, at.y, -capacity)
-    _add(
-        rows, "begins", [(1.0, at.s[:, 1:]), (1.0, at.w[:, 1:]), (-1.0, at.y[:, 1:]), (1.0, at.y[:, :-1])], 0.0, np.inf
-    )
-    _add(rows, "begins-first", [(1.0, at.s[:, 0]), (1.0, at.w[:, 0]), (-1.0, at.y[:, 0])], 0.0, np.inf)
-    _add(rows, "begins-open", [*begin, (-1.0, at.y)], -np.inf, 0.0)
+    _add(rows, "begins", [(1.0, at.s[:, 1:]), (1.0, at.w[:, 1:]), (-1.0, at.y[:, 1:]), (1.0, at.y[:, :-1])], lower=0.0)
+    _add(rows, "begins-first", [(1.0, at.s[:, 0]), (1.0, at.w[:, 0]), (-1.0, at.y[:, 0])], lower=0.0)
+    _add(rows, "begins-open", [*begin, (-1.0, at.y)], upper=0.0)
     # A machine takes the lowest slot of its type that is free.
     next_one = np.flatnonzero(at.copy)
-    _add(rows, "order", [(1.0, at.s[next_one]), (1.0, at.w[next_one]), (-1.0, at.y[next_one - 1])], -np.inf, 0.0)
+    _add(rows, "order", [(1.0, at.s[next_one]), (1.0, at.w[next_one]), (-1.0, at.y[next_one - 1])], upper=0.0)
 
 
 def _add_stock(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> None:
@@ -152,11 +147,11 @@ def _add_stock(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> Non
         return
     for k in np.unique(at.kind[stock[at.kind] != ANY_NUMBER]).tolist():
         of_type, most = at.kind == k, float(stock[k])
-        _add(rows, f"stock-{k}", [(1.0, y) for y in at.y[of_type]], -np.inf, most)
+        _add(rows, f"stock-{k}", [(1.0, y) for y in at.y[of_type]], upper=most)
         if instance.terminate_s > 0:
             # Whoever holds tasks at a plan is given back at the next one at the earliest, and paid a little longer.
             before, begins = at.y[of_type, :-1], np.concatenate((at.s[of_type, 1:], at.w[of_type, 1:]))
-            _add(rows, f"stock-changes-{k}", [(1.0, v) for v in (*before, *begins)], -np.inf, most)
+            _add(rows, f"stock-changes-{k}", [(1.0, v) for v in (*before, *begins)], upper=most)
 
 
 def _add_presence(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> None:
@@ -171,18 +166,18 @@ def _add_presence(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> 
         terms = [
             (sign * float(m), where[n, m][None]) for n, sign in ((0, 1.0), (1, -1.0)) for m in range(where.shape[1])
         ]
-        _add(rows, f"alike-{i}", terms, -np.inf, 0.0)
+        _add(rows, f"alike-{i}", terms, upper=0.0)
     for j, first in enumerate(at.first.tolist()):
-        _add(rows, f"leaves-{j}", [(1.0, at.z[j, first + 1 :]), (-1.0, at.z[j, first:-1])], -np.inf, 0.0)
+        _add(rows, f"leaves-{j}", [(1.0, at.z[j, first + 1 :]), (-1.0, at.z[j, first:-1])], upper=0.0)
         work = float(instance.work_s[j])
         for t in range(first + 1, at.z.shape[1] + 1):
             left = at.rest[j : j + 1] if t == at.z.shape[1] else at.z[j, t : t + 1]
             done = [(1.0, at.g[j, u : u + 1]) for u in range(first, t)]
             if t < at.z.shape[1]:
                 least = max(work - float(instance.kill_s[instance.class2workload[instance.job2class[j]]]), 0.0)
-                _add(rows, f"ending-{j}-{t}", [(-least, at.f[j, t : t + 1]), *done], 0.0, np.inf)
-            _add(rows, f"done-{j}-{t}", [(1.0 if t == at.z.shape[1] else work, left), *done], work, np.inf)
-    _add(rows, "speed", [(1.0, at.g), (-float(period), at.z), (1.0, at.loss)], -np.inf, 0.0)
+                _add(rows, f"ending-{j}-{t}", [(-least, at.f[j, t : t + 1]), *done], lower=0.0)
+            _add(rows, f"done-{j}-{t}", [(1.0 if t == at.z.shape[1] else work, left), *done], lower=work)
+    _add(rows, "speed", [(1.0, at.g), (-float(period), at.z), (1.0, at.loss)], upper=0.0)
 
 
 def _add_losses(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> None:
@@ -213,19 +208,8 @@ def _add_losses(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> No
                     sign = -1.0 if u == t else 1.0
                     factor = lost[some]
                     entries = [(sign, where), *((f * factor, variable[some]) for f, variable in terms)]
-                    _add_scaled(rows, f"{name}-{i}-{t}-{u}", entries, beyond * factor + (0 if u == t else period))
-
-
-def _add_scaled(rows: Rows, name: str, terms: Sequence[tuple[float | IntArray, IntArray]], upper: IntArray) -> None:
-    number = upper.shape[0]
-    rows.add(
-        name,
-        np.tile(np.arange(number), len(terms)),
-        np.concatenate([variable for _, variable in terms]),
-        np.concatenate([np.broadcast_to(np.asarray(f, np.float64), (number,)) for f, _ in terms]),
-        np.full(number, -np.inf),
-        upper.astype(np.float64),
-    )
+                    most = beyond * factor + (0 if u == t else period)
+                    _add(rows, f"{name}-{i}-{t}-{u}", entries, upper=most)
 
 
 def _set_first_launch(instance: ReconfigurationInstance, at: Layout, lower: FloatArray, upper: FloatArray) -> None:
@@ -254,13 +238,13 @@ def _add_leaving(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> N
             (-1.0, at.e[:, 1:]),
         ]
         if seconds:
-            _add(rows, f"leave-{i}", terms, -np.inf, seconds)
-    _add(rows, "paid", [(1.0, at.d), (-float(leave.max()), at.w)], -np.inf, 0.0)
+            _add(rows, f"leave-{i}", terms, upper=seconds)
+    _add(rows, "paid", [(1.0, at.d), (-float(leave.max()), at.w)], upper=0.0)
     for k in np.unique(at.kind).tolist():
         for t in range(at.z.shape[1]):
             paid, held = at.d[at.kind == k, : t + 1].reshape(-1, 1), at.e[at.kind == k, :t].reshape(-1, 1)
             terms = [*((1.0, paid[n]) for n in range(len(paid))), *((-1.0, held[n]) for n in range(len(held)))]
-            _add(rows, f"paid-{k}-{t}", terms, -np.inf, 0.0)
+            _add(rows, f"paid-{k}-{t}", terms, upper=0.0)
 
 
 def _delays(instance: ReconfigurationInstance) -> IntArray:
