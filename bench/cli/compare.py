@@ -6,29 +6,18 @@ from __future__ import annotations
 
 import math
 import re
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from schedgap.bench.comparison import comparison as comparisons
-from schedgap.bench.comparison.output import render
+from schedgap.bench.comparison.output import Format, render
 from schedgap.bench.comparison.wording import verdict
 from schedgap.bench.records.gc_pause import gc_paused
 
 REGRESSION = 1
 NOT_COMPARABLE = 4
-
-
-class Format(StrEnum):
-    """How the comparison is written."""
-
-    TABLE = "table"
-    MARKDOWN = "markdown"
-    JUNIT = "junit"
-    JSON = "json"
-    BENCHMARK_JSON = "benchmark-json"
 
 
 # Nothing that it makes is in a cycle, and it ends soon: looking for cycles would take a quarter of the time.
@@ -53,7 +42,7 @@ def compare(
             help="Change of gap that counts where chance or the clock decides; 0.001 is 0.1 percentage points.",
         ),
     ] = 0.001,
-    form: Annotated[Format, typer.Option("--format", help="How the comparison is written.")] = Format.TABLE,
+    form: Annotated[Format, typer.Option("--format", help="How the comparison is written.")] = "table",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write it to, over an older one; the table is printed.")
     ] = None,
@@ -61,11 +50,11 @@ def compare(
     """Tell whether NEW is worse than BASE, run by run: 0 it is not, 1 it is, 4 nothing can be compared."""
     gates, factor = _gate(fail_on)
     comparison = comparisons.compare(base, new, min_effect=min_effect, time_factor=factor)
-    printed = form if out is None else Format.TABLE
+    printed: Format = form if out is None else "table"
     if out is not None:
-        out.write_text(render(comparison, form.value), encoding="utf-8", errors="replace")
-    typer.echo(render(comparison, printed.value), nl=False)
-    if printed is not Format.TABLE or comparison.verdict is comparisons.Verdict.NOT_COMPARABLE:
+        out.write_text(render(comparison, form), encoding="utf-8", errors="replace")
+    typer.echo(render(comparison, printed), nl=False)
+    if printed != "table" or comparison.verdict is comparisons.Verdict.NOT_COMPARABLE:
         typer.echo(verdict(comparison), err=True)
     if comparison.verdict is comparisons.Verdict.NOT_COMPARABLE:
         raise typer.Exit(NOT_COMPARABLE)

@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,21 +19,11 @@ from schedgap.instances.errors import InstanceError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+Kind = Literal["suites", "methods", "backends", "instances", "traces", "schemas"]
 Row = dict[str, Any]
 # What a line says of each, and how much room it has at the least.
 ABOUT = {"suites": "question", "methods": "summary", "instances": "summary"}
 LEAST_ABOUT = 24
-
-
-class Kind(StrEnum):
-    """What can be listed."""
-
-    SUITES = "suites"
-    METHODS = "methods"
-    BACKENDS = "backends"
-    INSTANCES = "instances"
-    TRACES = "traces"
-    SCHEMAS = "schemas"
 
 
 def list_things(
@@ -51,7 +40,7 @@ def list_things(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")] = False,
 ) -> None:
     """List suites, methods, solver back ends, instance generators and formats, public traces, or file formats."""
-    rows: list[Row] = suite_rows() if kind is Kind.SUITES else _listed(kind, plugin or [])
+    rows: list[Row] = suite_rows() if kind == "suites" else _listed(kind, plugin or [])
     if family:
         known = {row["family"] for row in rows if "family" in row}
         if family not in known:
@@ -61,7 +50,7 @@ def list_things(
             )
         rows = [row for row in rows if row["family"] == family]
     if as_json:
-        typer.echo(json.dumps({str(kind): rows}))
+        typer.echo(json.dumps({kind: rows}))
         return
     lines = _short_lines(rows, ABOUT[kind]) if kind in ABOUT and not long else _long_lines(rows)
     typer.echo("\n".join(lines))
@@ -97,11 +86,10 @@ def _long_lines(rows: Sequence[Row]) -> list[str]:
         _show_choices(row)
     titles = list(rows[0]) if rows else []
     cells = [[_shown(row[title]) or NOTHING for title in titles] for row in rows]
-    return table_lines("", [_head(title) for title in titles], cells)
-
-
-def _head(title: str) -> Head:
-    return Head(title, is_text=title != "version", is_prose=title not in ("family", "kind", "name"))
+    heads = [
+        Head(title, is_text=title != "version", is_prose=title not in ("family", "kind", "name")) for title in titles
+    ]
+    return table_lines("", heads, cells)
 
 
 def _show_choices(row: Row) -> None:

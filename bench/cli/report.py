@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,12 +20,7 @@ from schedgap.bench.statistics.headlines import suite_json, table_rows
 from schedgap.bench.statistics.summary import is_measured
 from schedgap.bench.suites.results import Results, read_results
 
-
-class FigureFormat(StrEnum):
-    """Formats of figures for papers."""
-
-    SVG = "svg"
-    PDF = "pdf"
+FigureFormat = Literal["svg", "pdf"]
 
 
 # Nothing that it makes is in a cycle, and it ends soon: looking for cycles would take a quarter of the time.
@@ -35,7 +29,7 @@ def report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a suite's runs, such as runs/smoke.")],
     html: Annotated[Path | None, typer.Option("--html", help="File for the page, which needs no other file.")] = None,
     figures: Annotated[Path | None, typer.Option("--figures", help="Folder for the figures, one file each.")] = None,
-    figure_format: Annotated[FigureFormat, typer.Option("--figure-format", help="Of --figures.")] = FigureFormat.SVG,
+    figure_format: Annotated[FigureFormat, typer.Option("--figure-format", help="Of --figures.")] = "svg",
     table: Annotated[
         Path | None, typer.Option("--table", help="File for all runs, a row each: .csv or .parquet.")
     ] = None,
@@ -83,7 +77,7 @@ def _write(
     reports.refuse_existing(written, force=force)
     if figures is not None:
         # The first to write: only it knows which figures there are, and it refuses as well.
-        written += reports.write_figures(reports.build_content(results), figures, figure_format.value, force=force)
+        written += reports.write_figures(reports.build_content(results), figures, figure_format, force=force)
     if table is not None:
         reports.write_table(results, table, force=force)
     if html is not None:

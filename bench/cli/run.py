@@ -1,17 +1,17 @@
 """`schedgap run`."""
 
-# ruff: noqa: TC003 - typer reads the annotations when the program runs.
+# ruff: noqa: TC001, TC003 - typer reads the annotations when the program runs.
 
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from schedgap.bench.api import run_suite
+from schedgap.bench.choice import Retry
 from schedgap.bench.cli.completion import complete_suite
 from schedgap.bench.cli.ending import finish
 from schedgap.bench.cli.options import AsJson, Audit, Jobs, Plugins, Policies, Programs, given_plugins
@@ -20,30 +20,6 @@ from schedgap.bench.cli.runs import show_forecast
 from schedgap.bench.cli.show import show_suite
 from schedgap.bench.forecast import forecast
 from schedgap.bench.statistics.headlines.closed import contradictions_to_published
-
-
-class Executor(StrEnum):
-    """Where runs are done."""
-
-    PROCESS = "process"
-    DASK = "dask"
-    RAY = "ray"
-    SLURM = "slurm"
-
-
-class Isolation(StrEnum):
-    """How runs are kept apart."""
-
-    PROCESS_GROUP = "process-group"
-    RUNEXEC = "runexec"
-
-
-class Retry(StrEnum):
-    """Which recorded runs to do again."""
-
-    NONE = "none"
-    ERRORS = "errors"
-    FAILED = "failed"
 
 
 def run(
@@ -66,15 +42,15 @@ def run(
             "--retry",
             help="Recorded runs to do again: none, errors (crashed, error), failed (and timeout, memory, invalid).",
         ),
-    ] = Retry.ERRORS,
+    ] = "errors",
     fresh: Annotated[
         bool,
         typer.Option("--fresh", help="Do all runs again, although they are recorded; later rows replace earlier ones."),
     ] = False,
     executor: Annotated[
-        Executor,
+        Literal["process", "dask", "ray", "slurm"],
         typer.Option("--executor", help="process: on this machine; dask, ray, slurm: on the cluster at --address."),
-    ] = Executor.PROCESS,
+    ] = "process",
     address: Annotated[
         str | None,
         typer.Option(
@@ -98,9 +74,9 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table; failures are told.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell of each run when it has ended.")] = False,
     isolation: Annotated[
-        Isolation,
+        Literal["process-group", "runexec"],
         typer.Option("--isolation", help="How runs are kept apart; runexec: by BenchExec, where it is installed."),
-    ] = Isolation.PROCESS_GROUP,
+    ] = "process-group",
     shard: Annotated[
         str | None,
         typer.Option("--shard", metavar="K/N", help="Do one of N equal parts only, such as 3/40; join all by `merge`."),
@@ -117,11 +93,11 @@ def run(
         "jobs": jobs,
         "plugins": given_plugins(plugin, program, policy),
         "trace": trace,
-        "retry": retry.value,
+        "retry": retry,
         "fresh": fresh,
         "only": only or (),
         "audit": audit,
-        "isolation": isolation.value,
+        "isolation": isolation,
         "shard": shard,
     }
     if dry_run:
@@ -132,7 +108,7 @@ def run(
             show_forecast(expected)
         return
     with ProgressBar(f"suite {suite}", quiet=quiet, verbose=verbose) as bar:
-        where: dict[str, Any] = {"executor": executor.value, "address": address, "solutions": solutions}
+        where: dict[str, Any] = {"executor": executor, "address": address, "solutions": solutions}
         result = run_suite(suite, on_progress=bar.show, **where, **asked)
     if as_json:
         typer.echo(json.dumps(result.to_json(), allow_nan=False))
