@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from schedgap.bench.floor import Floor
     from schedgap.bench.records.record import Record
     from schedgap.bench.result import GapResult, SuiteResult
-    from schedgap.bench.statistics.maps import Cell, MethodMap
+    from schedgap.bench.statistics.maps import MethodMap
     from schedgap.bench.suites.published import Sweep
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite
@@ -124,7 +124,7 @@ def show_figures(suite: Suite, records: Sequence[Record]) -> None:
 def _show_map(shown: MethodMap) -> None:
     heads = [Head(f"{readable(shown.y)} \\ {readable(shown.x)}"), *_values(map(str, shown.xs))]
     rows = [
-        [str(y), *(NOTHING if cell is None else _best(cell) for cell in cells)]
+        [str(y), *(f"{c.method}\n{measured(c.mean)} ({c.won} of {c.instances})" if c else NOTHING for c in cells)]
         for y, cells in zip(shown.ys, shown.cells, strict=True)
     ]
     show_further_table(shown.name, heads, rows)
@@ -133,10 +133,6 @@ def _show_map(shown: MethodMap) -> None:
 def _values(xs: Iterable[str]) -> list[Head]:
     """Return the columns of a parameter's values, of which the last are left out first."""
     return [Head(x, rank) for rank, x in enumerate(xs)]
-
-
-def _best(cell: Cell) -> str:
-    return f"{cell.method}\n{measured(cell.mean)} ({cell.won} of {cell.instances})"
 
 
 def _show_sweep(sweep: Sweep, records: Iterable[Record]) -> None:

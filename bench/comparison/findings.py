@@ -74,7 +74,8 @@ def worse(
         return Kind.OBJECTIVE
     if is_proven(before) and not is_proven(after):
         return Kind.PROOF
-    if not clock and _is_lower(after.measurement.bound, before.measurement.bound):
+    known, bound = before.measurement.bound, after.measurement.bound
+    if not clock and known is not None and (bound is None or bound < known):
         return Kind.BOUND
     return None
 
@@ -89,10 +90,6 @@ def _growth(before: Record, after: Record, best: Mapping[str, Best]) -> float:
 def is_proven(record: Record) -> bool:
     """Whether a run proved its own answer."""
     return record.status in (Status.OPTIMAL, Status.INFEASIBLE)
-
-
-def _is_lower(bound: int | None, known: int | None) -> bool:
-    return known is not None and (bound is None or bound < known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,8 @@ def contradictions(records: Iterable[Record]) -> list[Contradiction]:
         for record in group:
             bound = record.measurement.bound
             if bound is not None and bound > _objective(best):
-                found.append(Contradiction((record.key,), _too_high(record, bound, best)))
+                what = f"on {record.run.instance} the bound {bound} of {record.run.label}"
+                found.append(Contradiction((record.key,), f"{what} is above a verified solution: {_shown(best)}"))
             if record.status is Status.INFEASIBLE:
                 reason = f"{record.run.label} says that {record.run.instance} is infeasible, {_shown(best)}"
                 found.append(Contradiction((record.key,), reason))
@@ -117,12 +118,6 @@ def judged(records: Mapping[str, Record], found: Iterable[Contradiction]) -> dic
 def judged_together(records: Mapping[str, Record]) -> dict[str, Record]:
     """Return the records by key, with those whose claims the others refute marked `invalid`."""
     return judged(records, contradictions(records.values()))
-
-
-def _too_high(record: Record, bound: int, best: Record) -> str:
-    return (
-        f"on {record.run.instance} the bound {bound} of {record.run.label} is above a verified solution: {_shown(best)}"
-    )
 
 
 def _objective(record: Record) -> int:

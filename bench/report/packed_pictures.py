@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from schedgap.instances.picture import Bar, Picture, Split, Timetable
+    from schedgap.instances.picture import Bar, Picture, Timetable
 
 
 class PackedPictures:
@@ -31,7 +31,10 @@ class PackedPictures:
         """Pack a picture; `size` grows by the bytes of its JSON."""
         axes = self._number(self.axes, picture.axes)
         bars = [self._bar(bar) for bar in picture.bars]
-        split = 0 if picture.split is None else _split(picture.split)
+        split: Any = 0
+        if (given := picture.split) is not None:
+            losses = [[loss.name, loss.count, _rounded(loss.price), _rounded(loss.worth)] for loss in given.losses]
+            split = [given.unit, _rounded(given.bound), losses]
         table = 0 if picture.timetable is None else self._timetable(picture.timetable)
         packed = [axes, picture.left_out, bars, picture.notes, split, table]
         self.pictures[key] = packed
@@ -74,11 +77,6 @@ def pack(pictures: Mapping[str, Picture], order: Iterable[str], limit: int) -> P
                 break
             packed.add(key, pictures[key])
     return packed
-
-
-def _split(split: Split) -> list[Any]:
-    losses = [[loss.name, loss.count, _rounded(loss.price), _rounded(loss.worth)] for loss in split.losses]
-    return [split.unit, _rounded(split.bound), losses]
 
 
 def _rounded(amount: float) -> float:

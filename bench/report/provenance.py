@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.records.runs import Limits
     from schedgap.bench.report.figures.budget import Budget
     from schedgap.bench.suites.results import Results
 
@@ -100,14 +99,10 @@ def _methods(records: Sequence[Record], budget: Budget) -> list[MethodView]:
             str(run.version),
             "" if run.backend is None else f"{run.backend} {run.backend_version or ''}".strip(),
             clipped(", ".join(f"{key} {_words(value)}" for key, value in run.parameters.items()), budget.text),
-            _limits(run.limits),
+            ", ".join(f"{key} {value:g}" for key, value in asdict(run.limits).items() if value is not None),
         )
         for run in runs.values()
     ]
-
-
-def _limits(limits: Limits) -> str:
-    return ", ".join(f"{key} {value:g}" for key, value in asdict(limits).items() if value is not None)
 
 
 def _moment(text: str) -> str:

@@ -130,15 +130,10 @@ def write_table(results: Recorded, path: str | Path, *, force: bool = False) -> 
         write_whole(target, write, ReportError, "give another place")
 
 
-def _write_csv(table: pd.DataFrame, path: Path) -> None:
-    table.to_csv(path, index=False)
-
-
-def _write_parquet(table: pd.DataFrame, path: Path) -> None:
-    table.to_parquet(path, engine="pyarrow", index=False)
-
-
-_WRITERS: Mapping[str, Callable[[pd.DataFrame, Path], None]] = {".csv": _write_csv, ".parquet": _write_parquet}
+_WRITERS: Mapping[str, Callable[[pd.DataFrame, Path], None]] = {
+    ".csv": lambda table, path: table.to_csv(path, index=False),
+    ".parquet": lambda table, path: table.to_parquet(path, engine="pyarrow", index=False),
+}
 
 
 def _table(rows: Iterable[tuple[Any, ...]], columns: Mapping[str, str]) -> pd.DataFrame:

@@ -33,17 +33,13 @@ def too_many_tasks(instance: FairnessInstance) -> str | None:
 def most_whole_tasks(instance: FairnessInstance) -> int:
     """Return a number of tasks that all machines together never exceed."""
     demand = np.where(instance.demand > 0, instance.demand, np.iinfo(np.int64).max)
-    smallest = np.array([demand[instance.allowed[:, k]].min(axis=0, initial=demand.max()) for k in _classes(instance)])
+    smallest = np.array([demand[allowed].min(axis=0, initial=demand.max()) for allowed in instance.allowed.T])
     # In floating point, where sums do not wrap: they are exact as long as they matter.
     each = (instance.capacity // smallest).sum(axis=1).astype(np.float64)
     room = int((each * instance.machine_count).sum())
     if (instance.tasks == UNLIMITED).any():
         return room
     return min(room, int(sum(instance.tasks.tolist())))
-
-
-def _classes(instance: FairnessInstance) -> range:
-    return range(instance.num_machine_classes)
 
 
 class Machines:

@@ -20,7 +20,9 @@ def exact_fitting(instance: FairnessInstance) -> list[list[Fraction]]:
     rows = [tuple(needs) for needs in instance.demand.tolist()]
     for needs in rows:
         if needs not in known:
-            known[needs] = [_fitting(needs, holds) for holds in capacity]
+            known[needs] = [
+                min(Fraction(have, need) for need, have in zip(needs, holds, strict=True) if need) for holds in capacity
+            ]
     return [known[needs] for needs in rows]
 
 
@@ -42,7 +44,3 @@ def exact_scale(instance: FairnessInstance, i: int, fits: Sequence[Fraction], va
     total = (instance.machine_count @ instance.capacity).tolist()
     parts = [Fraction(d, t) for d, t in zip(instance.demand[i].tolist(), total, strict=True) if t]
     return weight / (parts[0] if instance.notion == "cmmf" else max(parts))
-
-
-def _fitting(needs: tuple[int, ...], holds: list[int]) -> Fraction:
-    return min(Fraction(have, need) for need, have in zip(needs, holds, strict=True) if need)

@@ -61,11 +61,7 @@ def _units(amount: float | str, where: str) -> int:
     return int(units)
 
 
-def _users(instance: FairnessInstance) -> list[str]:
-    return [instance.user_name(i) for i in range(instance.num_users)]
-
-
-USER = Lookup("user", str, known=_users)
+USER = Lookup("user", str, known=lambda instance: [instance.user_name(i) for i in range(instance.num_users)])
 CLASS = Lookup("machine_class", str, known=lambda instance: instance.machine_names)
 RESOURCE = Lookup("resource", str, known=lambda instance: instance.resources)
 

@@ -204,7 +204,8 @@ def _marks(strands: Sequence[Strand], numbers: dict[Identity, int]) -> dict[int,
     numbers : what was given away before; grows.
     """
     found: dict[int, int] = {}
-    identities = [_identity(_first(strand)) for strand in strands]
+    lines = [_first(strand) for strand in strands]
+    identities = [(line.method, line.group, tuple(sorted(line.given.items()))) for line in lines]
     taken = {mark(numbers[identity]).colour for identity in identities if identity in numbers}
     for i, identity in enumerate(identities):
         if identity not in numbers:
@@ -215,10 +216,6 @@ def _marks(strands: Sequence[Strand], numbers: dict[Identity, int]) -> dict[int,
             taken.add(mark(numbers[identity]).colour)
         found[i] = numbers[identity]
     return found
-
-
-def _identity(line: Line) -> Identity:
-    return line.method, line.group, tuple(sorted(line.given.items()))
 
 
 def _papers(

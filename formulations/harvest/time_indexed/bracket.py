@@ -50,7 +50,8 @@ class Bracket:
         self.trajectory: list[Incumbent] = []
         self.unsolved: str | None = None
         self.add_point()
-        self.set_horizon(self._best_end() + int(self.grid.length.max()))
+        best_end = int(self.search.end.max() - self.grid.origin_ms) // self.grid.unit_ms
+        self.set_horizon(best_end + int(self.grid.length.max()))
 
     @property
     def objective(self) -> int:
@@ -156,9 +157,6 @@ class Bracket:
         start = (self.search.start - self.grid.origin_ms) // self.grid.unit_ms
         place = self.search.vm if program.num_places > 1 else np.zeros_like(self.search.vm)
         return program.values(self.grid.group, place, start)
-
-    def _best_end(self) -> int:
-        return int((self.search.end.max() - self.grid.origin_ms) // self.grid.unit_ms)
 
     def order(self, program: Program, x: FloatArray, quantile: float) -> IntArray:
         """Return the tasks in the order in which they start in a linear program's solution."""

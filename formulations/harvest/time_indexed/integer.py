@@ -47,7 +47,7 @@ class Integer:
             result = self.solve(program.model, 1.0 if is_all else SHARE, bracket.known(program))
             if result.x is not None:
                 bracket.take(program, result.x)
-            bracket.learn(_bound(result), below)
+            bracket.learn(math.inf if result.status is Status.INFEASIBLE else result.bound, below)
             bracket.add_point()
             if is_all:
                 return result.status is Status.OPTIMAL and not bracket.is_closed
@@ -67,7 +67,3 @@ class Integer:
         result = solve(model, self.backend, time_limit_s=limit_s, threads=self.threads, warm_start=known)
         self.nodes += result.details.get("nodes", 0.0)
         return result
-
-
-def _bound(result: ModelResult) -> float | None:
-    return math.inf if result.status is Status.INFEASIBLE else result.bound

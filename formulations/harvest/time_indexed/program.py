@@ -95,19 +95,18 @@ def windows(grid: Grid, room: IntArray) -> BoolArray:
     for length in np.unique(grid.length).tolist():
         if length > horizon:
             continue
-        least = _least(room, length)
+        # (V, H - length + 1): the least room in so many slots from each on.
+        least = np.lib.stride_tricks.sliding_window_view(room, length, axis=1).min(axis=2)
         for g in np.flatnonzero(grid.length == length).tolist():
             fits[:, g, : horizon - length + 1] = (least >= grid.size[g]) & (memory >= grid.memory[g])[:, None]
             fits[:, g, : grid.release[g]] = False
     return fits
 
 
-def pool_program(grid: Grid, horizon: int, kept: BoolArray | None = None) -> Program:
+def pool_program(grid: Grid, horizon: int) -> Program:
     """Return the relaxation with the pool as one place."""
     room = grid.capacity(horizon)
     allowed: BoolArray = np.logical_or.reduce(windows(grid, room), axis=0, keepdims=True)
-    if kept is not None:
-        allowed &= kept
     weight, begin, end, kind, limit = _pool_rows(grid, room)
     place = np.zeros_like(begin)
     return _program(grid, "pool", horizon, allowed, weight, (place, begin, end, kind), limit)
@@ -139,12 +138,6 @@ def vm_program(grid: Grid, horizon: int, kept: BoolArray | None = None) -> Progr
     begins = np.concatenate(begin)
     rows = (np.concatenate(place), begins, begins + 1, np.concatenate(kinds))
     return _program(grid, "vms", horizon, allowed, np.stack(weight), rows, np.concatenate(limit))
-
-
-def _least(room: IntArray, length: int) -> IntArray:
-    """(V, H - length + 1) int64: the least room in so many slots from each on."""
-    least: IntArray = np.lib.stride_tricks.sliding_window_view(room, length, axis=1).min(axis=2)
-    return least
 
 
 def _pool_rows(grid: Grid, room: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
