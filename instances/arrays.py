@@ -81,6 +81,23 @@ def first_true(flags: BoolArray | np.bool_) -> int | None:
     return int(np.argmax(flags)) if flags.any() else None
 
 
+def grouped(rows: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Return the group of each row, (N,), groups in the order in which they come up, and the first row of each.
+
+    rows : (N,) or (N, ...), equal ones are a group. O(N log N).
+    """
+    axis = 0 if rows.ndim > 1 else None
+    _, first, which = np.unique(rows, axis=axis, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return np.argsort(order)[which.reshape(-1)], first[order]
+
+
+def ranges(first: IntArray | int, count: IntArray) -> IntArray:
+    """Return the numbers of ranges, one range after the other. first : (N,), or of all ranges. count : (N,), of numbers."""
+    numbers: IntArray = np.arange(int(count.sum())) + np.repeat(first - (np.cumsum(count) - count), count)
+    return numbers
+
+
 def content_hash(parts: Iterable[object]) -> str:
     """Return the SHA-256 (hex) of a sequence of strings, numbers, None and int64 arrays, the same on every machine."""
     digest = hashlib.sha256()

@@ -32,6 +32,7 @@ import schedgap.formulations.fairness.fair_point  # noqa: F401 - finds the fair 
 from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
+from schedgap.instances.arrays import ranges
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.model import FAMILY, UNLIMITED
 from schedgap.instances.fairness.shares import share_of_a_task
@@ -171,7 +172,7 @@ def _places(instance: FairnessInstance) -> Places:
     user, machine_class = np.nonzero(fit)
     count = instance.machine_count[machine_class]
     pair = np.repeat(np.arange(user.shape[0]), count)
-    copy = np.arange(pair.shape[0]) - np.repeat(np.cumsum(count) - count, count)
+    copy = ranges(0, count)
     user, machine_class = user[pair], machine_class[pair]
     return Places(user, machine_class, copy, fit[user, machine_class])
 

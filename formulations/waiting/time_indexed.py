@@ -35,6 +35,7 @@ from schedgap.formulations.rows import Rows
 from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trusted import trusted
 from schedgap.formulations.waiting.windows import INFEASIBLE_SOLUTION, is_feasible, schedule_of, sizes_of, windows
+from schedgap.instances.arrays import ranges
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.waiting.model import FAMILY
@@ -75,8 +76,7 @@ def columns(found: Windows) -> Columns:
     """Return all starts of all jobs on all machines."""
     counts = found.latest - found.scaled.submit + 1
     job = np.repeat(np.arange(found.scaled.num_jobs), counts)
-    first = np.cumsum(counts) - counts
-    start = found.scaled.submit[job] + np.arange(job.shape[0]) - first[job]
+    start = ranges(found.scaled.submit, counts)
     kinds = 1 if found.slots else found.max_machines
     machine = np.tile(np.arange(kinds), job.shape[0])
     return Columns(np.repeat(job, kinds), np.repeat(start, kinds), machine)
@@ -120,9 +120,8 @@ def _add_capacity(rows: Rows, found: Windows, cols: Columns, sizes: IntArray, ro
     begin = int(found.scaled.submit.min(initial=0))
     length = found.scaled.runtime[cols.job]
     span = int((cols.start + length).max(initial=begin)) - begin
-    offset = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
     column = np.repeat(np.arange(cols.job.shape[0]), length)
-    moment = cols.start[column] - begin + offset
+    moment = ranges(cols.start - begin, length)
     kinds = 1 if found.slots else found.max_machines
     machines = np.arange(found.max_machines)
     if found.slots:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import ranges
+
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.harvest.model import HarvestInstance
@@ -24,9 +26,9 @@ def shrink(instance: HarvestInstance) -> HarvestInstance:
     jobs = _first_jobs(instance)
     vms = _first_vms(instance, jobs)
     sizes = np.minimum(np.diff(instance.first_task)[jobs], MAX_TASKS_PER_JOB)
-    tasks = _ranges(instance.first_task[jobs], sizes)
+    tasks = ranges(instance.first_task[jobs], sizes)
     num_events = np.diff(instance.first_event)[vms]
-    events = _ranges(instance.first_event[vms], num_events)
+    events = ranges(instance.first_event[vms], num_events)
     names = instance.vm_names, instance.job_names
     return instance.replace(
         name=f"{instance.name}-shrunk",
@@ -61,9 +63,3 @@ def _first_vms(instance: HarvestInstance, jobs: IntArray) -> IntArray:
         for j, memory in zip(jobs.tolist(), instance.task_memory_mib[jobs].tolist(), strict=True)
     }
     return np.array(sorted({*order[:MAX_VMS].tolist(), *fitting}))
-
-
-def _ranges(first: IntArray, count: IntArray) -> IntArray:
-    """Return the numbers of several ranges, one after the other."""
-    ranges: IntArray = np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)
-    return ranges

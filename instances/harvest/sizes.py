@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import ranges
+
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.harvest.model import HarvestInstance
@@ -56,7 +58,7 @@ def leased_steps(instance: HarvestInstance, schedule: HarvestSchedule, begin_ms:
     to_event = last_at(event2vm, instance.event_ms, vm, end - 1)
     count = np.maximum(to_event - from_event + 1, 0)
     lease = np.repeat(np.arange(vm.shape[0]), count)
-    event = np.arange(lease.shape[0]) + np.repeat(from_event - (np.cumsum(count) - count), count)
+    event = ranges(from_event, count)
     next_event = np.minimum(event + 1, instance.event_ms.shape[0] - 1)
     until = np.where(event < to_event[lease], instance.event_ms[next_event], end[lease])
     from_ms = np.maximum(instance.event_ms[event], start[lease])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import grouped
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -99,14 +100,9 @@ def merge_equal_classes(instance: ProvisioningInstance) -> Merged:
     parts = [np.moveaxis(instance.demand, 0, 1).reshape(num_classes, -1)]
     if instance.throughput is not None:
         parts += [instance.class2workload[:, None], instance.job_value[:, None]]
-    _, first, inverse = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
-    if first.shape[0] == num_classes:
+    class2merged, kept = grouped(np.hstack(parts))
+    if kept.shape[0] == num_classes:
         return Merged(instance, instance, np.arange(num_classes))
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.shape[0])
-    class2merged = rank[inverse.reshape(-1)]
-    kept = first[order]
     counts = np.zeros(kept.shape[0], np.int64)
     np.add.at(counts, class2merged, instance.counts)
     merged = with_classes(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances import exact
-from schedgap.instances.arrays import Brief, lock, locked_ints
+from schedgap.instances.arrays import Brief, lock, locked_ints, ranges
 from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:
@@ -167,8 +167,7 @@ class Provisioning(Brief):
         first = np.concatenate(([0], np.cumsum(self.repeat)[:-1]))
         lengths = self.repeat[self.entry2group]
         entry = np.repeat(np.arange(self.task_class.shape[0]), lengths)
-        within = np.arange(entry.shape[0]) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        machine = first[self.entry2group[entry]] + within
+        machine = ranges(first[self.entry2group], lengths)
         by_class = np.argsort(self.task_class[entry], kind="stable")
         slots = np.repeat(machine[by_class], self.count[entry[by_class]])
         task2machine = np.empty(instance.num_tasks, np.int64)

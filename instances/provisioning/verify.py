@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances import exact
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import first_true, ranges
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.provisioning.moves import check_moves, check_stock
 from schedgap.instances.provisioning.objective import objective
@@ -103,9 +103,7 @@ def _check_tasks(instance: ProvisioningInstance, solution: Provisioning) -> None
     named, count = np.unique(task2machine * instance.num_classes + instance.task_classes(), return_counts=True)
     lengths = solution.repeat[solution.entry2group]
     first = np.concatenate(([0], np.cumsum(solution.repeat)[:-1]))[solution.entry2group]
-    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    machine = np.repeat(first, lengths) + within
-    keys = machine * instance.num_classes + np.repeat(solution.task_class, lengths)
+    keys = ranges(first, lengths) * instance.num_classes + np.repeat(solution.task_class, lengths)
     order = np.argsort(keys, kind="stable")
     if not (np.array_equal(keys[order], named) and np.array_equal(np.repeat(solution.count, lengths)[order], count)):
         raise VerifyError("the tasks named on the machines are not those counted per class.")

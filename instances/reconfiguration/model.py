@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, lock, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, grouped, lock, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.provisioning.classes import with_classes
@@ -209,8 +209,10 @@ class ReconfigurationInstance(InstanceModel):
 
     def _number_by_arrival(self) -> None:
         catalogue = self.catalogue
-        class_order, job2class = _by_first(self.job2class)
-        workload_order, class2workload = _by_first(catalogue.class2workload[class_order])
+        job2class, first = grouped(self.job2class)
+        class_order = self.job2class[first]
+        class2workload, first = grouped(catalogue.class2workload[class_order])
+        workload_order = catalogue.class2workload[class_order][first]
         others = np.setdiff1d(np.arange(len(catalogue.workloads)), workload_order)
         if others.size:
             raise InstanceError(f"{self.name}: no task has workload {catalogue.workloads[others[0]]}; remove it.")
@@ -240,15 +242,6 @@ class ReconfigurationInstance(InstanceModel):
         return content_hash(
             [SCHEMA, self.catalogue.digest, self.period_s, self.terminate_s, *arrays, *stored, *running]
         )
-
-
-def _by_first(labels: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the labels in the order in which they first appear, and the labels renumbered in that order."""
-    present, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.shape[0])
-    return present[order], rank[inverse.reshape(-1)]
 
 
 _TYPE_FIELDS = ("acquire_s", "setup_s")

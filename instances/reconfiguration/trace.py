@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from schedgap.instances.arrays import grouped
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import CpuCapacity, ec2_delays, ec2_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
@@ -99,10 +100,7 @@ def on_types(
     that are per workload, are of the ones that it has, in this order. fields : the rest of the instance.
     """
     labels = np.hstack((trace.workload[:, None], trace.demand.reshape(trace.demand.shape[0], -1)))
-    _, first, inverse = np.unique(labels, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    job2class = np.argsort(order)[inverse.reshape(-1)]
-    kept = first[order]
+    job2class, kept = grouped(labels)
     used, class2workload = np.unique(trace.workload[kept], return_inverse=True)
     class_names: list[str] = []
     seen = dict.fromkeys(workloads, 0)

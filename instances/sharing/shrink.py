@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import ranges
+
 if TYPE_CHECKING:
     from schedgap.instances.sharing.model import SharingInstance
 
@@ -17,8 +19,7 @@ def shrink(instance: SharingInstance) -> SharingInstance:
     """Return an instance with the first six jobs, of at most three tasks: to warm up compiled methods, not to measure."""
     kept = slice(0, MAX_JOBS)
     sizes = np.minimum(np.diff(instance.first_task)[kept], MAX_TASKS_PER_JOB)
-    first = instance.first_task[:-1][kept]
-    tasks = np.concatenate([np.arange(start, start + size) for start, size in zip(first, sizes, strict=True)])
+    tasks = ranges(instance.first_task[:-1][kept], sizes)
     return instance.replace(
         name=f"{instance.name}-shrunk",
         **{key: getattr(instance, key)[kept] for key in ("arrival_ms", "demand", "weight", "performance", "allowed")},

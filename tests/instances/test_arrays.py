@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_families
-from schedgap.instances.arrays import first_true, locked_ints, record
+from schedgap.instances.arrays import first_true, grouped, locked_ints, ranges, record
 from schedgap.instances.fairness import FairnessAllocation
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.jit import kernel
@@ -74,6 +74,18 @@ def test_without_counts_the_shapes():
 @pytest.mark.parametrize(("flags", "place"), [([], None), ([0, 0], None), ([0, 1, 1], 1), ([1], 0)])
 def test_the_first_flag(flags, place):
     assert first_true(np.array(flags, np.bool_)) == place
+
+
+def test_groups_are_in_the_order_in_which_they_come_up():
+    group, first = grouped(np.array([7, 3, 7, 5, 3]))
+    assert (group.tolist(), first.tolist()) == ([0, 1, 0, 2, 1], [0, 1, 3])
+    group, first = grouped(np.array([[2, 1], [1, 9], [2, 1]]))
+    assert (group.tolist(), first.tolist()) == ([0, 1, 0], [0, 1])
+
+
+def test_ranges_follow_one_another():
+    assert ranges(np.array([5, 0, 8]), np.array([2, 0, 3])).tolist() == [5, 6, 8, 9, 10]
+    assert ranges(0, np.array([1, 2])).tolist() == [0, 0, 1]
 
 
 class Clock:

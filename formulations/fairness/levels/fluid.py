@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import grouped
 from schedgap.instances.fairness.model import UNLIMITED
 from schedgap.instances.fairness.shares import share_of_a_task
 
@@ -121,17 +122,13 @@ def groups_of(instance: FairnessInstance, *, merge: bool = True) -> tuple[IntArr
     """
     measured = instance.notion == "eunomia"
     speed = _reduced(instance.performance) if measured else np.zeros_like(instance.performance)
-    class2group, first_class = _equal(
-        np.hstack((instance.capacity, speed.T, instance.allowed.T))
-        if merge
-        else _different(len(instance.machine_names))
-    )
+    classes = np.hstack((instance.capacity, speed.T, instance.allowed.T))
+    class2group, first_class = grouped(classes if merge else np.arange(classes.shape[0]))
     limited = instance.tasks != UNLIMITED
     common = np.gcd(instance.weight, np.where(limited, instance.tasks, 0))
     proportion = np.where(limited, [instance.tasks // common, instance.weight // common], 0).T
-    user2group, first_user = _equal(
-        np.hstack((instance.demand, speed, instance.allowed, proportion)) if merge else _different(instance.num_users)
-    )
+    users = np.hstack((instance.demand, speed, instance.allowed, proportion))
+    user2group, first_user = grouped(users if merge else np.arange(users.shape[0]))
     return user2group, first_user, class2group, first_class
 
 
@@ -140,17 +137,3 @@ def _reduced(performance: IntArray) -> IntArray:
     factor = np.array([gcd(*row) for row in performance.tolist()])
     reduced: IntArray = performance // factor[:, None]
     return reduced
-
-
-def _different(number: int) -> IntArray:
-    return np.arange(number)[:, None]
-
-
-def _equal(rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the group of each row, groups in the order in which they come up, and the first row of each."""
-    _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(order.shape[0], np.int64)
-    rank[order] = np.arange(order.shape[0])
-    group: IntArray = rank[which.reshape(-1)]
-    return group, first[order]

@@ -8,6 +8,7 @@ import numpy as np
 
 from schedgap.formulations.harvest.clairvoyant.kernels_list import Needs, Soonest, place_in_order, soonest_starts
 from schedgap.formulations.harvest.clairvoyant.kernels_profile import Profile
+from schedgap.instances.arrays import ranges
 from schedgap.instances.harvest.solution import HarvestSchedule
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Future:
         moment, free = np.zeros((num_vms, width), np.int64), np.zeros((num_vms, width), np.int64)
         last = first[:-1] + past - 1
         free[:, 0] = np.where(past > 0, instance.event_cores[np.maximum(last, 0)], 0)
-        event = np.repeat(last + 1, kept) + (np.arange(int(kept.sum())) - np.repeat(np.cumsum(kept) - kept, kept))
+        event = ranges(last + 1, kept)
         vm = np.repeat(np.arange(num_vms), kept)
         place = event - last[vm]
         moment[vm, place], free[vm, place] = instance.event_ms[event], instance.event_cores[event]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import ranges
 from schedgap.instances.draws import generator, shuffled
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.generators.kubernetes_parts import (
@@ -114,5 +115,5 @@ def _remaining(arrived: IntArray, left: IntArray, rng: np.random.Generator) -> I
     order = shuffled(rng, np.arange(arrived.shape[0]))
     order = order[np.argsort(arrived[order], kind="stable")]
     sizes = np.bincount(arrived, minlength=left.shape[0])
-    rank = np.arange(arrived.shape[0]) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rank = ranges(0, sizes)
     return order[rank < np.repeat(left, sizes)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from schedgap.instances.arrays import grouped
 from schedgap.instances.csv_table import read_rows, whole_number
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import ec2_types, fits_ec2
@@ -134,12 +135,8 @@ def snapshot(
     name: str, types: dict[str, object], demand: IntArray, task_names: tuple[str, ...] | None
 ) -> ProvisioningInstance:
     """Build an instance of single tasks whose demand, (T, R), is the same on every family; equal ones form a class."""
-    rows, first, inverse = np.unique(demand, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.shape[0])
-    task2class = rank[inverse.reshape(-1)]
-    rows = rows[order]
+    task2class, first = grouped(demand)
+    rows = demand[first]
     families = types["families"]
     assert isinstance(families, tuple)
     return ProvisioningInstance(
