@@ -27,6 +27,7 @@ from schedgap.heuristics.reconfiguration.kernels_player import (
 )
 from schedgap.heuristics.reconfiguration.market import Market
 from schedgap.heuristics.reconfiguration.observation import Observation
+from schedgap.instances.arrays import locked
 from schedgap.instances.method import Outcome, Status
 from schedgap.instances.provisioning.offer import RUNNING
 from schedgap.instances.provisioning.running import ANY_NUMBER
@@ -169,36 +170,31 @@ class Player:
         self._see_classes(simulator.num_seen - 1)
         ended = self.jobs[state.job["phase"][self.jobs] == DONE]
         self.jobs, self.task, self.machine = job.copy(), task.copy(), machine.copy()
-        arrays = {
-            "job": job,
-            "job_class": instance.job2class[job],
-            "job_tasks": instance.num_tasks[job],
-            "job_arrival_s": instance.arrival_s[job],
-            "job_phase": phase,
-            "job_attained_s": attained,
-            "ended": ended,
-            "ended_s": state.job["finish"][ended],
-            "task": task,
-            "task_job": task_job,
-            "task_class": task_class,
-            "task_machine": sent_to,
-            "task_held_on": held_on,
-            "task_rate": rate,
-            "machine": machine,
-            "machine_type": machine_type,
-            "machine_running": running,
-        }
-        if "durations" in self.knows:
-            arrays["job_duration_s"] = instance.work_s[job]
-        if state.given.stock.size:
-            arrays["stock_left"] = self._stock_left()
-        _lock(arrays)
         return Observation(
             now_s=self.now,
             market=self.market,
+            job=locked(job),
+            job_class=locked(instance.job2class[job]),
+            job_tasks=locked(instance.num_tasks[job]),
+            job_arrival_s=locked(instance.arrival_s[job]),
+            job_phase=locked(phase),
+            job_attained_s=locked(attained),
             num_ended=simulator.num_seen - job.shape[0],
+            ended=locked(ended),
+            ended_s=locked(state.job["finish"][ended]),
+            job_duration_s=locked(instance.work_s[job]) if "durations" in self.knows else None,
+            task=locked(task),
+            task_job=locked(task_job),
+            task_class=locked(task_class),
+            task_machine=locked(sent_to),
+            task_held_on=locked(held_on),
+            task_rate=locked(rate),
+            machine=locked(machine),
+            machine_type=locked(machine_type),
+            machine_running=locked(running),
+            stock_left=locked(self._stock_left()) if state.given.stock.size else None,
             memory=self.memory,
-            **{"job_duration_s": None, "stock_left": None, **arrays, **self.classes},
+            **self.classes,
         )
 
     def _stock_left(self) -> IntArray:
@@ -215,37 +211,31 @@ class Player:
             return
         self.num_classes = classes
         instance, catalogue = self.instance, self.instance.catalogue
-        arrays: dict[str, Any] = {
-            "demand": catalogue.demand[:, :classes].copy(),
-            "reservation_type": catalogue.reservation_type[:classes].copy(),
-            "class2workload": instance.class2workload[:classes].copy(),
-            "delays_s": np.stack([getattr(instance, phase)[:workloads] for phase in PHASES], axis=1),
+        knows, seen = "throughput" in self.knows, slice(0, workloads)
+        self.classes = {
+            "demand": locked(catalogue.demand[:, :classes].copy()),
+            "reservation_type": locked(catalogue.reservation_type[:classes].copy()),
+            "class_names": tuple(catalogue.class_name(c) for c in range(classes)),
+            "class2workload": locked(instance.class2workload[:classes].copy()),
+            "delays_s": locked(np.stack([getattr(instance, phase)[seen] for phase in PHASES], axis=1)),
+            "throughput": locked(instance.throughput[seen, seen] / 1000) if knows else None,
         }
-        if "throughput" in self.knows:
-            arrays["throughput"] = instance.throughput[:workloads, :workloads] / 1000
-        _lock(arrays)
-        names = tuple(catalogue.class_name(c) for c in range(classes))
-        self.classes = {"throughput": None, **arrays, "class_names": names}
 
 
 def _market(instance: ReconfigurationInstance) -> Market:
     catalogue = instance.catalogue
     # Copies, as all that a policy gets: whoever unlocks them does not change the instance's prices.
-    arrays: dict[str, Any] = {
-        "type2family": catalogue.type2family.copy(),
-        "capacity": catalogue.capacity.copy(),
-        "price": catalogue.price.copy(),
-        "acquire_s": instance.acquire_s.copy(),
-        "setup_s": instance.setup_s.copy(),
-    }
-    _lock(arrays)
-    names = {key: getattr(catalogue, key) for key in ("resources", "families", "type_names")}
-    return Market(**names, **arrays, period_s=instance.period_s)
-
-
-def _lock(arrays: dict[str, Any]) -> None:
-    for values in arrays.values():
-        values.setflags(write=False)
+    return Market(
+        catalogue.resources,
+        catalogue.families,
+        catalogue.type_names,
+        locked(catalogue.type2family.copy()),
+        locked(catalogue.capacity.copy()),
+        locked(catalogue.price.copy()),
+        locked(instance.acquire_s.copy()),
+        locked(instance.setup_s.copy()),
+        instance.period_s,
+    )
 
 
 # Machines that run at second 0 are shown as any others of the last plan.
