@@ -5,9 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from schedgap.instances.method import Incumbent
+from schedgap.formulations.provisioning.limits import claimed
+from schedgap.instances.method import Incumbent, Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.solution import Provisioning
 
 
@@ -54,6 +58,32 @@ class Search:
         self.bound = bound
         self._note()
         return True
+
+    def outcome_for(
+        self,
+        instance: ProvisioningInstance,
+        restore: Callable[[Provisioning], Provisioning],
+        build_s: float,
+        details: Mapping[str, int | str],
+        backend: str = "highs",
+    ) -> Outcome:
+        """Return what was found, as solution of the instance as it was given, which `restore` makes of one in the search's.
+
+        build_s : seconds from the start until the search began.
+        """
+        searched_s = time.perf_counter() - self.start
+        solution = None if self.best is None else restore(self.best)
+        return Outcome(
+            solution,
+            self.bound,
+            claimed(instance, solution, self.bound),
+            build_s,
+            searched_s - build_s,
+            time.perf_counter() - self.start - searched_s,
+            tuple(self.trajectory),
+            backend,
+            details,
+        )
 
     def _note(self) -> None:
         self.trajectory.append(Incumbent(time.perf_counter() - self.start, self.objective, self.bound))

@@ -32,7 +32,7 @@ from schedgap.formulations.provisioning.arc_flow.flow_model import GroupLimits, 
 from schedgap.formulations.provisioning.arc_flow.flow_relaxation import FlowRelaxation
 from schedgap.formulations.provisioning.column_generation.column_generation import column_generation
 from schedgap.formulations.provisioning.fallback import cheap_bound
-from schedgap.formulations.provisioning.limits import claimed, too_expensive, without_interference
+from schedgap.formulations.provisioning.limits import too_expensive, without_interference
 from schedgap.formulations.provisioning.multiples import with_large_machines
 from schedgap.formulations.provisioning.search import Search
 from schedgap.formulations.trusted import proven_cost
@@ -219,8 +219,6 @@ def filtered_arc_flow(
     search.run()
     if search.bound == 0:
         search.raise_bound(cheap_bound(merged.instance, deadline))
-    solve_s = time.perf_counter() - start - build_s
-    solution = None if search.best is None else merged.restore(small.restore(search.best))
     details: dict[str, int | str] = {} if search.unproven is None else {"reason": search.unproven}
     details |= {
         "classes": small.instance.num_classes,
@@ -230,14 +228,4 @@ def filtered_arc_flow(
         "windows": search.windows,
         "models": search.models,
     }
-    return Outcome(
-        solution,
-        search.bound,
-        claimed(instance, solution, search.bound),
-        build_s,
-        solve_s,
-        time.perf_counter() - start - build_s - solve_s,
-        tuple(search.trajectory),
-        backend,
-        details,
-    )
+    return search.outcome_for(instance, lambda found: merged.restore(small.restore(found)), build_s, details, backend)

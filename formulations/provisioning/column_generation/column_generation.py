@@ -37,7 +37,7 @@ from schedgap.formulations.provisioning.column_generation.repacking import Repac
 from schedgap.formulations.provisioning.limits import too_expensive
 from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import cost
@@ -261,17 +261,8 @@ class ColumnGeneration(Search):
 
     def outcome(self) -> Outcome:
         """Return the outcome for the instance as it was given."""
-        solved = time.perf_counter()
-        solution = self.merged.restore(self.small.restore(self.best))
-        relaxation = self.relaxation
-        return Outcome(
-            solution,
-            self.bound,
-            Status.OPTIMAL if self.is_proven else Status.FEASIBLE,
-            build_s=self.build_s,
-            solve_s=solved - self.start - self.build_s,
-            extract_s=time.perf_counter() - solved,
-            trajectory=tuple(self.trajectory),
-            backend="highs",
-            details={"iterations": relaxation.iterations, "columns": relaxation.master.num_patterns, **self.details},
+        relaxation, source = self.relaxation, self.merged.source
+        counted = {"iterations": relaxation.iterations, "columns": relaxation.master.num_patterns, **self.details}
+        return self.outcome_for(
+            source, lambda found: self.merged.restore(self.small.restore(found)), self.build_s, counted
         )

@@ -20,7 +20,7 @@ from schedgap.formulations.provisioning.consolidation.master import Master
 from schedgap.formulations.provisioning.consolidation.plans import plan_of
 from schedgap.formulations.provisioning.limits import MAX_NANO
 from schedgap.formulations.provisioning.search import Search
-from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY
@@ -65,20 +65,9 @@ def consolidation(instance: ProvisioningInstance, *, time_limit_s: float | None 
     search = _Consolidation(merged.instance, started, time_limit_s, threads)
     build_s = time.perf_counter() - started
     search.run()
-    solved = time.perf_counter()
-    solution = None if search.best is None else merged.restore(search.best)
-    status = Status.OPTIMAL if search.is_proven else Status.NO_SOLUTION if solution is None else Status.FEASIBLE
-    return Outcome(
-        solution,
-        search.bound,
-        status,
-        build_s,
-        solved - started - build_s,
-        time.perf_counter() - solved,
-        tuple(search.trajectory),
-        "highs",
-        {"iterations": search.iterations, "columns": int(search.master.kind.size), "groups": len(search.kinds.members)},
-    )
+    columns, groups = int(search.master.kind.size), len(search.kinds.members)
+    details = {"iterations": search.iterations, "columns": columns, "groups": groups}
+    return search.outcome_for(instance, merged.restore, build_s, details)
 
 
 class _Consolidation(Search):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.limits import claimed, without_interference
+from schedgap.formulations.provisioning.limits import without_interference
 from schedgap.formulations.provisioning.pooled.diving import dive
 from schedgap.formulations.provisioning.pooled.offered import reduced
 from schedgap.formulations.provisioning.pooled.packing import pack
@@ -81,19 +81,8 @@ def pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None,
     search = Renting(small.instance, start, UNLIMITED_S if time_limit_s is None else time_limit_s, threads)
     build_s = time.perf_counter() - start
     search.run()
-    solved = time.perf_counter()
-    solution = None if search.best is None else small.restore(search.best)
-    return Outcome(
-        solution,
-        search.bound,
-        claimed(instance, solution, search.bound),
-        build_s,
-        solved - start - build_s,
-        time.perf_counter() - solved,
-        tuple(search.trajectory),
-        "highs",
-        {"types": small.instance.num_types, "programs": search.programs},
-    )
+    details = {"types": small.instance.num_types, "programs": search.programs}
+    return search.outcome_for(instance, small.restore, build_s, details)
 
 
 def _alone(instance: ProvisioningInstance) -> tuple[IntArray, IntArray]:
