@@ -10,11 +10,11 @@ ROOT = Path(__file__).resolve().parent.parent
 # What is asked for, and today's figure where that is not reached yet.
 MOST = {
     # Asked for: 83,500.
-    "lines": 84_461,
+    "lines": 84_263,
     "imports_in_functions": 3,
     "module_cycles": 0,
     "package_cycles": 0,
-    "long_functions": 10,
+    "long_functions": 9,
     "wide_kernels": 0,
     "numbered_fields": 0,
     "crowded_folders": 0,
