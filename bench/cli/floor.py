@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedgap.bench.cli.options import AsJson, Force, Jobs, refuse_existing
+from schedgap.bench.cli.options import AsJson, Force, Jobs, pairs_of, refuse_existing
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.cli.show import show_floor
 from schedgap.bench.floor import floor as bracket
@@ -91,12 +91,7 @@ def _loaded(state: list[Path], catalogue: Path | None, settings: list[str]) -> t
             raise InstanceError("several files, and --set, are for a cluster; name its price list by --catalogue.")
         family = family_of_file(state[0])
         return find_family(family).read_instance(state[0]), family
-    parameters = {"catalogue": str(catalogue)}
-    for text in settings:
-        key, separator, value = text.partition("=")
-        if not separator:
-            raise typer.BadParameter(f"'{text}' is not parameter=value")
-        parameters[key] = value
+    parameters = pairs_of([f"catalogue={catalogue}", *settings])
     load_families()
     source = Source(DEFAULT_FAMILY, "importer", "kubernetes", state[0], parameters, tuple(state[1:]))
     return source.build(), DEFAULT_FAMILY

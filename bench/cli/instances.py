@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from schedgap.bench.cli.completion import complete_family
-from schedgap.bench.cli.options import AsJson, Force, InstanceFile, OutFile, Parameters, refuse_existing
+from schedgap.bench.cli.options import AsJson, Force, InstanceFile, OutFile, Parameters, pairs_of, refuse_existing
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.suites.source import Source, family_of_file
 from schedgap.instances.documents.array_files import arrays_beside
@@ -29,7 +29,7 @@ def generate(
     as_json: AsJson = False,
 ) -> None:
     """Generate a seeded instance and write it as JSON."""
-    source = Source(family, "generator", generator, None, _pairs(parameters or []))
+    source = Source(family, "generator", generator, None, pairs_of(parameters or []))
     _write(source, out, force=force, as_json=as_json)
 
 
@@ -53,7 +53,7 @@ def import_trace(
     """Turn a trace, tables of machines and tasks, or the state of a cluster into an instance."""
     paths, pairs = _split(given or [])
     path, more = (paths[0], tuple(paths[1:])) if paths else (None, ())
-    source = Source(_reading(format_name, family), "importer", format_name, path, _pairs(pairs), more)
+    source = Source(_reading(format_name, family), "importer", format_name, path, pairs_of(pairs), more)
     _write(source, out, force=force, as_json=as_json)
 
 
@@ -115,18 +115,6 @@ def _reading(format_name: str, family: str) -> str:
     if len(readers) > 1:
         raise InstanceError(f"format '{format_name}' is read by {', '.join(readers)}; choose one by --family.")
     return readers[0]
-
-
-def _pairs(texts: list[str]) -> dict[str, Any]:
-    pairs: dict[str, Any] = {}
-    for text in texts:
-        key, separator, value = text.partition("=")
-        if not separator or not key:
-            raise typer.BadParameter(f"'{text}' is not parameter=value")
-        if key in pairs:
-            raise typer.BadParameter(f"'{key}' is given twice, as '{pairs[key]}' and '{value}'")
-        pairs[key] = value
-    return pairs
 
 
 def _write(source: Source, out: Path, *, force: bool, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -51,6 +51,19 @@ def given_plugins(
         *(plugins or ()),
         *(parse_program(text, kind, stochastic=stochastic) for kind, texts in kinds for text in texts or ()),
     ]
+
+
+def pairs_of(texts: list[str]) -> dict[str, Any]:
+    """Return the values of `parameter=value` by parameter; each may be given once."""
+    pairs: dict[str, Any] = {}
+    for text in texts:
+        key, separator, value = text.partition("=")
+        if not separator or not key:
+            raise typer.BadParameter(f"'{text}' is not parameter=value")
+        if key in pairs:
+            raise typer.BadParameter(f"'{key}' is given twice, as '{pairs[key]}' and '{value}'")
+        pairs[key] = value
+    return pairs
 
 
 def refuse_existing(path: Path, *, force: bool) -> None:

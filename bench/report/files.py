@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schedgap.instances.documents import json_files
 from schedgap.instances.errors import ReportError, about_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 
 def refuse_existing(paths: Iterable[Path], *, force: bool) -> None:
@@ -34,8 +36,6 @@ def write_whole(path: Path, content: bytes) -> None:
     ReportError
         if it cannot be written.
     """
-    partial = path.with_name(path.name + ".partial")
-    with about_file(path, "written", ReportError, "give another place"):
+    with about_file(path.parent, "made", ReportError, "give another place"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(content)
-        partial.replace(path)
+    json_files.write_whole(path, partial(Path.write_bytes, data=content), ReportError, "give another place")

@@ -124,6 +124,15 @@ def test_a_failed_run_is_told(schedgap, cluster):
         (["state.json", "--catalogue", "prices.csv", "--set", "zones=some"], "zones"),
         (["state.json", "--catalogue", "prices.csv", "--set", "colour=red"], "colour"),
         (["state.json", "--catalogue", "prices.csv", "--set", "zones"], "'zones' is not parameter=value"),
+        (["state.json", "--catalogue", "prices.csv", "--set", "=x"], "'=x' is not parameter=value"),
+        (
+            ["state.json", "--catalogue", "p.csv", "--set", "zones=a", "--set", "zones=b"],
+            "'zones' is given twice, as 'a'",
+        ),
+        (
+            ["state.json", "--catalogue", "p.csv", "--set", "catalogue=b"],
+            "'catalogue' is given twice, as 'p.csv' and 'b'",
+        ),
         (["fair.json"], "instances of family fairness are no running clusters; give one of provisioning."),
         (["t7.json", "--moves", "1"], "no machine runs, so no task can move; leave the limit on moves out."),
     ],
