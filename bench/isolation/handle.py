@@ -114,8 +114,9 @@ class ServerHandle:
         with suppress(ProcessLookupError):
             watched = os.pidfd_open(self.pid)
             try:
-                ready, _, _ = select.select([watched], [], [], END_S)
-                if not ready:
+                poller = select.poll()
+                poller.register(watched, select.POLLIN)
+                if not poller.poll(END_S * 1000):
                     signal.pidfd_send_signal(watched, signal.SIGKILL)
             finally:
                 os.close(watched)

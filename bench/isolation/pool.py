@@ -137,6 +137,8 @@ class Pool:
     def close(self) -> None:
         """End all servers and what they run."""
         with self._lock:
+            if self._closed:
+                return
             self._closed = True
             idle = [server for servers in self._idle.values() for server in servers]
             self._idle.clear()

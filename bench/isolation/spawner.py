@@ -12,6 +12,7 @@ import select
 import signal
 import socket
 import sys
+import tempfile
 import time
 import traceback
 from contextlib import ExitStack
@@ -75,6 +76,8 @@ def _fork_servers(requests: socket.socket) -> bool:
                 _wait_for(servers)
                 return message == FREE
             if scratch is None:
+                # The folder that was found for an earlier pool may be gone.
+                tempfile.tempdir = None
                 scratch = Scratch()
                 stack.callback(scratch.remove)
             pid = os.fork()

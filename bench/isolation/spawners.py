@@ -15,6 +15,7 @@ import threading
 import time
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schedgap.bench.isolation.handle import LOOK_EVERY_S, wake
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 # What pytest sets anew for each test, and no run asks for.
 _PASSING = "PYTEST_CURRENT_TEST"
+# Lines of a process's status in Linux.
+_HANDED_DOWN = ("Umask:", "Uid:", "Gid:", "Groups:", "Cpus_allowed:")
 # Each takes 100 to 200 MiB.
 MOST_KEPT = 2
 
@@ -50,8 +53,9 @@ class Spawner:
                 env=_environment(threads),
                 start_new_session=True,
             )
-        with Connection(os.dup(self._socket.fileno())) as connection:
-            connection.send(families)
+        # Its own descriptor: another thread may `end` this while one waits.
+        self._starting = Connection(os.dup(self._socket.fileno()))
+        self._starting.send(families)
         self.is_ready = False
 
     @property
@@ -69,8 +73,8 @@ class Spawner:
         if self.is_ready:
             return None
         try:
-            with Connection(os.dup(self._socket.fileno())) as connection:
-                problem: str | None = connection.recv()
+            with self._starting:
+                problem: str | None = self._starting.recv()
         except (EOFError, OSError):
             problem = f"the server process ended with code {self._process.wait()} while starting"
         self.is_ready = problem is None
@@ -94,23 +98,25 @@ class Spawner:
         if not self.is_ready:
             return False
         deadline = time.monotonic() + END_S + 5
+        poller = select.poll()
+        poller.register(self._socket, select.POLLIN)
         with suppress(OSError):
             self._socket.send(FREE)
             while time.monotonic() < deadline:
-                ready, _, _ = select.select([self._socket], [], [], LOOK_EVERY_S)
-                if ready:
+                if poller.poll(LOOK_EVERY_S * 1000):
                     return self._socket.recv(1) == FREE
                 wake(self.pid)
         return False
 
-    def end(self) -> None:
-        """End the process, its servers and what they run; whoever waits for it elsewhere hears of it."""
+    def hang_up(self) -> None:
+        """Make the process end once its servers have, and whoever waits for it stop waiting."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
+
+    def end(self) -> None:
+        """End the process at once, which has no servers, or will never have done with them."""
+        self.hang_up()
         self._socket.close()
-        if self.is_ready:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(END_S + 5)
         self._process.kill()
         self._process.wait()
 
@@ -122,12 +128,9 @@ os.register_at_fork(after_in_child=_IDLE.clear)
 
 
 def take_spawner(families: Iterable[str], threads: int) -> Spawner:
-    """Return a spawner for one pool: an idle one of the same families, environment and folder, or a new one.
-
-    What else a process inherits (limits, priority, processors) is as it was when the spawner started.
-    """
-    families, here = tuple(families), os.stat(".")
-    conditions = families, here.st_dev, here.st_ino, frozenset(_environment(threads).items())
+    """Return a spawner for one pool: an idle one of the same families that inherited what a new one would, or a new one."""
+    families = tuple(families)
+    conditions = families, frozenset(_environment(threads).items()), *_inherited()
     with _LOCK:
         found = next((each for each in _IDLE if each.conditions == conditions), None)
         if found is not None:
@@ -141,7 +144,12 @@ def take_spawner(families: Iterable[str], threads: int) -> Spawner:
 
 def give_back(spawner: Spawner) -> None:
     """Keep a spawner, whose servers were hung up on, for the next pool; end it if it is not fit for one."""
-    if not spawner.is_free():
+    try:
+        free = spawner.is_free()
+    except BaseException:
+        spawner.hang_up()
+        raise
+    if not free:
         spawner.end()
         return
     with _LOCK:
@@ -165,3 +173,11 @@ def _environment(threads: int) -> dict[str, str]:
     # A fixed hash seed: the order of sets of strings must not differ between two runs of one seed.
     own = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREAD_VARIABLES, str(threads))}
     return {name: value for name, value in {**os.environ, **own}.items() if name != _PASSING}
+
+
+def _inherited() -> tuple[Hashable, ...]:
+    """Return what a process hands down beside its environment: its folder, rights, processors, priority and limits."""
+    here, status = os.stat("/proc/self/cwd"), Path("/proc/thread-self/status").read_text(encoding="utf-8")
+    handed_down = [line for line in status.splitlines() if line.startswith(_HANDED_DOWN)]
+    limits = Path("/proc/self/limits").read_text(encoding="utf-8")
+    return here.st_dev, here.st_ino, *handed_down, os.getpriority(os.PRIO_PROCESS, 0), limits

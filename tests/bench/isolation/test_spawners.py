@@ -1,7 +1,10 @@
 """Spawners that are kept: who takes which, and that nothing goes on in one that is idle."""
 
 import os
+import resource
+import shutil
 import signal
+from contextlib import ExitStack
 
 import psutil
 import pytest
@@ -49,7 +52,7 @@ def test_two_pools_share_none(kept):
         each.end()
 
 
-@pytest.mark.parametrize("change", ["families", "threads", "environment", "folder"])
+@pytest.mark.parametrize("change", ["families", "threads", "environment", "folder", "umask", "limits"])
 def test_under_other_conditions_nobody_does(kept, change, monkeypatch, tmp_path):
     families, threads = ["provisioning"], 1
     match change:
@@ -61,9 +64,19 @@ def test_under_other_conditions_nobody_does(kept, change, monkeypatch, tmp_path)
             monkeypatch.setenv("TMPDIR", str(tmp_path))
         case "folder":
             monkeypatch.chdir(tmp_path)
+        case "umask":
+            before = os.umask(0o077)
+        case "limits":
+            before = resource.getrlimit(resource.RLIMIT_NOFILE)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (before[0] - 1, before[1]))
     other = take_spawner(families, threads)
     assert other.pid != kept.pid
     other.end()
+    match change:
+        case "umask":
+            os.umask(before)
+        case "limits":
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
     monkeypatch.undo()
     assert take_spawner(["provisioning"], 1) is kept
     give_back(kept)
@@ -90,6 +103,45 @@ def test_one_that_is_not_ready_is_ended():
     spawner = take_spawner(["provisioning"], 1)
     give_back(spawner)
     assert not spawner.is_running
+
+
+def test_a_stopped_one_ends_at_once(kept):
+    os.kill(kept.pid, signal.SIGSTOP)
+    end_spawners()
+    assert not kept.is_running
+
+
+def test_a_pool_gives_back_once(kept):
+    pool = Pool(["provisioning"])
+    pool.close()
+    pool.close()
+    assert [kept] == spawners._IDLE
+
+
+def test_a_folder_for_temporary_files_that_is_gone(monkeypatch, tmp_path):
+    (tmp_path / "a").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "a"))
+    for _ in range(2):
+        pool = Pool(["provisioning"])
+        pool._wait_until_ready()
+        pool._clone().close()
+        pool.close()
+        shutil.rmtree(tmp_path / "a", ignore_errors=True)
+    assert pool._spawner.is_running
+
+
+def test_a_harness_with_many_files():
+    """More than select(2) can name."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2048)), hard))
+    with ExitStack() as stack:
+        for _ in range(1050):
+            stack.enter_context(open(os.devnull, "rb"))
+        pool = Pool(["provisioning"])
+        pool._wait_until_ready()
+        pool.close()
+        assert [pool._spawner] == spawners._IDLE
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_only_so_many_are_kept():
