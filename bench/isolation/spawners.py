@@ -1,6 +1,6 @@
 """The processes that fork servers, as the harness sees them: one is kept for the next pool that needs its like.
 
-Importing methods and Numba takes two seconds, which whoever measures gaps in a loop would else pay at every call.
+Importing methods and Numba takes longer than many runs, and whoever measures gaps in a loop would else pay it at every call.
 """
 
 from __future__ import annotations

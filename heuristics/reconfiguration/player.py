@@ -226,15 +226,15 @@ def _market(instance: ReconfigurationInstance) -> Market:
     catalogue = instance.catalogue
     # Copies, as all that a policy gets: whoever unlocks them does not change the instance's prices.
     return Market(
-        catalogue.resources,
-        catalogue.families,
-        catalogue.type_names,
-        locked(catalogue.type2family.copy()),
-        locked(catalogue.capacity.copy()),
-        locked(catalogue.price.copy()),
-        locked(instance.acquire_s.copy()),
-        locked(instance.setup_s.copy()),
-        instance.period_s,
+        resources=catalogue.resources,
+        families=catalogue.families,
+        type_names=catalogue.type_names,
+        type2family=locked(catalogue.type2family.copy()),
+        capacity=locked(catalogue.capacity.copy()),
+        price=locked(catalogue.price.copy()),
+        acquire_s=locked(instance.acquire_s.copy()),
+        setup_s=locked(instance.setup_s.copy()),
+        period_s=instance.period_s,
     )
 
 

@@ -52,32 +52,34 @@ def test_two_pools_share_none(kept):
         each.end()
 
 
-@pytest.mark.parametrize("change", ["families", "threads", "environment", "folder", "umask", "limits"])
+@pytest.mark.parametrize("change", ["families", "threads", "environment", "folder", "umask", "limits", "processors"])
 def test_under_other_conditions_nobody_does(kept, change, monkeypatch, tmp_path):
     families, threads = ["provisioning"], 1
-    match change:
-        case "families":
-            families = ["sharing"]
-        case "threads":
-            threads = 2
-        case "environment":
-            monkeypatch.setenv("TMPDIR", str(tmp_path))
-        case "folder":
-            monkeypatch.chdir(tmp_path)
-        case "umask":
-            before = os.umask(0o077)
-        case "limits":
-            before = resource.getrlimit(resource.RLIMIT_NOFILE)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (before[0] - 1, before[1]))
-    other = take_spawner(families, threads)
-    assert other.pid != kept.pid
-    other.end()
-    match change:
-        case "umask":
-            os.umask(before)
-        case "limits":
-            resource.setrlimit(resource.RLIMIT_NOFILE, before)
-    monkeypatch.undo()
+    with ExitStack() as undo, monkeypatch.context() as patch:
+        match change:
+            case "families":
+                families = ["sharing"]
+            case "threads":
+                threads = 2
+            case "environment":
+                patch.setenv("TMPDIR", str(tmp_path))
+            case "folder":
+                patch.chdir(tmp_path)
+            case "umask":
+                undo.callback(os.umask, os.umask(0o077))
+            case "limits":
+                limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+                undo.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limits[0] - 1, limits[1]))
+            case "processors":
+                processors = os.sched_getaffinity(0)
+                if len(processors) == 1:
+                    pytest.skip("there is one processor")
+                undo.callback(os.sched_setaffinity, 0, processors)
+                os.sched_setaffinity(0, {min(processors)})
+        other = take_spawner(families, threads)
+        assert other.pid != kept.pid
+        other.end()
     assert take_spawner(["provisioning"], 1) is kept
     give_back(kept)
 
@@ -133,15 +135,15 @@ def test_a_folder_for_temporary_files_that_is_gone(monkeypatch, tmp_path):
 def test_a_harness_with_many_files():
     """More than select(2) can name."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2048)), hard))
-    with ExitStack() as stack:
+    with ExitStack() as undo:
+        undo.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2048)), hard))
         for _ in range(1050):
-            stack.enter_context(open(os.devnull, "rb"))
+            undo.enter_context(open(os.devnull, "rb"))
         pool = Pool(["provisioning"])
         pool._wait_until_ready()
         pool.close()
         assert [pool._spawner] == spawners._IDLE
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_only_so_many_are_kept():
