@@ -5,9 +5,10 @@ A plug-in's code never runs in the harness, nor in any process that judges or re
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
-from schedgap.bench.executors.execute import Setting, start_pool
+from schedgap.bench.isolation.pool import Pool
 from schedgap.bench.plugins.discover import has_plugins, load_methods
 from schedgap.bench.programs.policies import find_player
 from schedgap.bench.programs.program import Kind, files_among, programs_among
@@ -33,9 +34,10 @@ def load_catalogue(families: Sequence[str], plugins: Sequence[str | Program] = (
     files, described = files_among(plugins), set()
     if has_plugins(files):
         # Its process starts while the methods of this package are imported here.
-        pool = start_pool(Setting(tuple(families), files, threads=1))
-        load_methods(families)
-        for method in pool.describe(files):
+        with closing(Pool(families)) as pool:
+            load_methods(families)
+            methods = pool.describe(files)
+        for method in methods:
             REGISTRY[method.family, method.name] = method
             described.add(method.name)
     else:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.api import recorded
-from schedgap.bench.executors.execute import execute
+from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.records.measurement import FAILED
 from schedgap.instances.method import Status
@@ -159,15 +159,16 @@ class _Rounds:
         A large instance that a method does not take is none of its trial.
         """
         taken = set()
-        for performed in execute(tasks, self.jobs):
-            run = performed.run
-            is_refused = performed.answer.measurement.status is Status.UNSUPPORTED
-            if is_refused and run.group == Kind.LARGE:
-                continue
-            taken.add(run.label)
-            seen = Seen(recorded(performed, ""), performed.answer.solution)
-            self.trials[run.label].seen[Kind(run.group)][run.digest] = seen
-            self.done += 1
-            if self.on_progress is not None:
-                self.on_progress(self.done, self.total)
+        with open_executor("process", self.plan.setting, self.jobs) as executor:
+            for performed in executor.execute(tasks):
+                run = performed.run
+                is_refused = performed.answer.measurement.status is Status.UNSUPPORTED
+                if is_refused and run.group == Kind.LARGE:
+                    continue
+                taken.add(run.label)
+                seen = Seen(recorded(performed, ""), performed.answer.solution)
+                self.trials[run.label].seen[Kind(run.group)][run.digest] = seen
+                self.done += 1
+                if self.on_progress is not None:
+                    self.on_progress(self.done, self.total)
         return taken

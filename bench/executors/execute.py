@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from joblib import Parallel, delayed
 from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import Request
 from schedgap.bench.isolation.pool import Pool
+from schedgap.bench.isolation.spawners import prepare_spawner
 from schedgap.bench.records.host import host_facts
 from schedgap.bench.records.record import PROCESS_GROUP
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 class Setting:
     """Where and how runs are done: a process starts one pool for each setting that it meets, whatever the plug-ins.
 
-    session : on a cluster, whose pool it is: harnesses that share workers must not end each other's.
+    session : whose pool it is: threads of one process, and harnesses that share workers, must not end each other's.
     """
 
     families: tuple[str, ...]
@@ -99,30 +101,38 @@ def perform(task: Task) -> Performed:
         plugins=task.setting.plugins,
     )
     with doing(f"{run.label} on {run.instance}"):
-        answer = start_pool(task.setting).run(request, task.kind)
+        answer = _pool_of(task.setting).run(request, task.kind)
     return Performed(run, answer, host_facts(), task.setting.isolation)
 
 
-def execute(tasks: Iterable[Task], jobs: int | None = None) -> Generator[Performed, None, None]:
-    """Yield each run with its answer, in the order in which they end; all servers are gone when it is closed.
+class ProcessExecutor:
+    """Runs on this machine. jobs : runs at a time; None for one a processor."""
 
-    jobs : runs at a time; None for one a processor.
-    """
-    workers = os.cpu_count() or 1 if jobs is None else jobs
-    parallel = Parallel(
-        n_jobs=workers, backend="threading", return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1
-    )
-    ends = parallel(delayed(perform)(task) for task in tasks)
-    try:
-        yield from ends
-    finally:
-        # First the servers: threads that wait for them could not be ended otherwise.
-        close_pools()
-        ends.close()
+    def __init__(self, setting: Setting, jobs: int | None = None) -> None:
+        self.undone: list[Undone] = []
+        self._workers = os.cpu_count() or 1 if jobs is None else jobs
+        self._session = uuid.uuid4().hex
+        # It imports methods while the harness has other work.
+        prepare_spawner(setting.families, setting.threads)
+
+    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
+        """Yield each run with its answer, in the order in which they end; all servers are gone when it is closed."""
+        in_turn = {"return_as": "generator_unordered", "pre_dispatch": "2*n_jobs", "batch_size": 1}
+        own = (replace(task, setting=replace(task.setting, session=self._session)) for task in tasks)
+        ends = Parallel(self._workers, "threading", **in_turn)(delayed(perform)(task) for task in own)
+        try:
+            yield from ends
+        finally:
+            # First the servers: threads that wait for them could not be ended otherwise.
+            self.close()
+            ends.close()
+
+    def close(self) -> None:
+        """End all servers and what they run."""
+        close_pools(self._session)
 
 
-def start_pool(setting: Setting) -> Pool:
-    """Start the pool of a setting unless it is there; before its first run, its imports overlap with other work."""
+def _pool_of(setting: Setting) -> Pool:
     key = replace(setting, plugins=())
     with _LOCK:
         if key not in _POOLS:

@@ -6,7 +6,7 @@ import importlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from schedgap.bench.executors.execute import close_pools, execute, start_pool
+from schedgap.bench.executors.execute import ProcessExecutor
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
@@ -29,23 +29,6 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """End what is still running, and all processes started for it."""
-
-
-class ProcessExecutor:
-    """Runs on this machine. jobs : runs at a time; None for one a processor."""
-
-    def __init__(self, setting: Setting, jobs: int | None = None) -> None:
-        self.undone: list[Undone] = []
-        self._jobs = jobs
-        start_pool(setting)
-
-    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
-        """Yield each run with its answer, in the order in which they end."""
-        return execute(tasks, self._jobs)
-
-    def close(self) -> None:
-        """End all servers and what they run."""
-        close_pools()
 
 
 @contextmanager

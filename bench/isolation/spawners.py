@@ -149,14 +149,15 @@ def give_back(spawner: Spawner) -> None:
     except BaseException:
         spawner.hang_up()
         raise
-    if not free:
+    if free:
+        _keep(spawner)
+    else:
         spawner.end()
-        return
-    with _LOCK:
-        _IDLE.append(spawner)
-        surplus = _IDLE.pop(0) if len(_IDLE) > MOST_KEPT else None
-    if surplus is not None:
-        surplus.end()
+
+
+def prepare_spawner(families: Iterable[str], threads: int) -> None:
+    """Have an idle spawner for a pool that will soon be there; a new one gets ready meanwhile."""
+    _keep(take_spawner(families, threads))
 
 
 @atexit.register
@@ -167,6 +168,14 @@ def end_spawners() -> None:
         _IDLE.clear()
     for spawner in idle:
         spawner.end()
+
+
+def _keep(spawner: Spawner) -> None:
+    with _LOCK:
+        _IDLE.append(spawner)
+        surplus = _IDLE.pop(0) if len(_IDLE) > MOST_KEPT else None
+    if surplus is not None:
+        surplus.end()
 
 
 def _environment(threads: int) -> dict[str, str]:

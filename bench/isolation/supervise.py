@@ -38,16 +38,15 @@ class Pipe:
     data: bytearray = field(default_factory=bytearray)
     skipped: int = 0
 
-    def drain(self, most: int = 1 << 22) -> None:
-        """Read what is there, at most `most` bytes."""
-        while most > 0:
+    def drain(self) -> None:
+        """Read what is there, of a flood some 4 MiB."""
+        for _ in range(64):
             try:
                 chunk = os.read(self.fd, 65536)
             except BlockingIOError:
                 return
             if not chunk:
                 return
-            most -= len(chunk)
             self.data += chunk
 
     def forget_middle(self) -> None:

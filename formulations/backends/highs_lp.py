@@ -107,12 +107,10 @@ class GrowingLp:
         solution, info = self._highs.getSolution(), self._highs.getInfo()
         return LpSolution(info.objective_function_value, np.array(solution.col_value), np.array(solution.row_dual))
 
-    def solve_integer(
-        self, time_limit_s: float, *, cutoff: float = math.inf, start: FloatArray | None = None, threads: int = 1
-    ) -> FloatArray | None:
+    def solve_integer(self, time_limit_s: float, *, cutoff: float = math.inf, threads: int = 1) -> FloatArray | None:
         """Return the best whole x found within the limit with an objective below `cutoff`, or None.
 
-        The linear program itself stays as it is. start : (n,) a feasible whole x to begin from.
+        The linear program itself stays as it is.
         """
         mip = highspy.Highs()
         for key, value in (
@@ -129,10 +127,6 @@ class GrowingLp:
         model = self._highs.getLp()
         model.integrality_ = [highspy.HighsVarType.kInteger] * self.num_columns
         self._check(mip.passModel(model), "the integer model")
-        if start is not None:
-            whole = highspy.HighsSolution()
-            whole.col_value = start.tolist()
-            self._check(mip.setSolution(whole), "the starting solution")
         run(mip)
         info = mip.getInfo()
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:

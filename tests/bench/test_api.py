@@ -2,6 +2,7 @@
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import cloudpickle
 import numpy as np
@@ -13,7 +14,7 @@ from schedgap.bench.programs.program import Program
 from schedgap.bench.records.journal import read_journal
 from schedgap.instances.errors import InstanceError, JournalError, MethodError, SuiteError
 from schedgap.instances.family import find_family
-from schedgap.instances.method import REGISTRY
+from schedgap.instances.method import REGISTRY, Status
 from schedgap.instances.provisioning import Provisioning, read_solution, table3, table7, verify, write_instance
 
 
@@ -27,6 +28,19 @@ def test_resume_does_exactly_what_is_missing(tmp_path, write_suite, hostile):
     turned = run_suite(write_suite(["x-honest", "x-random"], seeds=4), out=out, plugins=[hostile])
     assert turned.measured_now == 0
     assert {r.key: r.measurement for r in turned.records} == {r.key: r.measurement for r in both.records}
+
+
+def test_threads_do_not_end_each_others_runs(hostile):
+    """The first is done long before the last, whose runs go on."""
+    with ThreadPoolExecutor(3) as threads:
+        pauses = (0.0, 0.3, 0.6)
+        labels = [f"x-random[pause_s={pause}]" for pause in pauses]
+        calls = [threads.submit(gap, table7(6), [label], plugins=[hostile], bound="bound-resource") for label in labels]
+        results = [call.result() for call in calls]
+    for label, pause, result in zip(labels, pauses, results, strict=True):
+        (record, _) = result.records
+        assert (record.run.label, record.status) == (label, Status.FEASIBLE)
+        assert record.measurement.wall_s >= pause
 
 
 def test_changed_limits_are_new_runs(tmp_path, write_suite, hostile):

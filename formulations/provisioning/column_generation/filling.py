@@ -37,11 +37,11 @@ FIRST_SHARE, LOWER, HIGHER = 0.5, 0.6, 0.3
 class Filling:
     """Machines that might do, and the search for a packing of them."""
 
-    def __init__(self, resources: ResourceRelaxation, *, seed: int = 1) -> None:
+    def __init__(self, resources: ResourceRelaxation) -> None:
         self.instance = instance = resources.instance
         self.tree = Branching(resources)
-        self.rng = np.random.default_rng(seed)
-        self.random = np.array([seed], np.uint64)
+        self.rng = np.random.default_rng(1)
+        self.random = np.array([1], np.uint64)
         self.fits = resources.fits
         self.completing = Completing(resources, self.rng, self.random)
         self.multiples, self.pairs = type_multiples(instance), joined_pairs(instance)

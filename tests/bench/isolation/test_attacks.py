@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from schedgap.bench import run_suite
-from schedgap.bench.executors.execute import Setting, close_pools, start_pool
+from schedgap.bench.executors.execute import close_pools
 from schedgap.bench.isolation.answer import Report, pack
 from schedgap.bench.isolation.judge import judged
 from schedgap.bench.isolation.messages import Ending, Request, pickled
@@ -109,7 +109,7 @@ def test_saying_that_one_compiles_buys_time_once(hostile):
     """Of what is left to a method for compiling, all its runs together."""
     plugin = (str(hostile.with_name("attacks.py")),)
     instance = table7(6)
-    pool = start_pool(Setting(("provisioning",), (), threads=1))
+    pool = Pool(["provisioning"])
     label = f"provisioning/a-compiles/[]//{plugin}"
     pool._compile_left_s[label] = 0.5
     limits = Limits(time_limit_s=1.0, wall_s=1.0)
@@ -120,7 +120,7 @@ def test_saying_that_one_compiles_buys_time_once(hostile):
         assert pool.run(request, "").measurement.status == "timeout"
         assert pool._compile_left_s[label] == 0.0
     finally:
-        close_pools()
+        pool.close()
 
 
 def test_judging_has_limits_of_its_own(monkeypatch, tmp_path):

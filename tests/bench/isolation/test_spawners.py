@@ -11,7 +11,7 @@ import pytest
 
 from schedgap.bench.isolation import spawners
 from schedgap.bench.isolation.pool import Pool
-from schedgap.bench.isolation.spawners import MOST_KEPT, end_spawners, give_back, take_spawner
+from schedgap.bench.isolation.spawners import MOST_KEPT, end_spawners, give_back, prepare_spawner, take_spawner
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +82,16 @@ def test_under_other_conditions_nobody_does(kept, change, monkeypatch, tmp_path)
         other.end()
     assert take_spawner(["provisioning"], 1) is kept
     give_back(kept)
+
+
+def test_one_that_is_prepared_is_taken():
+    prepare_spawner(["provisioning"], 1)
+    prepare_spawner(["provisioning"], 1)
+    [prepared] = spawners._IDLE
+    pool = Pool(["provisioning"])
+    assert (pool._spawner, spawners._IDLE) == (prepared, [])
+    pool._wait_until_ready()
+    pool.close()
 
 
 def test_one_that_died_is_replaced(kept):

@@ -83,13 +83,8 @@ def test_only_what_is_below_the_cutoff_counts(cutoff, found):
     assert (knapsack().solve_integer(10.0, cutoff=cutoff) is not None) == found
 
 
-def test_a_start_is_an_answer_when_there_is_no_time_to_find_another():
-    start = np.array([1.0, 1.0, 0.0])
-    found = knapsack().solve_integer(10.0, start=start)
-    assert found.tolist() == [0, 2, 0]
+def test_without_time_nothing_is_found():
     assert knapsack().solve_integer(0.0) is None
-    wrong = knapsack().solve_integer(10.0, start=np.zeros(3))
-    assert wrong.tolist() == [0, 2, 0]
 
 
 def test_columns_of_the_wrong_length_are_refused():
