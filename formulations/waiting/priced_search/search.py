@@ -6,7 +6,7 @@ parts, and who waits makes others wait: a job's wait counts up to eight times. J
 room (conservative backfilling with hindsight), in order of submission and of their cheapest starts at these prices, for
 several numbers of machines, ends of the last fixed job, and shares of the prices. The best is improved by large
 neighbourhood search (Shaw, 1998): up to 80 jobs that start near each other are taken off and placed anew in another
-order, which is kept by simulated annealing.
+order, mostly large ones first, which is kept by simulated annealing.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Draft:
     least: float
 
 
-@method("priced-search", version=4, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=5, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
