@@ -117,9 +117,9 @@ class ProcessExecutor:
 
     def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
         """Yield each run with its answer, in the order in which they end; all servers are gone when it is closed."""
-        in_turn = {"return_as": "generator_unordered", "pre_dispatch": "2*n_jobs", "batch_size": 1}
+        options = {"return_as": "generator_unordered", "pre_dispatch": "2*n_jobs", "batch_size": 1}
         own = (replace(task, setting=replace(task.setting, session=self._session)) for task in tasks)
-        ends = Parallel(self._workers, "threading", **in_turn)(delayed(perform)(task) for task in own)
+        ends = Parallel(self._workers, "threading", **options)(delayed(perform)(task) for task in own)
         try:
             yield from ends
         finally:
