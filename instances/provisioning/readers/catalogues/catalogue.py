@@ -61,10 +61,18 @@ class MachineType:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Machine types of one price list, with unique names. notes : what was left out or rounded."""
+    """Machine types of one price list, with unique names. notes : what was left out or rounded.
+
+    complete : whether machines have nothing that the list does not name.
+    """
 
     types: tuple[MachineType, ...]
     notes: tuple[str, ...] = ()
+    complete: bool = False
+
+    def states(self, resource: str) -> bool:
+        """Whether the list says how much of a resource machines have: where it names any, others have none."""
+        return self.complete or any(resource in kind.capacity for kind in self.types)
 
     @property
     def zones(self) -> tuple[str, ...]:

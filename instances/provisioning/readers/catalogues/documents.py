@@ -170,7 +170,7 @@ def kwok(path: Path, content: bytes) -> Catalogue:
         types.append(MachineType(kind.name, capacity, offerings, overhead=fine_amounts(KWOK_OVERHEAD), labels=labels))
     if not types:
         raise InstanceError(f"{path.name}: no machine types; the price list is empty.")
-    return Catalogue(merged(path.name, types))
+    return Catalogue(merged(path.name, types), complete=True)
 
 
 def _kwok_offerings(path: Path, name: str, given: dict[str, msgspec.Raw]) -> list[Offering]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -13,20 +13,22 @@ from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInsta
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, micro_dollars, unique_names
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, HOSTNAME, ZONE, may_run
+from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from schedgap.instances.arrays import BoolArray
     from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
     from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
     from schedgap.instances.provisioning.readers.kubernetes.report import Report
-    from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State
+    from schedgap.instances.provisioning.readers.kubernetes.state import State
 
 UNFITTED = "fit no machine that can be had"
-NO_LONGER = "run where their constraints would not let them go today"
+NO_LONGER = "run where their constraints would not let them go today, and may stay"
 
 
 class Assembly:
@@ -65,25 +67,43 @@ class Assembly:
     ) -> None:
         """Merge groups of equal demand and families to classes; leave out what fits no machine."""
         admitted = np.array(families, np.bool_).T
+        family_of = {offer.node: family for offer, family in zip(self.offers, self.family, strict=True) if offer.node}
         classes: dict[tuple[object, ...], int] = {}
         self.demand: list[dict[str, int]] = []
         self.members: list[list[PodGroup]] = []
         allowed = []
-        for group, constraint, more in zip(groups, constraints, apart, strict=True):
-            on = admitted[number[constraint]]
-            key = (group.key.request, tuple(sorted(more.items())), on.tobytes())
-            if key not in classes:
-                classes[key] = len(classes)
-                self.demand.append(dict(group.key.request) | more)
-                self.members.append([])
-                allowed.append(on)
-            self.members[classes[key]].append(group)
+        for whole, constraint, more in zip(groups, constraints, apart, strict=True):
+            for group, on in self._may_stay(whole, admitted[number[constraint]], family_of):
+                key = (group.key.request, tuple(sorted(more.items())), on.tobytes())
+                if key not in classes:
+                    classes[key] = len(classes)
+                    self.demand.append(dict(group.key.request) | more)
+                    self.members.append([])
+                    allowed.append(on)
+                self.members[classes[key]].append(group)
         self.allowed = np.array(allowed).reshape(len(allowed), -1)
         keys = {key for row in self.demand for key in row}
         first = (CPU, RAM, PODS)
         last = {name for row in apart for name in row}
         self.resources = sorted(keys, key=lambda name: (name in last, (*first, name).index(name), name))
         self._leave_out()
+
+    def _may_stay(
+        self, group: PodGroup, on: BoolArray, family_of: Mapping[str, int]
+    ) -> Iterator[tuple[PodGroup, BoolArray]]:
+        """Yield the parts of a group with the families that they may run on: no pod has to leave the node that it is on."""
+        strays: defaultdict[int, dict[str, int]] = defaultdict(dict)
+        for node, number in group.on.items():
+            if not on[family_of[node]]:
+                strays[family_of[node]][node] = number
+        for family, nodes in strays.items():
+            self.report.informed[NO_LONGER][group.name] += sum(nodes.values())
+            too = on.copy()
+            too[family] = True
+            yield PodGroup(group.key, nodes), too
+        left = {node: number for node, number in group.on.items() if on[family_of[node]]}
+        if left or group.pending:
+            yield PodGroup(group.key, left, group.pending), on
 
     def _leave_out(self) -> None:
         """Leave out the classes that no machine holds. O(C K R), K the distinct sizes of each family."""
@@ -146,20 +166,21 @@ class Assembly:
     def _types(self, capacities: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
         """Return the offers that are machine types, and the type of each node.
 
-        Of offers that admit the same pods and are of one size the cheapest is enough, beside those that nodes are of.
+        Of offers that admit the same pods and are of one size the cheapest is enough, beside those of which there are only so
+        many, and those that nodes are of.
         Nodes that differ from what can be rented are types of their own.
         """
         rented: dict[tuple[object, ...], int] = {}
         nodes: dict[tuple[object, ...], list[int]] = {}
         cheapest: dict[tuple[object, ...], int] = {}
         for k, offer in enumerate(self.offers):
-            size = (self.family[k], tuple(capacities[k]), max(offer.count, ANY_NUMBER))
-            key = (*size[:2], offer.type_name, offer.capacity_type, offer.zone, micro_dollars(offer.price))
+            size = (self.family[k], tuple(capacities[k]))
+            key = (*size, offer.type_name, offer.capacity_type, offer.zone, micro_dollars(offer.price))
             if offer.node:
                 nodes.setdefault(key, []).append(k)
             else:
                 rented.setdefault(key, k)
-                best = cheapest.setdefault(size, k)
+                best = cheapest.setdefault(size if offer.count < 0 else key, k)
                 if offer.price < self.offers[best].price:
                     cheapest[size] = k
         kept = {*cheapest.values(), *(rented[place] for place in nodes if place in rented)}
@@ -209,8 +230,6 @@ class Assembly:
             for group in members:
                 for node, number in group.on.items():
                     content[index[node]][c] += number
-                    if not self.allowed[c][self.family[nodes[index[node]][0]]]:
-                        self.report.informed[NO_LONGER][group.name] += number
         rows = [sorted(row.items()) for row in content]
         indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
         classes = np.array([c for row in rows for c, _ in row], np.int64)

@@ -72,10 +72,11 @@ class Constraint(NamedTuple):
 class Machine:
     """What is known of machines: the values that a label may have.
 
-    labels : the values of each label that they have. unknown : labels of which nothing can be said.
+    labels : the values of each label that they have, None among them where some have none. unknown : labels of which nothing
+    can be said.
     """
 
-    labels: Mapping[str, frozenset[str]]
+    labels: Mapping[str, frozenset[str | None]]
     taints: tuple[Taint, ...] = ()
     unknown: frozenset[str] = field(default_factory=frozenset)
 
@@ -112,8 +113,8 @@ def holds(expression: Expression, machine: Machine) -> bool | None:
         case "Exists":
             return has is not None
         case "DoesNotExist":
-            return has is None
-    numbers = [int(value) for value in has or () if _is_whole(value)]
+            return has is None or None in has
+    numbers = [int(value) for value in has or () if value is not None and _is_whole(value)]
     reach = {"Gt": limit + 1, "Gte": limit, "Lt": limit - 1, "Lte": limit}[operator]
     return any(number >= reach if operator[0] == "G" else number <= reach for number in numbers)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.amounts import UNLIMITED, listed
+from schedgap.instances.provisioning.readers.amounts import BYTES, UNLIMITED, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
@@ -46,7 +46,7 @@ class Template:
     """What machines that are rented anew have beside their type. types : those that it takes, None for all."""
 
     name: str
-    labels: dict[str, frozenset[str]]
+    labels: dict[str, frozenset[str | None]]
     taints: tuple[Taint, ...] = ()
     requirements: tuple[Expression, ...] = ()
     types: frozenset[str] | None = None
@@ -73,7 +73,7 @@ class Market:
     """How offers are made of what was read.
 
     looked : labels that some constraint looks at. zones : those that machines are told apart by, or none.
-    spot : whether spare capacity can be rented.
+    spot : whether spare capacity can be rented. unstated : what pods ask for and the price list says nothing about.
     """
 
     state: State
@@ -86,6 +86,7 @@ class Market:
     nowhere: frozenset[str] = frozenset()
     variants: dict[object, Machine] = field(default_factory=dict)
     certain: list[tuple[DaemonSet, Constraint, dict[str, int]]] = field(default_factory=list)
+    unstated: frozenset[str] = frozenset()
 
     def offers(self) -> tuple[list[Offer], list[Offer]]:
         """Return what can be rented anew, and the nodes.
@@ -102,6 +103,10 @@ class Market:
         self.nowhere = self.looked - known | {HOSTNAME} | (frozenset() if self.zones else {ZONE})
         running = [self._running(node) for node in self.nodes]
         self.certain = list(self._certain_daemons(running))
+        asked = {name for group in self.state.groups.values() for name, _ in group.key.request} - {PODS}
+        self.unstated = frozenset(
+            name for name in asked if not self.catalogue.states(GPU if name == NVIDIA_GPU else name)
+        )
         return list(self._rented(templates, running)), running
 
     def _running(self, node: RunningNode) -> Offer:
@@ -156,14 +161,13 @@ class Market:
             self.state.report.sentences.append(f"Relaxed: the limits of NodePool {name}.")
         return Template(name, labels, lasting(spec.spec.taints), spec.spec.requirements)
 
-    def _observed(self, nodes: Iterable[RunningNode], *, of_type: bool) -> dict[str, frozenset[str]]:
+    def _observed(self, nodes: Iterable[RunningNode], *, of_type: bool) -> dict[str, frozenset[str | None]]:
         """Return the labels of nodes that follow from their type, or those that do not, with all their values."""
-        found: defaultdict[str, set[str]] = defaultdict(set)
         keys = {key for key in self.looked - {ZONE, HOSTNAME, CAPACITY_TYPE} if is_of_the_type(key) == of_type}
-        for node in nodes:
-            for key in keys & node.labels.keys():
-                found[key].add(node.labels[key])
-        return {key: frozenset(values) for key, values in found.items()}
+        alike = [node.labels for node in nodes]
+        return {
+            key: frozenset(labels.get(key) for labels in alike) for key in keys.intersection(*[set().union(*alike)])
+        }
 
     def _rented(self, templates: Iterable[Template], running: Sequence[Offer]) -> Iterator[Offer]:
         by_type: defaultdict[str, list[tuple[RunningNode, Offer]]] = defaultdict(list)
@@ -181,6 +185,12 @@ class Market:
             for template in templates:
                 if template.types is None or kind.name in template.types:
                     yield from self._of_template(kind, template, labels, alike)
+        new = [kind for kind in self.catalogue.types if not by_type[kind.name] and kind.name not in unsized]
+        if lacking := sorted(name for name in self.unstated if any(self._any_amount(kind).get(name) for kind in new)):
+            columns = listed([name.replace(BYTES, "_gib") for name in lacking])
+            self.state.report.sentences.append(
+                f"Relaxed: the price list says nothing of {columns}; types that no node is of count as having any amount."
+            )
         if unsized:
             self.state.report.sentences.append(
                 f"Not offered, as the price list has no sizes of them and no node is one: {listed(unsized)}."
@@ -190,7 +200,7 @@ class Market:
         self,
         kind: MachineType,
         template: Template,
-        labels: dict[str, frozenset[str]],
+        labels: dict[str, frozenset[str | None]],
         alike: Sequence[tuple[RunningNode, Offer]],
     ) -> Iterator[Offer]:
         for capacity_type in (ON_DEMAND, SPOT) if self.spot else (ON_DEMAND,):
@@ -223,13 +233,26 @@ class Market:
         same = [node.left for node, offer in alike if offer.group == template.name and node.taints == template.taints]
         if same:
             return _largest(same)
-        size = _largest([node.allocatable for node, _ in alike]) if alike else _kubernetes_size(kind)
+        size = _largest([node.allocatable for node, _ in alike]) if alike else self._size(kind)
         # What a label may be one of several is not certain.
         open_keys = {key for key, values in machine.labels.items() if len(values) > 1}
         sure = Machine(machine.labels, machine.taints, machine.unknown | open_keys)
         daemons = [(d, least) for d, constraint, least in self.certain if may_run(constraint, sure)]
         taken = [amounts for d, least in daemons for amounts in (least, self.excluding.taken_by(d))]
         return less(size | self.excluding.capacity, *taken)
+
+    def _size(self, kind: MachineType) -> dict[str, int]:
+        """Return the size of a type that no node is of."""
+        size = {PODS: UNLIMITED} | kind.usable()
+        if GPU in size:
+            size.setdefault(NVIDIA_GPU, size.pop(GPU))
+        return size | self._any_amount(kind)
+
+    def _any_amount(self, kind: MachineType) -> dict[str, int]:
+        """Return what a type may have of what the price list says nothing about; others' GPUs only where it has some."""
+        gpus = kind.capacity.get(GPU, 0) if self.catalogue.states(GPU) else UNLIMITED
+        amounts = {name: gpus if name.endswith("/gpu") else UNLIMITED for name in self.unstated}
+        return {name: amount for name, amount in amounts.items() if gpus or "gpu" not in name}
 
 
 def without_names(constraint: Constraint) -> Constraint:
@@ -253,13 +276,6 @@ def _group(node: RunningNode) -> str:
     """Return a name for the group that a node is of."""
     named = next((node.labels[key] for key in GROUP_LABELS if node.labels.get(key, "").strip()), "")
     return named or next((taint.key.rpartition("/")[2] for taint in node.taints if taint.key), "") or "general"
-
-
-def _kubernetes_size(kind: MachineType) -> dict[str, int]:
-    size = {PODS: UNLIMITED} | kind.usable()
-    if GPU in size:
-        size.setdefault(NVIDIA_GPU, size.pop(GPU))
-    return size
 
 
 def _largest(amounts: Sequence[dict[str, int]]) -> dict[str, int]:
