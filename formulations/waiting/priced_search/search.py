@@ -3,8 +3,9 @@
 The prices of `bound-fluid` say what a core is worth when: a job that would cost more by its wait and by the priced time
 that it takes than by renting leaves its room to others. Prices are too low for that, being those of jobs that may run in
 parts, and who waits makes others wait: a job's wait counts up to eight times. Jobs are placed so, each where it first has
-room (conservative backfilling with hindsight), in order of submission and of their cheapest starts at these prices, for
-several numbers of machines, ends of the last fixed job, and shares of the prices. The best is improved by large
+room (conservative backfilling with hindsight), in order of submission, of their cheapest starts at these prices, and of
+size, for several numbers of machines, ends of the last fixed job, and shares of the prices: in the ranges of ends where the
+bound is least, save numbers of which it says that they cost more than a plan that is known. The best is improved by large
 neighbourhood search (Shaw, 1998): up to 80 jobs that start near each other are taken off and placed anew in another
 order, mostly large ones first, which is kept by simulated annealing.
 """
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.waiting.fluid_bound import MOST_GRID, grid_size, priced
+from schedgap.formulations.waiting.fluid_bound.end_ranges import priced
 from schedgap.formulations.waiting.priced_search.kernels_rework import (
     Given,
     Near,
@@ -38,7 +39,7 @@ from schedgap.instances.waiting.objective import costs
 from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
-    from schedgap.formulations.waiting.price_ascent import Ascent
+    from schedgap.formulations.waiting.fluid_bound.end_ranges import EndRange
     from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.arrays import FloatArray
     from schedgap.instances.waiting.model import WaitingInstance
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 LATER, SHARES, WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0), (0.0, 0.9), (1.0, 2.0, 4.0, 8.0)
 # Jobs placed anew at once, moves between two looks at the clock, and the share of moves and time to choose the machines by.
 TOGETHER, MOVES, CHOOSING = 80, 2_000, 0.1
+# Ranges of ends in which plans are made.
+RANGES = 8
 # Heat begins at this share of the mean rent of a job, and falls to a share of that.
 HEAT, COOLED = 0.1, 0.05
 
@@ -56,9 +59,11 @@ HEAT, COOLED = 0.1, 0.05
 class Draft:
     """A plan for a number of machines, which moves change, and the best that it has been.
 
-    amount, least : of the machines until `jobs`' last end, of waits and of rents, in amounts of `Scaled`.
+    scaled : the jobs that it places. amount, least : of the machines until `jobs`' last end, of waits and of all rents, in
+    amounts of `Scaled`.
     """
 
+    scaled: Scaled
     machines: int
     jobs: Given
     line: Timeline
@@ -68,7 +73,7 @@ class Draft:
     least: float
 
 
-@method("priced-search", version=5, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=6, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
@@ -90,29 +95,41 @@ def priced_search(
     all_rented = WaitingSchedule(0, np.full(instance.num_jobs, RENTED), instance.submit_us)
     if not scaled.num_jobs:
         return Outcome(all_rented, scaled.objective(scaled.all_rented))
-    half = None if time_limit_s is None else begun + time_limit_s / 3
-    found = priced(scaled, rounds, min(MOST_GRID, grid_size(scaled)), half)
-    machines, amount = found.problem.least(found.lines)
-    bound = scaled.objective(min(amount, scaled.all_rented))
+    third = None if time_limit_s is None else begun + time_limit_s / 3
+    ranges = priced(scaled, rounds, deadline=third)
+    bound = scaled.objective(min(ranges[0].amount, scaled.all_rented))
     random = np.array([int(rng.integers(1, 2**63))], np.uint64)
-    # Where many jobs end after the horizon, far fewer machines than the bound's may pay.
-    numbers = {machines + 1, *(machines >> shift for shift in range(machines.bit_length()))}
-    drafts = [best_draft(scaled, found, number, deadline) for number in sorted(numbers)]
-    drafts = sorted(drafts, key=lambda each: each.least)[:2]
+    now = time.perf_counter()
+    drafts = _drafts(ranges, None if deadline is None else now + (deadline - now) / 2)[:2]
     for i, draft in enumerate(drafts):
         now = time.perf_counter()
         until = None if deadline is None else now + CHOOSING * (deadline - now)
         drafts[i] = improved(draft, int(CHOOSING * moves), random, until)
     best = min(drafts, key=lambda each: each.least)
     best = improved(best, moves, random, deadline)
-    schedule = schedule_of(scaled, best)
+    schedule = schedule_of(best)
     if costs(instance, schedule).objective > costs(instance, all_rented).objective:
         schedule = all_rented
-    return Outcome(schedule, bound, details={"machines": schedule.num_machines, "rounds": len(found.lines)})
+    return Outcome(schedule, bound, details={"machines": schedule.num_machines, "ranges": len(ranges)})
 
 
-def best_draft(scaled: Scaled, found: Ascent, machines: int, deadline: float | None = None) -> Draft:
+def _drafts(ranges: list[EndRange], deadline: float | None) -> list[Draft]:
+    """Return plans, from the best on, for several numbers of machines in the ranges that prove least."""
+    drafts: list[Draft] = []
+    for ends in ranges[:RANGES]:
+        machines = ends.machines
+        # Where many jobs end after the horizon, far fewer machines than the bound's may pay.
+        numbers = {machines + 1, *(machines >> shift for shift in range(machines.bit_length()))}
+        for number in sorted(numbers, key=lambda number: (abs(number - machines), number)):
+            late = deadline is not None and time.perf_counter() > deadline
+            if not drafts or (not late and ends.least(number) < min(draft.least for draft in drafts)):
+                drafts.append(best_draft(ends, number, deadline))
+    return sorted(drafts, key=lambda draft: draft.least)
+
+
+def best_draft(ends: EndRange, machines: int, deadline: float | None = None) -> Draft:
     """Return the best plan of jobs placed in turn at shares of prices; their waits at all prices are found anew."""
+    scaled, found = ends.scaled, ends.ascent
     rate = found.rates[min(found.rates, key=lambda number: abs(number - machines))]
     grid = found.grid
     width = max(1, -(-scaled.horizon // (4 * grid.shape[0])))
@@ -120,14 +137,16 @@ def best_draft(scaled: Scaled, found: Ascent, machines: int, deadline: float | N
     sums = np.cumsum(rate * np.diff(grid), axis=1) * scaled.instance.fixed_price
     worth = np.array([np.interp(points, grid, np.concatenate(([0.0], row))) for row in sums])
     best: Draft | None = None
-    ends = {int(scaled.horizon * (1 + later)) for later in LATER} | {int((scaled.submit + scaled.runtime).max())}
+    natural = min(ends.last, max(scaled.horizon, int((scaled.submit + scaled.runtime).max())))
+    caps = {min(ends.last, int(scaled.horizon * (1 + later))) for later in LATER} | {natural}
     price = float(machines * scaled.instance.fixed_price)
     found.problem.evaluate(grid, rate)
     cheapest = scaled.submit.copy()
     cheapest[found.problem.used] += np.maximum(found.problem.wait, 0)
-    orders = (np.arange(scaled.num_jobs), np.argsort(cheapest, kind="stable"))
-    for cap in sorted({max(scaled.horizon, end) for end in ends}):
-        if best is not None and price * cap >= best.amount:
+    size = -scaled.instance.cores[scaled.jobs] * scaled.runtime.astype(np.float64) ** 2
+    orders = (np.arange(scaled.num_jobs), np.argsort(cheapest, kind="stable"), np.argsort(size, kind="stable"))
+    for cap in sorted(caps):
+        if best is not None and price * cap + scaled.always_rented >= best.amount:
             break
         jobs = _given(scaled, cap, found.problem.shares)
         for share, weight, order in product(SHARES, WEIGHTS, orders):
@@ -136,9 +155,9 @@ def best_draft(scaled: Scaled, found: Ascent, machines: int, deadline: float | N
             line = _timeline(scaled, machines, cap)
             plan = Plan(np.empty_like(scaled.submit), np.empty_like(scaled.submit))
             amount = place_in_turn(jobs, line, order, Rule(share * worth, width, weight), machines, plan)
-            amount += price * cap
+            amount += price * cap + scaled.always_rented
             if best is None or amount < best.amount:
-                best = Draft(machines, jobs, line, plan, amount, _copy(plan), amount)
+                best = Draft(scaled, machines, jobs, line, plan, amount, _copy(plan), amount)
     assert best is not None
     return best
 
@@ -165,9 +184,9 @@ def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | Non
     return replace(draft, amount=amount, best=best, least=least)
 
 
-def schedule_of(scaled: Scaled, draft: Draft) -> WaitingSchedule:
+def schedule_of(draft: Draft) -> WaitingSchedule:
     """Return the best plan of a draft as a schedule of the instance."""
-    instance = scaled.instance
+    scaled, instance = draft.scaled, draft.scaled.instance
     machine, start_us = np.full(instance.num_jobs, RENTED), instance.submit_us.copy()
     machine[scaled.jobs], start_us[scaled.jobs] = draft.best.machine, draft.best.start * scaled.unit_us
     return WaitingSchedule(draft.machines, machine, start_us)

@@ -7,6 +7,7 @@ import pytest
 
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import RENTED, WaitingInstance, WaitingSchedule, verify
+from schedgap.instances.waiting.objective import paid_us
 
 
 def starts_of(instance):
@@ -46,8 +47,8 @@ def placements(instance, fits, starts, machines, placed, job):
             yield from placements(instance, fits, starts, machines, cand, job + 1)
 
 
-def optimum(instance):
-    """Return the optimal objective in micro-dollars."""
+def optimum(instance, first_us=0, last_us=float("inf")):
+    """Return the optimal objective in micro-dollars, of schedules whose machines are paid until a moment between two."""
     fits, starts = instance.fits_fixed(), starts_of(instance)
     best = None
     for placed in placements(instance, fits, starts, instance.num_jobs, [], 0):
@@ -55,7 +56,10 @@ def optimum(instance):
         start = instance.submit_us.copy()
         for job, where, moment in placed:
             machine[job], start[job] = where, moment
-        objective = verify(instance, WaitingSchedule(int(machine.max(initial=-1)) + 1, machine, start))
+        schedule = WaitingSchedule(int(machine.max(initial=-1)) + 1, machine, start)
+        if schedule.num_machines and not first_us <= paid_us(instance, schedule) <= last_us:
+            continue
+        objective = verify(instance, schedule)
         best = objective if best is None else min(best, objective)
     return best
 

@@ -1,6 +1,6 @@
 """CP-SAT's intervals against brute force and the other exact ways."""
 
-from schedgap.formulations.waiting.fluid_bound import bound_fluid
+from schedgap.formulations.waiting.fluid_bound.bound import bound_fluid
 from schedgap.formulations.waiting.interval_model import interval_model
 from schedgap.formulations.waiting.no_wait import clairvoyant_no_wait
 from schedgap.formulations.waiting.time_indexed import time_indexed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import BYTES, UNLIMITED, listed
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 POOL = "karpenter.sh/nodepool"
 GROUP_LABELS = (POOL, "eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool")
 GPU, NVIDIA_GPU = "gpu", "nvidia.com/gpu"
+Labels: TypeAlias = "dict[str, frozenset[str | None]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Template:
     """What machines that are rented anew have beside their type. types : those that it takes, None for all."""
 
     name: str
-    labels: dict[str, frozenset[str | None]]
+    labels: Labels
     taints: tuple[Taint, ...] = ()
     requirements: tuple[Expression, ...] = ()
     types: frozenset[str] | None = None
@@ -145,7 +146,7 @@ class Market:
                 groups.setdefault(key, (labels, node, set()))[2].add(node.type_name)
         unused = set() if pools else {kind.name for kind in self.catalogue.types} - {n.type_name for n in self.nodes}
         for labels, node, types in groups.values():
-            values = {key: frozenset((value,)) for key, value in labels.items()}
+            values: Labels = {key: frozenset((value,)) for key, value in labels.items()}
             pools.append(Template(_group(node), values, node.taints, types=frozenset(types | unused)))
         return pools
 
@@ -161,7 +162,7 @@ class Market:
             self.state.report.sentences.append(f"Relaxed: the limits of NodePool {name}.")
         return Template(name, labels, lasting(spec.spec.taints), spec.spec.requirements)
 
-    def _observed(self, nodes: Iterable[RunningNode], *, of_type: bool) -> dict[str, frozenset[str | None]]:
+    def _observed(self, nodes: Iterable[RunningNode], *, of_type: bool) -> Labels:
         """Return the labels of nodes that follow from their type, or those that do not, with all their values."""
         keys = {key for key in self.looked - {ZONE, HOSTNAME, CAPACITY_TYPE} if is_of_the_type(key) == of_type}
         alike = [node.labels for node in nodes]
@@ -177,7 +178,7 @@ class Market:
         for kind in self.catalogue.types:
             alike = by_type[kind.name]
             # Labels as the price list has them, and as nodes of the type do.
-            labels = {key: frozenset((value,)) for key, value in kind.labels.items()}
+            labels: Labels = {key: frozenset((value,)) for key, value in kind.labels.items()}
             labels |= self._observed((node for node, _ in alike), of_type=True)
             if not alike and not kind.capacity:
                 unsized.append(kind.name)
@@ -200,7 +201,7 @@ class Market:
         self,
         kind: MachineType,
         template: Template,
-        labels: dict[str, frozenset[str | None]],
+        labels: Labels,
         alike: Sequence[tuple[RunningNode, Offer]],
     ) -> Iterator[Offer]:
         for capacity_type in (ON_DEMAND, SPOT) if self.spot else (ON_DEMAND,):

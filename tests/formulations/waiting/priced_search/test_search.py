@@ -29,6 +29,14 @@ def test_moves_improve_what_prices_placed():
     assert objectives[1] < objectives[0]
 
 
+def test_jobs_of_weeks_in_the_log_of_a_day():
+    """Machines are paid long after the horizon: the end that pays is found, and the bound knows of it."""
+    for seed in range(3):
+        instance = bursty(2_000, seed=seed, wait_price=0.05)
+        outcome = found(instance, moves=2_000)
+        assert verify(instance, outcome.solution) < 1.1 * outcome.bound
+
+
 def test_same_seed_same_schedule():
     instance = mms(200, seed=4, max_wait_h=0.5, wait_price=0.05)
     first, second = (found(instance, moves=500).solution for _ in range(2))

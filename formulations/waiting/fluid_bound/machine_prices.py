@@ -1,7 +1,7 @@
 """Bounds from prices on the time of fixed machines: Lagrangian relaxation of their capacity, exact in integers.
 
 Let y(t) >= 0 be a price for a unit of machine size (a core, or a MiB) and time, S the size of a machine, p its price,
-T the horizon, and P >= T for how long machines are paid. If y(t) <= p / S after T, then for every schedule with s
+T the horizon of `Scaled`, and P >= T for how long machines are paid. If y(t) <= p / S after T, then for every schedule with s
 machines, whose fixed jobs never use more than s S at a moment,
 
     s p P >= s (p T - S Y) + s S integral of y up to P      with Y = integral of y up to T
@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.waiting.kernels_prices import Cheapest, PricedJobs, Prices, cheapest_starts
+from schedgap.formulations.waiting.fluid_bound.kernels_prices import Cheapest, PricedJobs, Prices, cheapest_starts
 from schedgap.instances.waiting.objective import exact_sum, rent_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class MachineTime:
 
     def __init__(self, scaled: Scaled, *, by_memory: bool) -> None:
         instance = scaled.instance
-        self.scaled = scaled
+        self.scaled, self.by_memory = scaled, by_memory
         # A job without memory costs nothing by memory, and adds nothing to the bound.
         sizes = (instance.memory_mib if by_memory else instance.cores)[scaled.jobs]
         machine = instance.machine_memory_mib if by_memory else instance.machine_cores

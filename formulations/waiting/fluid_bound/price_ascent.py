@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from schedgap.formulations.waiting.machine_prices import Line, MachineTime
+    from schedgap.formulations.waiting.fluid_bound.machine_prices import Line, MachineTime
     from schedgap.instances.arrays import FloatArray, IntArray
 
 # Of subgradients and of their squares, Adam's usual order of size; what keeps quiet times from being all noise.
@@ -40,6 +40,17 @@ class Ascent:
     def is_late(self) -> bool:
         """Whether the deadline has passed."""
         return self.deadline is not None and time.perf_counter() > self.deadline
+
+    def begin_with(self, other: Ascent) -> None:
+        """Begin with prices for another horizon and more jobs; where they end before this one, a machine is worth its price."""
+        horizon, measures = self.problem.scaled.horizon, self.problem.capacity.shape[0]
+        longer = other.grid[-1] < horizon
+        behind = np.zeros((measures, int(longer)))
+        behind[:1] = 1.0
+        self.grid = np.append(other.grid, horizon) if longer else other.grid
+        self.rates = {number: np.hstack((rate[:measures], behind)) for number, rate in other.rates.items()}
+        nothing = np.zeros_like(next(iter(self.rates.values())))
+        self.lines = [self.problem.evaluate(self.grid, rate)[0] for rate in (nothing, *self.rates.values())]
 
     def improve(self, grid: IntArray, rounds: int) -> None:
         """Improve the prices on a grid, one after the other for all numbers of machines for which lines prove least.

@@ -1,0 +1,191 @@
+"""Prices on machine time by when the last fixed job ends, to which machines are paid: branching on that moment.
+
+Prices up to the horizon know nothing of what comes behind it: a job of weeks in the log of a day costs no more there than
+its share of machines that others fill, though it would keep one for itself alone. So what the last end may be is cut into
+ranges. In one, machines are paid until its first moment at least, and a job that cannot end by its last one rents: an
+instance of its own to `machine_prices`, with that first moment for a horizon. The least that is proven of any range holds for
+all schedules.
+
+Best first: the range that proves least is cut in two at the geometric mean, on the coarsest grid, and once it is narrow,
+its prices are improved on ever finer grids, as those of all ends together are where cutting makes no difference. No
+schedule need end after all jobs in turn: where jobs start as early as they can, each does when another ends, or at once.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.waiting.fluid_bound.machine_prices import MachineTime
+from schedgap.formulations.waiting.fluid_bound.price_ascent import Ascent
+from schedgap.instances.waiting.model import MAX_END_US
+from schedgap.instances.waiting.objective import exact_sum, rent_of
+
+if TYPE_CHECKING:
+    from schedgap.formulations.waiting.scaled import Scaled
+    from schedgap.instances.arrays import IntArray
+
+# One evaluation looks at up to so many starts of jobs; grids have between so many intervals, each so often those before.
+STARTS, LEAST_GRID, MOST_GRID, FINER = 20_000_000, 64, 100_000, 4
+# Rounds are cheap on the coarsest grid, and prices have the longest way to go.
+FIRST_ROUNDS = 3
+# Ends are cut where jobs that never wait end later than that, in shares of the horizon, up to so often, with so many rounds;
+# and given up where so many cuts, or all, raise the bound by less than this share.
+LATE, CUTS, CUT_ROUNDS, TRIED, WORTH = 1.05, 32, 20, 4, 0.002
+# A range is narrow, and done, if its last moment is, and if a finer grid raises its bound, by less than these shares.
+NARROW, DONE = 0.005, 0.0005
+
+
+@dataclass(slots=True, eq=False)
+class EndRange:
+    """Schedules whose machines are paid until a moment from the horizon of `scaled` to `last`: a range of ends.
+
+    scaled : their jobs; others rent. ascent : prices that were found. machines, amount : for how many machines they prove least,
+    and what, in amounts of `Scaled`. level : how many grids prices were improved on, -1 for the coarsest in a hurry.
+    """
+
+    scaled: Scaled
+    last: int
+    ascent: Ascent
+    machines: int = 1
+    amount: int = 0
+    level: int = -1
+
+    def improve(self, size: int, rounds: int) -> None:
+        """Improve prices on a grid of such a size, if it is finer than the last one; a bound never falls."""
+        grid = moments(self.scaled, size)
+        if self.level > 0 and grid.shape == self.ascent.grid.shape:
+            return
+        self.ascent.improve(grid, rounds)
+        self.machines, amount = self.ascent.problem.least(self.ascent.lines)
+        self.amount = max(self.amount, amount)
+
+    def least(self, machines: int) -> int:
+        """Return what so many machines cost at least."""
+        amount = max(line.base + machines * line.slope for line in self.ascent.lines) >> self.ascent.problem.bits
+        return amount + self.scaled.always_rented
+
+
+def priced(scaled: Scaled, rounds: int, max_grid: int = MOST_GRID, deadline: float | None = None) -> list[EndRange]:
+    """Return ranges of all ends, with prices, from what proves least on; that is the bound.
+
+    rounds : of improving the prices for a number of machines on a grid, thrice that on the coarsest one. max_grid : its
+    intervals. There is a job at least.
+    """
+    is_late = int((scaled.submit + scaled.runtime).max()) > LATE * scaled.horizon
+    ranges = _cut(scaled, rounds, max_grid, deadline) if is_late else []
+    ranges = ranges or [_whole(scaled, deadline)]
+    while True:
+        lowest = min(ranges, key=_amount)
+        before, sizes = lowest.amount, _grids(lowest.scaled, max_grid)
+        lowest.level += 1
+        if lowest.level == len(sizes) or (lowest.ascent.lines and lowest.ascent.is_late()):
+            break
+        lowest.improve(sizes[lowest.level], rounds if lowest.ascent.lines else FIRST_ROUNDS * rounds)
+        if len(ranges) > 1 and lowest.level > 0 and lowest.amount - before < DONE * before:
+            break
+    return sorted(ranges, key=_amount)
+
+
+def _amount(ends: EndRange) -> int:
+    return ends.amount
+
+
+def _cut(scaled: Scaled, rounds: int, max_grid: int, deadline: float | None) -> list[EndRange]:
+    """Return ranges of which the one that proves least is narrow, or as many as are to be; none where that is no use."""
+    rounds, whole = min(rounds, CUT_ROUNDS), _whole(scaled, deadline)
+    begun = time.perf_counter()
+    until = math.inf if deadline is None else begun + (deadline - begun) / 3
+    whole.improve(_grids(scaled, max_grid)[0], FIRST_ROUNDS * rounds)
+    ranges, lowest, worth = [whole], whole, (1 + WORTH) * whole.amount
+    for cuts in range(CUTS):
+        first, last = lowest.scaled.horizon, lowest.last
+        if last - first <= NARROW * first or lowest.amount >= scaled.all_rented or time.perf_counter() > until:
+            break
+        if cuts >= TRIED and lowest.amount < worth:
+            break
+        middle = math.isqrt(first * last)
+        ranges.remove(lowest)
+        for begin, end in ((first, middle), (middle + 1, last)):
+            within = _within(scaled, begin, end)
+            if within.num_jobs:
+                problem = MachineTime(within, by_memory=whole.ascent.problem.by_memory)
+                half = EndRange(within, end, Ascent(problem, deadline), amount=lowest.amount)
+                half.ascent.begin_with(lowest.ascent)
+                half.improve(_grids(within, max_grid)[0], rounds)
+                ranges.append(half)
+        lowest = min(ranges, key=_amount)
+    return ranges if lowest.amount >= worth else []
+
+
+def _whole(scaled: Scaled, deadline: float | None) -> EndRange:
+    """Return all ends that schedules need."""
+    latest = MAX_END_US // scaled.unit_us
+    last = int(scaled.submit.max()) + exact_sum(scaled.runtime)
+    if (scaled.longest >= 0).all():
+        last = min(last, int((scaled.submit + scaled.longest + scaled.runtime).max()))
+    problem = MachineTime(scaled, by_memory=_by_memory(scaled))
+    return EndRange(scaled, max(scaled.horizon, min(last, latest)), Ascent(problem, deadline))
+
+
+def _within(scaled: Scaled, first: int, last: int) -> Scaled:
+    """Return the instance of schedules whose machines are paid until a moment from `first` to `last`."""
+    slack = last - scaled.submit - scaled.runtime
+    longest = np.where(scaled.longest >= 0, np.minimum(scaled.longest, slack), slack)
+    may, rents = slack >= 0, slack < 0
+    return replace(
+        scaled,
+        jobs=scaled.jobs[may],
+        submit=scaled.submit[may],
+        runtime=scaled.runtime[may],
+        rent=scaled.rent[may],
+        longest=longest[may],
+        horizon=first,
+        always_rented=scaled.always_rented + rent_of(scaled.rent[rents], scaled.runtime[rents]),
+    )
+
+
+def _by_memory(scaled: Scaled) -> bool:
+    """Whether the jobs need more of the machines' memory than of their cores."""
+    instance, run = scaled.instance, scaled.runtime.astype(np.float64)
+    cores = float(instance.cores[scaled.jobs] @ run) / instance.machine_cores
+    memory = float(instance.memory_mib[scaled.jobs] @ run) / instance.machine_memory_mib
+    return memory > cores
+
+
+def moments(scaled: Scaled, most: int) -> IntArray:
+    """Return a grid from 0 to the horizon: every moment at which a job may have to start or end, if these are few.
+
+    Else half of the `most` intervals are of equal length, half have equally many of these moments.
+    """
+    limited = scaled.longest >= 0
+    late = scaled.submit[limited] + scaled.longest[limited]
+    ends = scaled.submit + scaled.runtime
+    points = np.concatenate((scaled.submit, ends, late, late + scaled.runtime[limited]))
+    points = np.unique(np.concatenate(([0, scaled.horizon], points[points < scaled.horizon])))
+    if points.shape[0] <= most + 1:
+        return points
+    half = max(2, most // 2 + 1)
+    # Floats round the longest horizons up.
+    even = np.minimum(np.linspace(0, scaled.horizon, half).astype(np.int64), scaled.horizon)
+    picked = points[np.linspace(0, points.shape[0] - 1, half).astype(np.int64)]
+    return np.unique(np.concatenate((even, picked)))
+
+
+def grid_size(scaled: Scaled) -> int:
+    """Return how many intervals an evaluation can afford."""
+    waits = np.where(scaled.longest >= 0, np.minimum(scaled.longest, scaled.horizon), scaled.horizon)
+    passes = 2 * float(waits.sum(dtype=np.float64)) / scaled.horizon
+    return int(min(MOST_GRID, max(LEAST_GRID, STARTS / max(passes, 1e-9))))
+
+
+def _grids(scaled: Scaled, max_grid: int) -> list[int]:
+    """Return the sizes of grids, from the coarsest on."""
+    sizes = [min(max_grid, grid_size(scaled))]
+    while sizes[-1] >= FINER * LEAST_GRID:
+        sizes.append(sizes[-1] // FINER)
+    return sizes[::-1]
