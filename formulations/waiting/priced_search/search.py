@@ -12,6 +12,7 @@ order, mostly large ones first, which is kept by simulated annealing.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from itertools import product
@@ -39,12 +40,14 @@ from schedgap.instances.waiting.objective import costs
 from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from schedgap.formulations.waiting.fluid_bound.end_ranges import EndRange
     from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.arrays import FloatArray
     from schedgap.instances.waiting.model import WaitingInstance
 
-# How much longer than the horizon machines may run, as shares of it; what shares of the prices jobs look at, and how often
+# How much longer machines may run than they must, as shares of that; what shares of the prices jobs look at, and how often
 # they count their wait.
 LATER, SHARES, WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0), (0.0, 0.9), (1.0, 2.0, 4.0, 8.0)
 # Jobs placed anew at once, moves between two looks at the clock, and the share of moves and time to choose the machines by.
@@ -116,19 +119,28 @@ def priced_search(
 def _drafts(ranges: list[EndRange], deadline: float | None) -> list[Draft]:
     """Return plans, from the best on, for several numbers of machines in the ranges that prove least."""
     drafts: list[Draft] = []
+    # Where ranges of ends make no difference, ends make little.
+    least, later = math.inf, LATER if len(ranges) > 1 else LATER[:2]
     for ends in ranges[:RANGES]:
         machines = ends.machines
-        # Where many jobs end after the horizon, far fewer machines than the bound's may pay.
-        numbers = {machines + 1, *(machines >> shift for shift in range(machines.bit_length()))}
-        for number in sorted(numbers, key=lambda number: (abs(number - machines), number)):
+        # Where many jobs end after the horizon, far fewer machines than the bound's may pay; fewer still, if those do.
+        for number in (machines, machines + 1, *(machines >> shift for shift in range(1, machines.bit_length()))):
             late = deadline is not None and time.perf_counter() > deadline
-            if not drafts or (not late and ends.least(number) < min(draft.least for draft in drafts)):
-                drafts.append(best_draft(ends, number, deadline))
+            if drafts and (late or ends.least(number) >= least):
+                continue
+            drafts.append(best_draft(ends, number, deadline, later))
+            if number < machines and drafts[-1].least > least:
+                break
+            least = min(least, drafts[-1].least)
     return sorted(drafts, key=lambda draft: draft.least)
 
 
-def best_draft(ends: EndRange, machines: int, deadline: float | None = None) -> Draft:
-    """Return the best plan of jobs placed in turn at shares of prices; their waits at all prices are found anew."""
+def best_draft(ends: EndRange, machines: int, deadline: float | None = None, later: Sequence[float] = LATER) -> Draft:
+    """Return the best plan of jobs placed in turn at shares of prices; their waits at all prices are found anew.
+
+    later : how much longer than the least of the range machines may run, as shares of that; the last end of jobs that do not
+    wait is tried besides.
+    """
     scaled, found = ends.scaled, ends.ascent
     rate = found.rates[min(found.rates, key=lambda number: abs(number - machines))]
     grid = found.grid
@@ -138,7 +150,7 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None) -> 
     worth = np.array([np.interp(points, grid, np.concatenate(([0.0], row))) for row in sums])
     best: Draft | None = None
     natural = min(ends.last, max(scaled.horizon, int((scaled.submit + scaled.runtime).max())))
-    caps = {min(ends.last, int(scaled.horizon * (1 + later))) for later in LATER} | {natural}
+    caps = {min(ends.last, int(scaled.horizon * (1 + share))) for share in later} | {natural}
     price = float(machines * scaled.instance.fixed_price)
     found.problem.evaluate(grid, rate)
     cheapest = scaled.submit.copy()
