@@ -35,7 +35,7 @@ STARTS, LEAST_GRID, MOST_GRID, FINER = 20_000_000, 64, 100_000, 4
 FIRST_ROUNDS = 3
 # Ends are cut where jobs that never wait end later than that, in shares of the horizon, up to so often, with so many rounds;
 # and given up where so many cuts, or all, raise the bound by less than this share.
-LATE, CUTS, CUT_ROUNDS, TRIED, WORTH = 1.05, 32, 20, 4, 0.002
+LATE, CUTS, CUT_ROUNDS, TRIED, WORTH = 1.01, 32, 20, 4, 0.002
 # A range is narrow, and done, if its last moment is, and if a finer grid raises its bound, by less than these shares.
 NARROW, DONE = 0.005, 0.0005
 
