@@ -24,6 +24,8 @@ FILE_NAME = "journal.jsonl"
 # Read at a time: with the usual 8 KiB, a tenth of the time would be system calls.
 READ_BYTES = 1 << 20
 KEPT_NAME = "journal.kept-{}.jsonl"
+# How the first line begins, without spaces.
+_START = b'{"schema":"schedgap/'
 
 
 class Journal:
@@ -50,9 +52,9 @@ class Journal:
             self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
             self._lock()
-            self._mend()
             self._verdicts: set[Contradiction] = set()
             self.records = read_journal(directory, self._verdicts)
+            self._mend()
             self._size = os.fstat(self._fd).st_size
             _sync_directory(directory)
         except BaseException:
@@ -151,7 +153,13 @@ class Journal:
             ) from None
 
     def _mend(self) -> None:
-        """Drop a torn last line: the run that it was of is not recorded and will be done again."""
+        """Drop a torn last line: the run that it was of is not recorded and will be done again.
+
+        Raises
+        ------
+        JournalError
+            if it is the first, and no beginning of a line of ours: nothing else tells whose file it is.
+        """
         size = os.fstat(self._fd).st_size
         keep = size
         while keep:
@@ -162,6 +170,9 @@ class Journal:
                 break
             keep = start
         if keep < size:
+            torn = os.pread(self._fd, 65536, keep).replace(b" ", b"")
+            if keep == 0 and not torn.startswith(_START[: len(torn)]):
+                raise JournalError(f"{self.path} line 1: no record of a run; remove the file or choose another --out.")
             os.ftruncate(self._fd, keep)
             os.fsync(self._fd)
 

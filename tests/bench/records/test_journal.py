@@ -65,6 +65,15 @@ def test_torn_before_the_first_newline(tmp_path, records):
     assert list(read_journal(tmp_path).values()) == records
 
 
+@pytest.mark.parametrize("content", [b"my notes", b"my notes\nthe last line", b'{"schema": "mine/1"}', b"\x00"])
+def test_nothing_is_taken_from_a_file_of_something_else(tmp_path, content):
+    """Whose file it is, is asked before its last line counts as torn."""
+    (tmp_path / FILE_NAME).write_bytes(content)
+    with pytest.raises(JournalError, match="line 1: no record of a run"):
+        Journal(tmp_path)
+    assert (tmp_path / FILE_NAME).read_bytes() == content
+
+
 def test_second_harness_is_told(tmp_path):
     with Journal(tmp_path), pytest.raises(JournalError, match="another schedgap writes here"):
         Journal(tmp_path)
