@@ -23,6 +23,8 @@ BYTES = "_bytes"
 MEMORY_UNITS = {"_gib": 2**30, "_mib": 2**20, "_kib": 2**10, BYTES: 1}
 # Unlimited: more than any demand, and sums of them still fit 62 bits.
 UNLIMITED = 2**50
+# In units of an instance: what its file still holds exactly.
+LARGEST = 2**53 - 1
 _DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?", re.ASCII)
 
 
@@ -81,7 +83,7 @@ def in_units(
     Raises
     ------
     InstanceError
-        for a demand above `UNLIMITED`.
+        for a demand above `UNLIMITED`, and a capacity above `LARGEST` units.
     """
     names, demand_columns, capacity_columns = [], [], []
     for resource in resources:
@@ -100,7 +102,12 @@ def in_units(
         names.append(name)
         demand_columns.append([value // unit for value in demand])
         least = step if alike else unit
-        capacity_columns.append([min(row.get(resource, 0), UNLIMITED) // least * (least // unit) for row in capacities])
+        capacity_columns.append([row.get(resource, 0) // least * (least // unit) for row in capacities])
+        if (most := max(capacity_columns[-1], default=0)) > LARGEST:
+            raise InstanceError(
+                f"a capacity for {resource} is {most} of the units that its demands need; it must be below 2^53: give the "
+                "machine less, or all amounts in a larger unit."
+            )
     return (
         tuple(names),
         [list(row) for row in zip(*demand_columns, strict=True)],

@@ -124,9 +124,8 @@ class Assembly:
         """Return the instance, with the nodes as running machines."""
         used = {key for row in self.demand for key in row}
         resources = [name for name in self.resources if name in used]
-        names, demands, capacities = in_units(
-            resources, self.demand, [offer.capacity for offer in self.offers], alike=True
-        )
+        sizes = [{key: min(value, UNLIMITED) for key, value in offer.capacity.items()} for offer in self.offers]
+        names, demands, capacities = in_units(resources, self.demand, sizes, alike=True)
         # A node that its DaemonSets fill: room for a thousandth of a pod, since an instance wants some.
         for row in (row for row in capacities if not any(row)):
             row[resources.index(PODS)] = 1

@@ -66,6 +66,16 @@ def test_pods_without_a_limit_and_no_running_machine(tables):
 
 
 @pytest.mark.parametrize(
+    ("column", "size", "asked", "capacity"),
+    [("bandwidth", 3_200_000_000_000, 800_000_000_000, 3_200_000_000_000_000), ("ram_gib", 2**21, 2**19, 2**31)],
+)
+def test_a_large_machine_keeps_its_size(tables, column, size, asked, capacity):
+    """Four tasks fill it; in thousandths, and in bytes, it has more than 2^50."""
+    made = tables(f"name,price,{column}\np,10,{size}\n", f"name,{column},count\nj,{asked},4\n", None)
+    assert (made.capacity.tolist(), made.demand.tolist()) == ([[capacity]], [[[capacity // 4]]])
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"tasks": None}, "give one table of machines, in the parameter `machines`, and one of tasks, in `tasks`"),
@@ -80,6 +90,10 @@ def test_pods_without_a_limit_and_no_running_machine(tables):
         ({"tasks": "name,cpu,count\nx,1,0\n"}, "task x has count 0; it must be at least 1"),
         ({"tasks": "name,cpu\nx,99\n"}, "task x needs 99 cpu on family a, the largest type there has 4 cpu"),
         ({"tasks": "name,ram_gib\nx,1125899906842624\n"}, "a demand for ram_bytes is .* it must be at most 2\\^50"),
+        (
+            {"machines": "name,price,cpu\na,1,1e13\n", "tasks": "name,cpu\nx,1\n", "running": None},
+            "a capacity for cpu is 10000000000000000 of .* below 2\\^53",
+        ),
         ({"running": "name,type\nn1,huge\n"}, "running.csv line 2: type is 'huge', which no machine has"),
         ({"running": "name,type\nn1,big\nn1,big\n"}, "running.csv line 3: machine n1 is there twice"),
     ],
