@@ -144,7 +144,7 @@ def main() -> None:
     """Run the command line and exit.
 
     Codes: 0 fine, 1 a regression (`compare`), 2 usage or configuration, 3 some runs failed, 4 nothing was measured or
-    can be compared, 130 Ctrl-C, 143 SIGTERM.
+    can be compared, 130 Ctrl-C, 141 whoever read the output has closed it, 143 SIGTERM.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
@@ -156,6 +156,11 @@ def main() -> None:
     warnings.filterwarnings("ignore", r"\d+ tasks (which were|have been) ", UserWarning)
     try:
         app(prog_name="schedgap")
+    except SystemExit as end:
+        # Typer's code for it is 1, which means a regression.
+        if isinstance(end.__context__, BrokenPipeError):
+            sys.exit(128 + signal.SIGPIPE)
+        raise
     except SchedgapError as error:
         typer.echo(f"{type(error).__name__}: {error}", err=True)
         sys.exit(USAGE)

@@ -1,6 +1,7 @@
 """The command line: outputs as documented, exit codes, one sentence for each mistake."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -200,6 +201,17 @@ def test_help_is_light_and_version_is_told():
     version = [sys.executable, "-m", "schedgap", "--version"]
     done = subprocess.run(version, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("schedgap 0.")
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["list", "suites"]])
+def test_output_that_nobody_reads(arguments):
+    """As of any program that SIGPIPE ends, not 1: that would be a regression."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "schedgap", *arguments]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize("arguments", [["-h"], ["run", "-h"], ["import", "-h"]])
