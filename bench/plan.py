@@ -14,10 +14,10 @@ from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import compiled_kind, pickled
 from schedgap.bench.plugins.files import plugin_hash
 from schedgap.bench.records.host import package_version
-from schedgap.bench.records.record import PROCESS_GROUP
+from schedgap.bench.records.record import ISOLATIONS, PROCESS_GROUP
 from schedgap.bench.records.runs import Run
 from schedgap.bench.statistics.headlines import check_headline
-from schedgap.instances.errors import MethodError, SchedgapError, SuiteError
+from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError, SuiteError, one_of
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, find_method
 from schedgap.instances.method_text import method_label, parse_method
@@ -153,7 +153,14 @@ def plan_suite(
 
 
 def setting(family: str, plugins: tuple[str | Program, ...], threads: int, isolation: str = PROCESS_GROUP) -> Setting:
-    """Return what a pool for these runs must know."""
+    """Return what a pool for these runs must know.
+
+    Raises
+    ------
+    ExecutorError
+        for an unknown isolation.
+    """
+    one_of("isolation", isolation, ISOLATIONS, ExecutorError)
     return Setting((family,), plugins, threads, isolation)
 
 

@@ -58,6 +58,12 @@ class ReportError(SchedgapError):
     """A page, a figure or a table of a report cannot be written, or there is nothing to write."""
 
 
+def one_of(what: str, value: object, known: Iterable[str], error: type[SchedgapError]) -> None:
+    """Raise an `error`, which names the known ones, for a parameter's value that is none of them."""
+    if value not in (names := tuple(known)):
+        raise error(f"{what} is one of {', '.join(names)}, not '{value!s:.60}'.")
+
+
 @contextmanager
 def about_file(path: Path | str, done: str, error: type[SchedgapError], way_out: str) -> Iterator[None]:
     """Raise an `error` for what the system refuses of a file: `PATH: cannot be DONE (Permission denied); WAY OUT.`.

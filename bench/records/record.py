@@ -26,6 +26,7 @@ OLDER: Mapping[str, Mapping[str, Any]] = {
 # How runs are kept apart from the harness and from each other.
 PROCESS_GROUP = "process-group"
 RUNEXEC = "runexec"
+ISOLATIONS = (PROCESS_GROUP, RUNEXEC)
 _RUN = itemgetter(*(field.name for field in fields(Run)))
 _MEASUREMENT = itemgetter(*(field.name for field in fields(Measurement)))
 # The newest that writes equal content of equal types as equal bytes, whoever else refers to it.

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from schedgap.bench import gap, run_suite
+from schedgap.bench.forecast import forecast
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs.program import Program
 from schedgap.bench.records.journal import read_journal
-from schedgap.instances.errors import InstanceError, JournalError, MethodError, SuiteError
+from schedgap.instances.errors import InstanceError, JournalError, MethodError, SchedgapError, SuiteError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, Status
 from schedgap.instances.provisioning import Provisioning, read_solution, table3, table7, verify, write_instance
@@ -103,6 +104,20 @@ def test_unknown_method_is_known_before_anything_runs(tmp_path, write_suite, hos
     assert not (tmp_path / "out").exists()
     with pytest.raises(MethodError, match="no parameter 'speed'"):
         gap(table7(6), ["x-random[speed=1]"], plugins=[hostile])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"isolation": "bla"}, "isolation is one of process-group, runexec, not 'bla'"),
+    ],
+)
+def test_a_suite_is_refused_before_anything_is_written(tmp_path, write_suite, hostile, given, message):
+    suite, out = write_suite(["x-honest"]), tmp_path / "out"
+    for function in (run_suite, forecast):
+        with pytest.raises(SchedgapError, match=message):
+            function(suite, out=out, plugins=[hostile], **given)
+    assert not out.exists()
 
 
 def test_held_directory(tmp_path, write_suite, hostile):

@@ -134,15 +134,3 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     """Return names in a row, and how many more there are beyond `most`."""
     shown = ", ".join(f"{name:.60}" for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def one_of(what: str, value: str, known: Sequence[str]) -> None:
-    """Refuse a parameter's value that is none of the known ones.
-
-    Raises
-    ------
-    InstanceError
-        naming them.
-    """
-    if value not in known:
-        raise InstanceError(f"{what} is one of {', '.join(known)}, not '{value:.60}'.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.amounts import one_of, rounding_note
+from schedgap.instances.errors import InstanceError, one_of
+from schedgap.instances.provisioning.readers.amounts import rounding_note
 from schedgap.instances.provisioning.readers.catalogues import read_catalogue
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.assembly import Assembly
@@ -51,8 +51,8 @@ def kubernetes(
     InstanceError
         for malformed files, nodes without a price, and parameters that are none.
     """
-    one_of("capacity_types", capacity_types, (ON_DEMAND, ADMITTED))
-    one_of("zones", zones, (AUTO, IGNORE))
+    one_of("capacity_types", capacity_types, (ON_DEMAND, ADMITTED), InstanceError)
+    one_of("zones", zones, (AUTO, IGNORE), InstanceError)
     if not catalogue:
         raise InstanceError("no price list is given; name it in the parameter `catalogue`.")
     listed_types = read_catalogue(catalogue, prices=prices, region=region)
