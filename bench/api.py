@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.audit import audit_of
 from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.choice import matching, to_do
+from schedgap.bench.choice import RETRIED, matching, to_do
 from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.isolation.runexec import require_runexec
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
@@ -24,20 +25,19 @@ from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import Journal
 from schedgap.bench.records.pictures import append_picture
 from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC, Record
-from schedgap.bench.records.runs import Limits
 from schedgap.bench.result import GapResult, SuiteResult
 from schedgap.bench.statistics.summary import best_of
 from schedgap.bench.suites.results import command_of, write_plan
 from schedgap.bench.suites.shard import Shard
 from schedgap.bench.suites.source import family_of, given_instance
-from schedgap.bench.suites.suite import read_suite
+from schedgap.bench.suites.suite import given_limits, read_suite
 from schedgap.bench.transport import transported
 from schedgap.instances.documents.json_files import write_whole
-from schedgap.instances.errors import SolutionError, about_file
+from schedgap.instances.errors import SolutionError, SuiteError, about_file, one_of
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from schedgap.bench.choice import Retry
     from schedgap.bench.executors.execute import Performed
@@ -94,6 +94,7 @@ def run_suite(
     SchedgapError
         for anything wrong with the suite, its methods or the journal; never for a run that fails.
     """
+    one_of("retry", retry, RETRIED, SuiteError)
     part = None if shard is None else Shard.parse(shard)
     given, folder = read_suite(suite)
     chosen, files = given.with_programs(folder, plugins)
@@ -182,16 +183,17 @@ def gap(
 
     Raises
     ------
-    MethodError
-        for an unknown method or parameter, and a function that is no method or cannot be sent.
+    SchedgapError
+        for an unknown method or parameter, a function that is no method or cannot be sent, an instance of another family,
+        and limits out of range.
     """
-    if isinstance(methods, str) or callable(methods):
+    if isinstance(methods, str) or callable(methods) or not isinstance(methods, Iterable):
         methods = [methods]
     load_families()
     instance = given_instance(instance)
-    chosen_family = family_of([instance]) if family is None else family
+    chosen_family = family_of([instance], family)
     files = resolved(plugins)
-    limits = Limits.from_time_limit(time_limit_s, memory_mib=memory_mib)
+    limits = given_limits(time_limit_s=time_limit_s, memory_mib=memory_mib)
     with ExitStack() as stack:
         # Its processes start while methods are imported here.
         executor = stack.enter_context(open_executor("process", setting(chosen_family, files, limits.threads), jobs))

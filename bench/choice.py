@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from schedgap.bench.records.runs import Run
 
 Retry = Literal["none", "errors", "failed"]
-_RETRIED = {"none": frozenset(), "errors": ERRORS, "failed": FAILED}
+RETRIED = {"none": frozenset(), "errors": ERRORS, "failed": FAILED}
 
 
 def matching(plan: Plan, only: Sequence[str]) -> frozenset[str]:
@@ -46,9 +46,7 @@ def to_do(
     chosen : those that match, of which a shard may have none. known : what is recorded. retry, fresh : as in `api.run_suite`.
     """
     return [
-        key
-        for key in plan.runs
-        if key in chosen and (fresh or key not in known or known[key].status in _RETRIED[retry])
+        key for key in plan.runs if key in chosen and (fresh or key not in known or known[key].status in RETRIED[retry])
     ]
 
 

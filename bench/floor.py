@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.api import gap
 from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.suites.source import family_of
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.family import DEFAULT_FAMILY, find_family
 from schedgap.instances.method import Status
@@ -118,6 +119,7 @@ def floor(
     """
     known = find_family(family)
     cluster = _cluster(known)
+    family_of([instance], family)
     max_moves = cluster.most_moves(instance) if max_moves is None else max_moves
     tasks = sum(cluster.machines_now(instance).values()) and instance.num_tasks - cluster.pending(instance)
     limits = {int(share * tasks) for share in SHARES} if front and tasks else set()

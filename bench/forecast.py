@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.choice import matching, to_do
+from schedgap.bench.choice import RETRIED, matching, to_do
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.journal import FILE_NAME, read_journal
@@ -17,7 +17,7 @@ from schedgap.bench.statistics.summary import counted_time
 from schedgap.bench.suites.results import find_directories, suite_of
 from schedgap.bench.suites.shard import Shard
 from schedgap.bench.suites.suite import read_suite
-from schedgap.instances.errors import JournalError
+from schedgap.instances.errors import JournalError, SuiteError, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -86,6 +86,7 @@ def forecast(
     SchedgapError
         as `run_suite`.
     """
+    one_of("retry", retry, RETRIED, SuiteError)
     given, folder = read_suite(suite)
     chosen, files = given.with_programs(folder, plugins)
     load_families()

@@ -43,7 +43,7 @@ class BackendError(SchedgapError):
 
 
 class SuiteError(SchedgapError):
-    """A suite file is malformed."""
+    """A suite file, or what is asked of a suite's runs, is malformed."""
 
 
 class JournalError(SchedgapError):

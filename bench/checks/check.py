@@ -12,6 +12,8 @@ from schedgap.bench.plan import chosen_method
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs.program import resolved
 from schedgap.bench.records.runs import Limits
+from schedgap.bench.suites.source import family_of
+from schedgap.bench.suites.suite import given_limits
 from schedgap.instances.family import DEFAULT_FAMILY, find_family
 from schedgap.instances.method import REGISTRY
 
@@ -54,12 +56,13 @@ def check_methods(
     load_catalogue([family], files)
     chosen = [chosen_method(family, text) for text in texts]
     tried = small_instances(family) if instances is None else list(instances)
+    family_of(tried, family)
     takes_limit = any(method.takes_limit for method, _ in chosen)
     large = large_instances(family) if takes_limit else []
     beside: list[Chosen] = [
         (method, {}) for method in _references(family, tried, [method.name for method, _ in chosen])
     ]
-    limits = Limits.from_time_limit(time_limit_s)
+    limits = given_limits(time_limit_s=time_limit_s)
     trials = try_methods(
         family,
         chosen,

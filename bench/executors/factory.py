@@ -42,10 +42,13 @@ def open_executor(
     Raises
     ------
     ExecutorError
-        for an unknown name, a package that is not installed, or a cluster that does not answer or has other versions.
+        for an unknown name, no runs at a time, a package that is not installed, or a cluster that does not answer or has
+        other versions.
     """
     if name not in EXECUTORS:
         raise ExecutorError(f"there is no executor '{name:.60}'; there are {', '.join(EXECUTORS)}.")
+    if jobs is not None and not (isinstance(jobs, int) and jobs >= 1):
+        raise ExecutorError(f"jobs is {jobs!r:.60}; give how many runs at a time, 1 or more, or None.")
     executor: Executor
     if name == "process":
         if address is not None:

@@ -143,13 +143,13 @@ def given_instance(given: Any) -> Any:
     return given
 
 
-def family_of(instances: Sequence[Any]) -> str:
-    """Return the family that the instances' classes belong to.
+def family_of(instances: Sequence[Any], asked: str | None = None) -> str:
+    """Return the family that the instances' classes belong to. asked : the one that they must be of, None for any.
 
     Raises
     ------
     InstanceError
-        for none, what is no instance, and several families.
+        for none, what is no instance, several families, and another one.
     """
     if not instances:
         raise InstanceError("there are no instances to measure on; give at least one, or a suite.")
@@ -164,4 +164,7 @@ def family_of(instances: Sequence[Any]) -> str:
         found.add(own[0])
     if len(found) != 1:
         raise InstanceError(f"instances of {len(found)} families ({', '.join(sorted(found))}); give those of one.")
-    return found.pop()
+    family = found.pop()
+    if asked not in (None, family):
+        raise InstanceError(f"{instances[0].name} is of family {family}, '{asked!s:.60}' was asked for; give its own.")
+    return family

@@ -63,6 +63,21 @@ class LimitsBlock(_Strict):
     threads: Annotated[int, Field(gt=0, le=MAX_THREADS)] | None = None
 
 
+def given_limits(**given: Any) -> Limits:
+    """Return limits of these fields of `LimitsBlock`; None is as if it were left out.
+
+    Raises
+    ------
+    SuiteError
+        naming one that is out of range.
+    """
+    try:
+        chosen = LimitsBlock(**given).model_dump(exclude_none=True)
+    except ValidationError as error:
+        raise SuiteError(first_problem(error)) from None
+    return Limits.from_time_limit(chosen.pop("time_limit_s", 60.0), **chosen)
+
+
 class TraceBlock(_Strict):
     """What to do with the file of `--trace`: the import format that reads it, and its parameters."""
 
@@ -199,11 +214,9 @@ class Suite(_Strict):
 
     def limits_of(self, block: InstanceBlock) -> Limits:
         """Return the limits of a block's runs."""
-        given: dict[str, Any] = {
-            **self.limits.model_dump(exclude_none=True),
-            **block.limits.model_dump(exclude_none=True),
-        }
-        return Limits.from_time_limit(given.pop("time_limit_s", 60.0), **given)
+        return given_limits(
+            **{**self.limits.model_dump(exclude_none=True), **block.limits.model_dump(exclude_none=True)}
+        )
 
     def sources(self, block: InstanceBlock, trace: Path | None, folder: Path) -> Iterator[Source]:
         """Yield a block's instances, unbuilt; paths are relative to `folder`, that of the suite's file."""

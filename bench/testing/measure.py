@@ -19,7 +19,7 @@ from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.host import host_id
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.suites.source import family_of, given_instance
-from schedgap.bench.suites.suite import read_suite
+from schedgap.bench.suites.suite import given_limits, read_suite
 from schedgap.bench.testing.kept_bounds import prove_bounds
 from schedgap.bench.transport import transported
 from schedgap.instances.errors import MethodError
@@ -93,9 +93,9 @@ def measure_gap(
         own = {key: run for key, run in plan.runs.items() if run.label == label}
         _cover(plan, own, trusts=trusts)
         others = {key: run for key, run in plan.runs.items() if key not in own}
-        proofs = prove_bounds(plan, others, directory, jobs)
         if time_limit_s is not None:
             own = {run.key: run for run in (_with_time_limit(run, time_limit_s) for run in own.values())}
+        proofs = prove_bounds(plan, others, directory, jobs)
         place = setting(family, (*files, *carriers), plan.setting.threads)
         records = _records_of(Plan(place, own, plan.instances), jobs)
         if not trusts:
@@ -156,5 +156,5 @@ def _cover(plan: Plan, own: dict[str, Run], *, trusts: bool) -> None:
 
 def _with_time_limit(run: Run, time_limit_s: float) -> Run:
     old = run.limits
-    limits = Limits.from_time_limit(time_limit_s, cpu_s=old.cpu_s, memory_mib=old.memory_mib, threads=old.threads)
+    limits = given_limits(time_limit_s=time_limit_s, cpu_s=old.cpu_s, memory_mib=old.memory_mib, threads=old.threads)
     return replace(run, limits=limits)

@@ -110,6 +110,7 @@ def test_unknown_method_is_known_before_anything_runs(tmp_path, write_suite, hos
     ("given", "message"),
     [
         ({"isolation": "bla"}, "isolation is one of process-group, runexec, not 'bla'"),
+        ({"retry": "bla"}, "retry is one of none, errors, failed, not 'bla'"),
     ],
 )
 def test_a_suite_is_refused_before_anything_is_written(tmp_path, write_suite, hostile, given, message):
@@ -118,6 +119,24 @@ def test_a_suite_is_refused_before_anything_is_written(tmp_path, write_suite, ho
         with pytest.raises(SchedgapError, match=message):
             function(suite, out=out, plugins=[hostile], **given)
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"jobs": 0}, "jobs is 0; give how many runs at a time, 1 or more"),
+        ({"methods": None}, "None is no method; give a function"),
+        ({"time_limit_s": "5"}, "time_limit_s: .*valid number .found '5'"),
+        ({"time_limit_s": float("nan")}, "time_limit_s: .*finite number .found nan"),
+        ({"time_limit_s": -1}, "time_limit_s: .*greater than or equal to 0 .found -1"),
+        ({"memory_mib": -1}, "memory_mib: .*greater than 0 .found -1"),
+        ({"family": "sharing"}, "table7-.* is of family provisioning, 'sharing' was asked for"),
+    ],
+)
+def test_what_gap_refuses(given, message):
+    """In one sentence, as the command line does, before anything runs."""
+    with pytest.raises(SchedgapError, match=message):
+        gap(table7(6), **{"methods": ["no-packing"], **given})
 
 
 def test_held_directory(tmp_path, write_suite, hostile):
