@@ -35,11 +35,12 @@ from schedgap.formulations.provisioning.limits import claimed, without_interfere
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trajectory import improving, whole_claims
-from schedgap.formulations.trusted import proven_cost
+from schedgap.formulations.trusted import INFEASIBLE_SOLUTION, is_feasible, proven_cost
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.model import FAMILY
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.verify import verify
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -237,6 +238,9 @@ def solved(
     unit = model.objective_scale
     bound = None if result.bound is None else proven_cost(result.bound) * unit
     solution = None if result.x is None else statement.solution(result.x)
+    if solution is not None and not is_feasible(verify, instance, solution):
+        why = {"reason": INFEASIBLE_SOLUTION}
+        return Outcome(None, None, Status.NO_SOLUTION, build_s, result.solve_s, backend=result.backend, details=why)
     failed = {} if result.unproven is None else {"reason": result.unproven}
     return Outcome(
         solution,

@@ -84,13 +84,13 @@ class AssignmentProgram:
         return read_program(self.problem, self.unit)
 
     def solution(self, values: FloatArray) -> Provisioning:
-        """Read the machines and their tasks out of the variables."""
+        """Read the machines and their tasks out of the variables; a ghost that has tasks counts as the first type."""
         give_values(self.problem, values)
         task2machine = {t: i for (t, i, _), chosen in self.x.items() if chosen.value() > 0.5}
-        machine2type = {i: k for (i, k), chosen in self.y.items() if chosen.value() > 0.5}
+        machine2type = {i: k for (i, k), chosen in self.y.items() if k != GHOST and chosen.value() > 0.5}
         used = sorted(set(task2machine.values()))
         tasks = np.searchsorted(used, [task2machine[t] for t in range(self.instance.num_tasks)])
-        return Provisioning.from_tasks(self.instance, np.array([machine2type[i] for i in used]), tasks)
+        return Provisioning.from_tasks(self.instance, np.array([machine2type.get(i, 0) for i in used]), tasks)
 
 
 @model_builder("assignment-pulp", family=FAMILY)

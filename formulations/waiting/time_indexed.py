@@ -33,12 +33,13 @@ from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.separable import inseparable
-from schedgap.formulations.trusted import trusted
-from schedgap.formulations.waiting.windows import INFEASIBLE_SOLUTION, is_feasible, schedule_of, sizes_of, windows
+from schedgap.formulations.trusted import INFEASIBLE_SOLUTION, is_feasible, trusted
+from schedgap.formulations.waiting.windows import schedule_of, sizes_of, windows
 from schedgap.instances.arrays import ranges
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.verify import verify
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -200,7 +201,7 @@ def time_indexed(
         start[cols.job[chosen]] = cols.start[chosen]
         machine[cols.job[chosen]] = cols.machine[chosen]
         solution = schedule_of(found, present, start, None if found.slots else machine)
-        if not is_feasible(instance, solution):
+        if not is_feasible(verify, instance, solution):
             return Outcome(status=Status.NO_SOLUTION, backend=backend, details={"reason": INFEASIBLE_SOLUTION})
     bound = None
     if result.bound is not None and math.isfinite(result.bound):

@@ -10,9 +10,7 @@ import numpy as np
 
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.formulations.waiting.slots import schedule_in_slots, slots_per_machine
-from schedgap.instances.errors import VerifyError
 from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
-from schedgap.instances.waiting.verify import verify
 
 if TYPE_CHECKING:
     from schedgap.formulations.waiting.scaled import Scaled
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
 
 
-INFEASIBLE_SOLUTION = "the back end's solution is infeasible, so it cannot tell the sizes of this instance apart"
 # Whole amounts stay exact in floats, as which CP-SAT too tells objectives and bounds.
 MAX_AMOUNT = 2**52
 
@@ -90,15 +87,6 @@ def _by_gcd(sizes: IntArray, room: int) -> tuple[IntArray, int]:
     """Return sizes and what holds them, divided by the sizes' common divisor: the same ones fit together."""
     divisor = max(1, int(np.gcd.reduce(sizes, initial=0)))
     return sizes // divisor, min(room, int(sizes.sum(dtype=object) or 0)) // divisor
-
-
-def is_feasible(instance: WaitingInstance, schedule: WaitingSchedule) -> bool:
-    """Whether what a back end calls a solution is one: exactly, whatever its tolerances."""
-    try:
-        verify(instance, schedule)
-    except VerifyError:
-        return False
-    return True
 
 
 def schedule_of(found: Windows, present: BoolArray, start: IntArray, machine: IntArray | None) -> WaitingSchedule:

@@ -1,10 +1,15 @@
 """The paper's ILP in PuLP is the same program as `assignment` states in arrays: same size, optimum and relaxation."""
 
+import re
+
+import numpy as np
 import pytest
 
 from schedgap.formulations.backends import solve
+from schedgap.formulations.linear_model import ModelResult
 from schedgap.formulations.provisioning import assignment
 from schedgap.formulations.provisioning.assignment_pulp import AssignmentProgram, assignment_pulp, build
+from schedgap.formulations.trusted import INFEASIBLE_SOLUTION
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning.generators import distinct, table7
 from schedgap.instances.provisioning.verify import verify
@@ -60,6 +65,20 @@ def test_back_ends_agree(two_families, backend):
 def test_no_time_gives_no_solution(paper_example):
     outcome = assignment_pulp(paper_example, time_limit_s=0)
     assert (outcome.status, outcome.solution) == (Status.NO_SOLUTION, None)
+
+
+@pytest.mark.parametrize(("solver", "builder"), [(assignment_pulp, build), (assignment.assignment, assignment.build)])
+def test_a_solution_that_only_tolerances_allow_is_none(paper_example, monkeypatch, solver, builder):
+    """All tasks on the first machine, and all machines ghosts."""
+    names = builder(paper_example).variable_names
+    values = np.array(
+        [float("ghost" in name or (name[:1] == "x" and re.split("[_,]", name)[-2] == "0")) for name in names]
+    )
+    found = ModelResult(Status.OPTIMAL, values, 0.0, 0.0, 0.0, "highs", "1")
+    monkeypatch.setattr(assignment, "solve", lambda *_, **__: found)
+    outcome = solver(paper_example)
+    assert (outcome.status, outcome.solution, outcome.bound) == (Status.NO_SOLUTION, None, None)
+    assert outcome.details == {"reason": INFEASIBLE_SOLUTION}
 
 
 def test_too_large_an_instance_is_refused_with_the_reason():
