@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 # So many plans after the last arrival in which nobody was moved, nothing was rented and nobody progressed: it stays so.
 STUCK_PLANS = 10_000
+# A policy that has changed so many plans since any job arrived, progressed or ended will change all others.
+RESTLESS_PLANS = 1_000
 
 
 class Player:
@@ -67,7 +69,9 @@ class Player:
         self.instance, self.knows = instance, knows
         self.simulator = Simulator(instance)
         self.now = 0 if instance.running is not None else int(instance.first_plan_s()[0])
-        self.status, self.plans, self.idle = FINE, 0, 0
+        self.status, self.plans, self.idle, self.restless = FINE, 0, 0, 0
+        # Jobs that have arrived and that have not ended, and the work done of these.
+        self.done = (0, 0, 0.0)
         self.reason = ""
         self.moves: list[tuple[int, IntArray, IntArray]] = []
         self.memory: dict[str, Any] = {}
@@ -120,8 +124,9 @@ class Player:
         self.status, moved, moved_to = carry_out(simulator.state, now, self.task, place, self.machine, new_types, keep)
         self.moves.append((now, moved, moved_to))
         self.plans += 1
-        changes = moved.shape[0] > 0 or new_types.shape[0] > 0 or simulator.next_arrival_s is not None
-        self.idle = 0 if changes else self.idle + 1
+        changes = moved.shape[0] > 0 or new_types.shape[0] > 0
+        self.idle = 0 if changes or simulator.next_arrival_s is not None else self.idle + 1
+        self.restless += changes
         if self.status == FINE:
             self.now = now + self.instance.period_s
         elif self.status == NO_MACHINE and simulator.state.given.stock.size:
@@ -150,6 +155,11 @@ class Player:
                 f"job {state.active[0]} has not ended by {MAX_TIME_S} s, the last second of a plan; its tasks do "
                 "not progress where the policy leaves them."
             )
+        if self.restless >= RESTLESS_PLANS:
+            return (
+                f"job {state.active[0]} has not ended by {self.now} s: the policy makes no progress, it moved tasks or rented "
+                f"machines in {self.restless} plans in which no task did any work."
+            )
         if self.idle < STUCK_PLANS:
             return ""
         jobs = state.job[state.active[: self.simulator.num_unfinished]]
@@ -165,6 +175,9 @@ class Player:
         """Return the present as copies that nobody can write."""
         instance, simulator, state = self.instance, self.simulator, self.simulator.state
         job, phase, attained = seen_jobs(state, self.now)
+        done = simulator.num_seen, job.shape[0], float(attained.sum())
+        if done != self.done:
+            self.done, self.restless = done, 0
         machine, machine_type, running = seen_machines(state, self.now)
         task, task_job, task_class, sent_to, held_on, rate = seen_tasks(state, job, machine)
         self._see_classes(simulator.num_seen - 1)

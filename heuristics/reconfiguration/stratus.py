@@ -32,7 +32,8 @@ def stratus(observation: Observation, semantics: str = "artifact") -> Plan:
     is the reservation-price type, and its tasks are placed likewise.
 
     semantics : in `artifact`, as in the authors' code, a task's run time is all of its job's, however much is done; the
-        reference type is the cheapest of all, so that a GPU that it does not have is worth any price; and a machine
+        reference type is the cheapest of all, so that a GPU that it does not have is worth any price, and the first type
+        with GPUs wins; and a machine
         without GPUs never counts as less than half used. In `paper`, it is what is left to do; the reference is the
         cheapest type of the same family; and resources that a machine does not have do not count.
     """

@@ -1,6 +1,7 @@
 """Playing policies: nothing of the future in an observation, broken plans refused, the same answer every time."""
 
 import inspect
+import json
 import textwrap
 
 import numpy as np
@@ -14,7 +15,7 @@ from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING
 from schedgap.heuristics.reconfiguration.player import Player, policy
 from schedgap.instances.errors import MethodError, VerifyError
 from schedgap.instances.method import REGISTRY, Status, find_method
-from schedgap.instances.reconfiguration import FAMILY, verify
+from schedgap.instances.reconfiguration import FAMILY, read_instance, verify
 
 FIELDS = ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine")
 POLICIES = [
@@ -240,3 +241,28 @@ def test_a_registered_policy_that_gets_stuck_finds_no_solution(make_instance, mo
     found = method.run(instance)
     assert (found.status, found.solution) == (Status.NO_SOLUTION, None)
     assert "no task has progressed for 200 plans" in found.details["reason"]
+
+
+FOR_EVER = {
+    "schema": "schedgap/reconfiguration/1",
+    "name": "a GPU",
+    "resources": ["gpu", "cpu"],
+    "machine_types": [
+        {"name": "g8", "family": "g", "capacity": [8, 64], "price": 10, "acquire_s": 60, "setup_s": 240},
+        {"name": "g1", "family": "g", "capacity": [1, 8], "price": 1, "acquire_s": 60, "setup_s": 240},
+        {"name": "c8", "family": "c", "capacity": [0, 8], "price": 0.1, "acquire_s": 60, "setup_s": 240},
+    ],
+    "workloads": [{"name": "w", "fetch_s": 0, "build_s": 0, "kill_s": 0, "upload_s": 0, "init_s": 0}],
+    "tasks": [{"name": "t", "demand": {"any": [1, 4]}, "workload": "w"}],
+    "jobs": {"arrival_s": [0], "work_s": [3600], "task": ["t"]},
+}
+
+
+def test_a_policy_that_moves_its_tasks_for_ever_finds_no_solution(tmp_path):
+    """Stratus rents g8 whatever it costs, gives it up as less than half used, and rents it anew: ready at the next plan."""
+    (tmp_path / "i.json").write_text(json.dumps(FOR_EVER))
+    instance = read_instance(tmp_path / "i.json")
+    outcome = find_method(FAMILY, "stratus").run(instance)
+    assert (outcome.status, outcome.solution, outcome.details["decisions"]) == (Status.NO_SOLUTION, None, 1000)
+    assert "the policy makes no progress, it moved tasks or rented machines in 1000" in outcome.details["reason"]
+    verify(instance, find_method(FAMILY, "stratus").run(instance, parameters={"semantics": "paper"}).solution)
