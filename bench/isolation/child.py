@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 import zlib
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from schedgap.bench.isolation.answer import MAX_POINTS, Report, pack, plain_number, plain_text
+from schedgap.bench.isolation.clocks import Allowance, WallClock
 from schedgap.bench.isolation.messages import Message, send
 from schedgap.bench.plugins.discover import import_plugins
 from schedgap.bench.programs.process import Terms
@@ -26,7 +28,7 @@ from schedgap.instances.family import find_family
 from schedgap.instances.method import find_method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
     from schedgap.bench.isolation.messages import Request
@@ -113,12 +115,33 @@ COMPILE_SHARE = 0.01
 REPEAT_BELOW_S = 10.0
 
 
-def warm_up(call: Callable[[Any], Outcome], instance: Any) -> float:
-    """Call a method on a small instance, so that its kernels are compiled; returns the seconds."""
+def warm_up(call: Callable[[Any], Outcome], instance: Any, wall_s: float | None = None) -> float:
+    """Call a method on a small instance, so that its kernels are compiled; returns the seconds.
+
+    wall_s : after so many seconds, compiling left out, SIGALRM ends this process; for one that no supervisor watches.
+    """
     start = perf_counter()
-    call(instance)
+    with nullcontext() if wall_s is None else _ended_after(wall_s):
+        call(instance)
     stop_timers()
     return perf_counter() - start
+
+
+@contextmanager
+def _ended_after(wall_s: float) -> Iterator[None]:
+    clock = WallClock(wall_s, Allowance())
+
+    def tell(compiling: bool) -> None:
+        if compiling:
+            clock.pause()
+        else:
+            clock.resume()
+        # Never 0, which would stop the timer.
+        signal.setitimer(signal.ITIMER_REAL, max(clock.deadline - time.monotonic(), 0.001))
+
+    with CompileClock(tell):
+        tell(False)
+        yield
 
 
 def stop_timers() -> None:

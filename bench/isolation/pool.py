@@ -204,12 +204,18 @@ class Pool:
         return Warmth.CHILD if survived else Warmth.NONE
 
     def _warm(self, server: ServerHandle, request: Request, patience_s: float) -> bool:
-        """Warm a server up; False, and the server is gone, if it cannot fork safely afterwards."""
+        """Warm a server up; False, and the server is gone, if it cannot fork safely afterwards.
+
+        Raises
+        ------
+        ServerLostError
+            if the method ends it, or takes longer than its limit.
+        """
         try:
             warmed = server.ask(WarmUp(request), patience_s)
         except ServerLostError:
             self._forget(server)
-            return False
+            raise
         if isinstance(warmed, WarmedUp) and warmed.threads == 1:
             server.warm_s = warmed.warm_s
             server.touch = warmed.again_s < TOUCH_BELOW_S

@@ -92,9 +92,9 @@ class Server:
                 self._instance = None
 
     def _warm(self, request: Request) -> WarmedUp:
-        """Warm up a method of this package."""
+        """Warm up a method of this package; if it takes longer than its limit, that ends this process."""
         method, small = find_method(request.family, request.method), shrunk(find_family(request.family), self._instance)
-        seconds, again_s = (warm_up(caller(method, request), small) for _ in range(2))
+        seconds, again_s = (warm_up(caller(method, request), small, request.limits.wall_s) for _ in range(2))
         # Nothing of what is alive now will be collected in the children, so their pages stay shared.
         gc.collect()
         gc.freeze()

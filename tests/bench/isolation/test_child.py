@@ -1,6 +1,8 @@
 """A run's own process: what it is warmed up on, what compiling takes of its time, and a fixed piece of work."""
 
+import os
 import signal
+import time
 
 import numba
 import pytest
@@ -27,6 +29,26 @@ def timed():
     del REGISTRY["provisioning", "x-timed"]
     for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF):
         signal.setitimer(timer, 0)
+
+
+def test_a_warm_up_without_end_ends_its_process():
+    pid = os.fork()
+    if pid == 0:
+        warm_up(lambda _: time.sleep(60), None, wall_s=0.05)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGALRM
+
+
+def test_compiling_does_not_count_where_a_warm_up_ends():
+    @numba.njit
+    def kernel(x):
+        return x + 1
+
+    pid = os.fork()
+    if pid == 0:
+        warm_up(kernel, 1, wall_s=0.02)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
 def test_a_warm_up_leaves_no_timer_that_would_end_a_later_run(timed):
