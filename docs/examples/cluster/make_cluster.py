@@ -1,4 +1,7 @@
-"""Writes an invented cluster as kubectl prints it, `cluster.json`, and a price list, `prices.csv`, into this directory."""
+"""Writes an invented cluster into this directory, and a price list, `prices.csv`.
+
+The cluster is in three files as kubectl prints them: `cluster.json`, and `nodepools.json` and `volumes.json` without objects.
+"""
 
 import json
 from pathlib import Path
@@ -61,7 +64,7 @@ def pod(owner: str, name: str, place: str | None, cpu: int, mib: int, rule: str 
 
 
 def main() -> None:
-    """Write both files."""
+    """Write all files."""
     nodes = [node(number, kind) for number, kind in enumerate(RUNNING, 1)]
     pods, turn = [], 0
     for owner, (number, cpu, mib, rule) in PODS.items():
@@ -72,7 +75,8 @@ def main() -> None:
             turn += 1
     for i in range(1, len(nodes) + 1):
         pods.append(pod("agent", f"agent-{i}", f"node-{i}", 100, 128, kind="DaemonSet"))
-    Path("cluster.json").write_text(json.dumps({"kind": "List", "items": nodes + pods}))
+    for name, items in (("cluster", nodes + pods), ("nodepools", []), ("volumes", [])):
+        Path(f"{name}.json").write_text(json.dumps({"kind": "List", "items": items}))
     rows = [f"{name},{price},{cpu},{gib},58" for name, (cpu, gib, price) in TYPES.items()]
     Path("prices.csv").write_text("\n".join(["name,price,cpu,memory_gib,pods", *rows]) + "\n")
 
