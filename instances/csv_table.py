@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # Far above any machine or time, and a thousandfold of it still fits into 64 bits.
 LARGEST = 2**50
+_WHOLE = re.compile(r"\s*[+-]?\d{1,4000}\s*", re.ASCII)
 
 
 def read_rows(
@@ -68,12 +69,12 @@ def whole_number(path: Path, line: int, column: str, text: str) -> int:
     InstanceError
         naming the line and the column of anything else.
     """
-    try:
-        value = int(text)
-    except ValueError:
+    # Not all that Python reads is a number to others: `1_0`, digits of other scripts.
+    if _WHOLE.fullmatch(text) is None:
         raise InstanceError(
             f"{path.name} line {line}: {column} is '{text:.60}', not a whole number; mend or remove the line."
-        ) from None
+        )
+    value = int(text)
     if value < 0:
         raise InstanceError(f"{path.name} line {line}: {column} is {value}; it must not be negative.")
     if value > LARGEST:

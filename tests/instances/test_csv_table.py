@@ -52,12 +52,15 @@ def test_a_table_that_is_not_there(tmp_path):
     [
         ("x", "t.csv line 7: a is 'x', not a whole number; mend or remove the line"),
         ("1.5", "a is '1.5', not a whole number"),
+        ("1_0", "a is '1_0', not a whole number"),
+        ("\u0663", "a is '\u0663', not a whole number"),
+        ("9" * 5000, "a is '9+', not a whole number"),
         ("-1", "a is -1; it must not be negative"),
         (str(LARGEST + 1), "it must be at most 1125899906842624"),
     ],
 )
 def test_numbers_that_are_none(tmp_path, text, message):
-    assert whole_number(tmp_path / "t.csv", 7, "a", str(LARGEST)) == LARGEST
+    assert whole_number(tmp_path / "t.csv", 7, "a", f" +{LARGEST} ") == LARGEST
     with pytest.raises(InstanceError, match=message):
         whole_number(tmp_path / "t.csv", 7, "a", text)
 
