@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 import warnings
@@ -167,13 +168,24 @@ def main() -> None:
     except OSError as error:
         # A full disk, a folder that is not there: nothing that a traceback would explain.
         where = f"{error.filename}: " if error.filename is not None else ""
-        typer.echo(f"{type(error).__name__}: {where}{error.strerror or error}", err=True)
+        said = _lost_directory(error) or f"{where}{error.strerror or error}"
+        typer.echo(f"{type(error).__name__}: {said}", err=True)
         sys.exit(USAGE)
     except _InterruptedError as interruption:
         # Only suites have a journal.
         rest = "; what was recorded stays, the same command finishes the rest" if sys.argv[1:2] == ["run"] else ""
         typer.echo(f"interrupted{rest}.", err=True)
         sys.exit(128 + interruption.number)
+
+
+def _lost_directory(error: OSError) -> str:
+    """Return that there is no working directory any more, where that is why; else nothing."""
+    if isinstance(error, FileNotFoundError):
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            return "the working directory is not there any more; change to another one."
+    return ""
 
 
 class _InterruptedError(BaseException):

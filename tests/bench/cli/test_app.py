@@ -160,6 +160,14 @@ def test_mistakes(schedgap, monkeypatch, tmp_path, arguments, message):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_working_directory_that_was_removed(tmp_path):
+    command = ["sh", "-c", f'rmdir "$PWD" && exec {sys.executable} -P -m schedgap run smoke']
+    (tmp_path / "gone").mkdir()
+    done = subprocess.run(command, cwd=tmp_path / "gone", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "FileNotFoundError: the working directory is not there any more; change to another one.\n"
+
+
 @pytest.mark.parametrize("kind", ["suites", "methods", "backends", "instances", "traces"])
 def test_list(schedgap, kind):
     code, out, _ = schedgap("list", kind, "--json")
