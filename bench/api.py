@@ -25,6 +25,7 @@ from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import Journal
 from schedgap.bench.records.pictures import append_picture
 from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC, Record
+from schedgap.bench.records.runs import file_names
 from schedgap.bench.result import GapResult, SuiteResult
 from schedgap.bench.statistics.summary import best_of
 from schedgap.bench.suites.results import command_of, write_plan
@@ -37,7 +38,7 @@ from schedgap.instances.errors import SolutionError, SuiteError, about_file, one
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from schedgap.bench.choice import Retry
     from schedgap.bench.executors.execute import Performed
@@ -87,7 +88,8 @@ def run_suite(
     `address`. audit : solve each model that has several back ends by another one too, and compare. isolation :
     `process-group`, or `runexec` for BenchExec's, where it is installed. shard : `3/40` for the third of forty parts of the
     runs (see `suites.shard`), which alone are done and returned. solutions : directory for the verified solutions and the
-    certificates of the runs that are done now, as `INSTANCE.METHOD.json` and `INSTANCE.METHOD.certificate.json`.
+    certificates of the runs that are done now, as `INSTANCE.METHOD.json` and `INSTANCE.METHOD.certificate.json`; where
+    several runs of the suite would have one name, as `records.runs.file_names` tells them apart.
 
     Raises
     ------
@@ -112,13 +114,15 @@ def run_suite(
         chosen_runs = matching(plan, only)
         journal = stack.enter_context(Journal(directory))
         write_plan(directory, chosen, command_of(suite, plugins, trace, audit, isolation, only), plan.runs, part)
+        # Of the whole suite: a shard's files are named as if it had done all.
+        names = file_names(plan.runs, lambda run: run.file_name)
         notes = (*plan.notes, *plan.keep(part), *earlier_rows(plan.runs, journal.records, files))
         known = judged_together({key: journal.records[key] for key in plan.runs if key in journal.records})
         missing = to_do(plan, chosen_runs, known, retry=retry, fresh=fresh)
         tell = on_progress or _ignored
         tell(Progress(0, len(missing), None, notes))
         keep = None if solutions is None else _made_folder(Path(solutions))
-        ends = stack.enter_context(closing(_journalled(plan, missing, place, journal, keep)))
+        ends = stack.enter_context(closing(_journalled(plan, missing, place, journal, keep, names)))
         for done, record in enumerate(ends, start=1):
             tell(Progress(done, len(missing), record))
         known = {key: journal.records[key] for key in plan.runs if key in journal.records}
@@ -134,15 +138,21 @@ def run_suite(
 
 
 def _journalled(
-    plan: Plan, missing: Sequence[str], executor: Executor, journal: Journal, keep: Path | None
+    plan: Plan,
+    missing: Sequence[str],
+    executor: Executor,
+    journal: Journal,
+    keep: Path | None,
+    names: Mapping[str, str],
 ) -> Generator[Record, None, None]:
-    """Do runs of a plan, write each down as soon as it has ended, and yield it. keep : directory for solutions."""
+    """Do runs of a plan, write each down as soon as it has ended, and yield it.
+
+    keep : directory for solutions, which have these `names`, by key.
+    """
     with closing(executor.execute(plan.task(key, keep=keep is not None) for key in missing)) as ends:
         for performed in ends:
             if keep is not None:
-                run = performed.run
-                again = f".{run.repetition}" if run.repetition else ""
-                _keep(performed, keep, f"{run.instance}.{run.label}{again}".replace("/", "-"))
+                _keep(performed, keep, names[performed.run.key])
             if performed.answer.picture is not None:
                 append_picture(journal.directory, performed.run.key, performed.answer.picture)
             record = recorded(performed, write_host(journal.directory, performed.host))
@@ -252,13 +262,14 @@ def _performed(
     """Do the runs of a plan. solutions : directory for the verified ones."""
     tell(Progress(0, len(plan.runs), None))
     records: dict[str, Record] = {}
+    names = file_names(plan.runs, lambda run: run.label)
     tasks = (plan.task(key, keep=solutions is not None) for key in plan.runs)
     with closing(executor.execute(tasks)) as ends:
         for done, performed in enumerate(ends, start=1):
             record = recorded(performed, host_id(performed.host))
             records[record.key] = record
             if solutions is not None:
-                _keep(performed, solutions, performed.run.label)
+                _keep(performed, solutions, names[record.key])
             tell(Progress(done, len(plan.runs), record))
     return records
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 Scalar = bool | int | float | str
 # A wait of more milliseconds than 31 bits hold is refused by the system, and the pool waits twice the wall limit.
@@ -75,6 +76,11 @@ class Run:
     plugin: str | None = None
 
     @property
+    def file_name(self) -> str:
+        """Return what its files are called in a suite where those of no other run are called so."""
+        return f"{self.instance}.{self.label}" + (f".{self.repetition}" if self.repetition else "")
+
+    @property
     def key(self) -> str:
         """Return the hash of all that can change the answer; names, groups and order do not."""
         return hashed(
@@ -89,6 +95,24 @@ class Run:
             json_text(self.seed),
             json_text(self.version),
         )
+
+
+def file_names(runs: Mapping[str, Run], wanted: Callable[[Run], str]) -> dict[str, str]:
+    """Return the name of each run's file, by key: the one wanted, with `-` for what no name may hold.
+
+    Where several of `runs` would have one name, theirs end in 8 digits of their instances' digests, and of their keys
+    where they have these too.
+    """
+    names = {
+        key: "".join(each if each.isprintable() and each != "/" else "-" for each in wanted(run))
+        for key, run in runs.items()
+    }
+    for mark in ("digest", "key"):
+        times = Counter(names.values())
+        names = {
+            key: name if times[name] == 1 else f"{name}.{getattr(runs[key], mark)[:8]}" for key, name in names.items()
+        }
+    return names
 
 
 def json_text(part: object) -> str:

@@ -321,6 +321,22 @@ def test_solutions_and_certificates_are_kept_for_whoever_asks(tmp_path, write_su
     assert list((tmp_path / "again").iterdir()) == []
 
 
+def test_instances_of_one_name_have_files_of_their_own_whoever_does_them(tmp_path):
+    """The generator leaves the price of waiting out of the name; shards name files as the whole suite does."""
+    suite = tmp_path / "swept.toml"
+    suite.write_text(
+        'schema = "schedgap/suite/1"\nname = "swept"\ntitle = "T"\nquestion = "Q?"\nfamily = "waiting"\nmethods = ["njw"]\n'
+        '[[instances]]\ngroup = "g"\ngenerator = "bursty"\nparameters = { jobs = 9, wait_price = [0.001, 0.1] }\nseeds = 1\n'
+    )
+    result = run_suite(suite, out=tmp_path / "whole", solutions=tmp_path / "kept")
+    (name,) = {record.run.instance for record in result.records}
+    kept = {path.name for path in (tmp_path / "kept").iterdir()}
+    assert kept == {f"{name}.njw.{record.run.digest[:8]}.json" for record in result.records}
+    for part in ("1/2", "2/2"):
+        run_suite(suite, out=tmp_path / part, solutions=tmp_path / "parts", shard=part)
+    assert {path.name for path in (tmp_path / "parts").iterdir()} == kept
+
+
 def test_a_bound_alone_keeps_its_certificate_and_a_broken_one_is_refused(tmp_path, certifying):
     labels = ["x-certifying[alone=true]", "x-certifying[broken=true]"]
     result = gap(table3(), labels, plugins=[certifying], solutions=tmp_path / "kept")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from schedgap.bench.records.runs import Limits
+from schedgap.bench.records.runs import Limits, file_names
 
 
 @pytest.fixture
@@ -54,3 +54,26 @@ def test_names_and_order_do_not(run, change):
 def test_wall_is_twice_the_time_limit_and_ten_seconds():
     assert Limits.from_time_limit(30).wall_s == 70
     assert Limits.from_time_limit(30, wall_s=31, memory_mib=None) == Limits(time_limit_s=30, wall_s=31)
+
+
+def test_no_two_runs_share_a_file_and_names_are_plain_where_they_can_be(run):
+    """Three instances called `i-1`, `i/1` and `i-1`, of the last a second method that is called as the first is."""
+    changes = (
+        {"instance": "i-1", "digest": "11111111a"},
+        {"instance": "i/1", "digest": "22222222b"},
+        {"instance": "i-1", "digest": "33333333c", "label": "a[x=a/b]"},
+        {"instance": "i-1", "digest": "33333333c", "label": "a[x=a-b]", "seed": 1},
+        {"instance": "i\0\n\ud800", "digest": "4"},
+    )
+    runs = {each.key: each for each in (replace(run, **change) for change in changes)}
+    names = file_names(runs, lambda run: run.file_name)
+    keys = list(runs)
+    assert [names[key] for key in keys] == [
+        "i-1.a.11111111",
+        "i-1.a.22222222",
+        f"i-1.a[x=a-b].33333333.{keys[2][:8]}",
+        f"i-1.a[x=a-b].33333333.{keys[3][:8]}",
+        "i---.a",
+    ]
+    turned = {key: runs[key] for key in reversed(keys)}
+    assert file_names(turned, lambda run: run.file_name) == names
