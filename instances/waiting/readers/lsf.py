@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +55,7 @@ def lsf_csv(path: Path | str, *, options: LogOptions = OPTIONS) -> WaitingInstan
         cores=columns["num_cores"],
         memory_mib=np.maximum(columns["total_MB_req"], 0),
         dropped=np.zeros(len(frame), np.bool_),
+        place=partial(_place, path),
     )
     return from_log(log, options)
 
@@ -62,8 +65,14 @@ def _numbers(path: Path, name: str, values: Any) -> FloatArray:
 
     numbers: FloatArray = pd.to_numeric(values, errors="coerce").to_numpy(np.float64)
     if (row := first_true(~np.isfinite(numbers) | ((numbers < 0) & (name == "submit_time")))) is not None:
-        # The header is line 1.
         raise InstanceError(
-            f"{path.name} line {row + 2}: {name} is '{values.iloc[row]!s:.60}'; give a number, from 0 on for times."
+            f"{_place(path, row)}: {name} is '{values.iloc[row]!s:.60}'; give a number, from 0 on for times."
         )
     return numbers
+
+
+def _place(path: Path, row: int) -> str:
+    """Return file and line of a row below the header; the file is read again, as far as there. Pandas skips blank lines."""
+    with unpacked(path) as file:
+        written = (number for number, line in enumerate(file, start=1) if line.strip())
+        return f"{path.name} line {next(islice(written, row + 1, None))}"

@@ -52,6 +52,7 @@ def slurm(path: Path | str, *, options: LogOptions = OPTIONS, eligible: bool = T
             cores=np.array([job.cores for job in kept], np.float64),
             memory_mib=np.array([job.memory_mib for job in kept], np.float64),
             dropped=np.zeros(len(kept), np.bool_),
+            place=lambda job: f"{log.name} job {kept[job].job_id}",
             notes=tuple(notes),
         ),
         options,

@@ -6,6 +6,7 @@ A line a job with 18 numbers, -1 for unknown; `;` begins the header's comments. 
 from __future__ import annotations
 
 import zlib
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,13 +64,17 @@ def swf(
         dropped |= status == FAILED
     if not cancelled:
         dropped |= status == CANCELLED
+    # What is too large even for floats is refused as all that is too large.
+    with np.errstate(over="ignore"):
+        memory_mib = np.maximum(memory_kib, 0) * np.maximum(cores, 1) / 1024
     log = Log(
         name=path.name.removesuffix(".gz").removesuffix(".swf"),
         submit_s=table[:, SUBMIT],
         runtime_s=table[:, RUNTIME],
         cores=cores,
-        memory_mib=np.maximum(memory_kib, 0) * np.maximum(cores, 1) / 1024,
+        memory_mib=memory_mib,
         dropped=dropped,
+        place=partial(_place, path),
     )
     return from_log(log, options)
 
@@ -104,6 +109,12 @@ def _jobs(path: Path, file: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]
                 f"{path.name} line {number}: {len(fields)} fields, SWF has {NUM_FIELDS}; mend or remove the line."
             )
         yield number, fields
+
+
+def _place(path: Path, job: int) -> str:
+    """Return file and line of a job; the file is read again, as far as there."""
+    with unpacked(path) as file:
+        return f"{path.name} line {next(islice(_jobs(path, file), job, None))[0]}"
 
 
 def _numbers(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:

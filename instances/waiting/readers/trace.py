@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import SECOND_US
 from schedgap.instances.waiting.history import with_history
-from schedgap.instances.waiting.model import WaitingInstance
+from schedgap.instances.waiting.model import MAX_TOTAL_US, MAX_UNITS, WaitingInstance
 from schedgap.instances.waiting.prices import DISCOUNT, MIB_PER_CORE, m5, waiting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 # The share of a log's core-hours that may be in jobs larger than a fixed machine whose size is chosen by the log.
@@ -24,7 +27,8 @@ MAY_NOT_FIT = 0.01
 class Log:
     """Columns of a log, (L,) each, in any order.
 
-    dropped : lines that the reader was told to leave out. notes : what the reader has to say.
+    dropped : lines that the reader was told to leave out. place : file and line, or job, of an entry of the columns.
+    notes : what the reader has to say.
     """
 
     name: str
@@ -33,6 +37,7 @@ class Log:
     cores: FloatArray
     memory_mib: FloatArray
     dropped: BoolArray
+    place: Callable[[int], str]
     notes: tuple[str, ...] = ()
 
 
@@ -60,10 +65,11 @@ def from_log(log: Log, options: LogOptions) -> WaitingInstance:
     Raises
     ------
     InstanceError
-        if no job is left, or for parameters out of range.
+        if no job is left, for numbers that 64 bits do not hold, or for parameters out of range.
     """
     never_ran = ~log.dropped & ((log.runtime_s <= 0) | (log.cores <= 0))
     kept = _taken(log, never_ran, options.jobs, options.skip)
+    _check_sizes(log, kept)
     submit_us = np.rint(log.submit_s[kept] * SECOND_US).astype(np.int64)
     submit_us -= submit_us[0]
     runtime_us = np.maximum(1, np.rint(log.runtime_s[kept] * SECOND_US)).astype(np.int64)
@@ -117,6 +123,21 @@ def _taken(log: Log, never_ran: BoolArray, jobs: int, skip: int) -> IntArray:
             "give another part of the log."
         )
     return kept
+
+
+def _check_sizes(log: Log, kept: IntArray) -> None:
+    """Refuse what no instance holds, while it is still what the log has."""
+    for what, values, limit, unit in (
+        ("is submitted at", log.submit_s, MAX_TOTAL_US // SECOND_US, "s"),
+        ("runs for", log.runtime_s, MAX_TOTAL_US // SECOND_US, "s"),
+        ("needs", log.cores, MAX_UNITS, "cores"),
+        ("needs", log.memory_mib, MAX_UNITS, "MiB"),
+    ):
+        if (i := first_true(values[kept] > limit)) is not None:
+            raise InstanceError(
+                f"{log.place(int(kept[i]))}: the job {what} {values[kept[i]]:.15g} {unit}, more than {limit}; mend or "
+                "remove it."
+            )
 
 
 def cores_for(cores: IntArray, memory_mib: IntArray, work: FloatArray) -> int:

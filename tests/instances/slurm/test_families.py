@@ -26,6 +26,8 @@ def test_waiting(sacct):
     assert waiting.slurm(sacct(), skip=1, jobs=2).name == "sacct-1+2"
     with pytest.raises(InstanceError, match="no job is left of 0"):
         waiting.slurm(sacct([sacct.rows[14]]))
+    with pytest.raises(InstanceError, match=r"sacct job 1001: the job needs .* MiB, more than 2305843009213693952"):
+        waiting.slurm(sacct([sacct.rows[0].replace("16G", "999999999999999P")]))
 
 
 def test_reconfiguration(sacct, machines):

@@ -30,6 +30,11 @@ def test_gzip_reads_the_same(tmp_path):
         (HEADER + "0,20,60,2,4096,a\n1,x,60,2,4096,a\n", "log.csv line 3: submit_time is 'x'; give a number"),
         (HEADER + "0,-1,60,2,4096,a\n", "log.csv line 2: submit_time is '-1'; give a number, from 0 on"),
         (HEADER + "0,1,60,,4096,a\n", "line 2: num_cores is 'nan'"),
+        ("\n" + HEADER + "\n0,1,60,2,4096,a\n  \n1,1,60,x,4096,a\n", "line 6: num_cores is 'x'"),
+        (
+            HEADER + "\n0,5,1e14,1,100,a\n",
+            "csv line 3: the job runs for 100000000000000 s, more than 2305843009213; mend or",
+        ),
         ("a,b\n1,2\n", "the columns are submit_time, runtime, num_cores, total_MB_req"),
         ("", "log.csv: "),
     ],

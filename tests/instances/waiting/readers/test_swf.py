@@ -116,6 +116,14 @@ def test_a_part_of_a_log(tmp_path):
     ("text", "message"),
     [
         ("1 2 3\n", "log.swf line 4: 3 fields, SWF has 18; mend or remove the line"),
+        (
+            line(1, 0, 9, 1) + "; note\n" + line(2, 0, 1e13, 1),
+            "swf line 6: the job runs for 10000000000000 s, more than 2305",
+        ),
+        (line(1, 3e12, 9, 1), "line 4: the job is submitted at 3000000000000 s, more than 2305843009213; mend or"),
+        (line(1, 0, 9, 1e30), r"line 4: the job needs 1e\+30 cores, more than 2305843009213693952; mend or"),
+        (line(1, 0, 9, 1, used=1e30), r"line 4: the job needs 9.765625e\+26 MiB, more than"),
+        (line(1, 0, 9, 1e18, used=1e300), "line 4: the job needs inf MiB, more than"),
         (line(1, "soon", 9, 1), "line 4: field 2 is 'soon', SWF has numbers only"),
         (line(1, 0, 9, 1) + line(2, -5, 9, 1), "line 5: submitted at -5; times are numbers from 0 on"),
         (line(1, "nan", 9, 1), "line 4: submitted at nan"),
