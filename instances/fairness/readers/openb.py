@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from schedgap.instances.csv_table import read_rows, whole_number
+from schedgap.instances.documents.amounts import from_units, to_units
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import ONE, UNLIMITED, FairnessInstance
+from schedgap.instances.units import GIB_MIB
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
@@ -46,7 +48,7 @@ def openb_constraints(
     users : one a distinct request, with as many tasks as there are such pods; or one a pod, with a single task.
     weights : `equal`, or by the number of a user's `tasks`. limited : users have the tasks of the trace; without, more
         than fit.
-    gpu_speeds : assumptions other than `GPU_SPEEDS`, such as `T4=1,V100M32=3.5`.
+    gpu_speeds : assumptions other than `GPU_SPEEDS`, such as `T4=1,V100M32=3.5`, in whole thousandths.
 
     A task may run where its models allow it and a whole one fits; pods that fit nowhere are left out, and the notes
     say how many. Parts of GPUs may be spread over several.
@@ -126,7 +128,9 @@ def _pods(path: Path, users: str) -> tuple[tuple[str, ...], IntArray, tuple[str,
         name = (
             row["name"]
             if users == "pod"
-            else "-".join([f"{gpu / ONE:g}gpu", f"{cpu / ONE:g}cpu", f"{memory}mib", *([spec] if spec else [])])
+            else "-".join(
+                [f"{_shown(gpu, ONE)}gpu", f"{_shown(cpu, ONE)}cpu", f"{memory}mib", *([spec] if spec else [])]
+            )
         )
         counts[name] = counts.get(name, 0) + 1
         if users == "pod" and counts[name] > 1:
@@ -155,13 +159,20 @@ def _given(text: str) -> dict[str, float]:
             speeds[model.strip()] = 0.0
         if not 0 < speeds[model.strip()] < float("inf"):
             raise InstanceError(f"gpu_speeds has '{item:.60}'; write MODEL=SPEED,MODEL=SPEED with positive speeds.")
+        to_units(speeds[model.strip()], ONE, f"the speed of '{model.strip():.60}' in gpu_speeds", InstanceError)
     return speeds
 
 
 def _class_name(row: list[int], model: str) -> str:
     cpu, memory, gpu = row
     gpus = [f"{gpu // ONE}x{model}"] if model else []
-    return "-".join([*gpus, f"{cpu / ONE:g}cpu", f"{memory / 1024:g}gib"])
+    return "-".join([*gpus, f"{_shown(cpu, ONE)}cpu", f"{_shown(memory, GIB_MIB)}gib"])
+
+
+def _shown(amount: int, unit: int) -> str:
+    """Return an amount, of so many to a unit, in six digits where these are exact and else in all: another, another name."""
+    short = f"{amount / unit:g}"
+    return short if float(short) == amount / unit else str(from_units(amount, unit))
 
 
 def _notes(models: tuple[str, ...], speeds: dict[str, float], left_out: int, pods: int) -> tuple[str, ...]:

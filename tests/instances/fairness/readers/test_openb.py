@@ -84,6 +84,16 @@ def test_a_small_cluster(files):
     assert instance.notes[1] == "left out, since no node that they admit is large enough: 1 of 6 pods"
 
 
+def test_what_differs_in_the_seventh_digit_is_no_equal(files):
+    """Six digits are 1007.34 GiB of both nodes and 1234.56 cores of both pods; exact names stay short."""
+    pods = ["p0,1234561,8192,0,0,", "p1,1234564,8192,0,0,", "p2,1000000000,8192,0,0,"]
+    nodes = ["n1,9600000,1031518,0,", "n2,9600000,1031519,0,", "n3,2000000000,1048576,0,"]
+    instance = openb_constraints(files(pods, nodes))
+    assert instance.machine_names == ("9600cpu-1007.341796875gib", "9600cpu-1007.3427734375gib", "2e+06cpu-1024gib")
+    assert instance.user_names == ("0gpu-1234.561cpu-8192mib", "0gpu-1234.564cpu-8192mib", "0gpu-1e+06cpu-8192mib")
+    assert instance.tasks.tolist() == [1, 1, 1]
+
+
 def test_options(files):
     path = files(node_list="nodes.csv")
     nodes = str(path.with_name("nodes.csv"))
@@ -106,6 +116,11 @@ def test_options(files):
         ({"gpu_speeds": "T4"}, "gpu_speeds has 'T4'; write MODEL=SPEED,MODEL=SPEED with positive speeds"),
         ({"gpu_speeds": "T4=0"}, "gpu_speeds has 'T4=0'"),
         ({"gpu_speeds": "T4=nan"}, "gpu_speeds has 'T4=nan'"),
+        (
+            {"gpu_speeds": "T4=0.0001"},
+            "the speed of 'T4' in gpu_speeds: 0.0001 is not a whole number of 1/1000; round it",
+        ),
+        ({"gpu_speeds": "T4=1e300"}, r"the speed of 'T4' in gpu_speeds: 1e\+300 is too large to be exact; use larger"),
         ({"nodes": "no.csv"}, "no.csv: cannot be read .*; give the node list of the trace"),
     ],
 )
