@@ -111,4 +111,10 @@ def _status(result: Any, model: LinearModel, solver: str) -> Status:
         return Status.INFEASIBLE
     if ended == reason.NO_SOLUTION_FOUND:
         return Status.NO_SOLUTION
-    raise BackendError(f"{model.name}: {solver} ended with '{ended.value}' {result.termination.detail}".rstrip() + ".")
+    said = f": {result.termination.detail}" if result.termination.detail else ""
+    advice = (
+        "use highs, or rounder numbers"
+        if ended in (reason.IMPRECISE, reason.NUMERICAL_ERROR)
+        else "bound every variable"
+    )
+    raise BackendError(f"{model.name}: {solver} ended as '{ended.name.lower()}'{said}; {advice}.")

@@ -7,7 +7,7 @@ from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status
 from schedgap.instances.units import HOUR_US
-from schedgap.instances.waiting import mms
+from schedgap.instances.waiting import WaitingInstance, mms
 
 
 def test_never_above_the_optimum(random_instance, optimum):
@@ -59,3 +59,26 @@ def test_for_ever_leaves_no_curve(random_instance):
     assert found.status is Status.UNSUPPORTED
     with pytest.raises(MethodError, match="for ever"):
         build(instance)
+
+
+def test_a_back_end_that_loses_small_costs_proves_nothing_and_says_so():
+    """Machines at 5 micro-dollars an hour for 5 us cost 7e-15 dollars, beside 7e-16 for a core."""
+    instance = WaitingInstance(
+        "tiny",
+        submit_us=[0, 1, 2, 3, 3],
+        runtime_us=[1, 1, 6, 6, 2],
+        cores=[2, 3, 3, 1, 2],
+        memory_mib=[2, 1, 0, 1, 3],
+        machine_cores=3,
+        machine_memory_mib=2,
+        fixed_price=5,
+        rented_cores=[4, 1],
+        rented_memory_mib=[2, 7],
+        rented_price=[7, 15],
+        horizon_us=5,
+        wait_price=1,
+        max_wait_us=0,
+    )
+    outcome = demand_curve_lp(instance, backend="glop")
+    assert (outcome.status, outcome.bound, outcome.solution) == (Status.NO_SOLUTION, None, None)
+    assert outcome.details["reason"] == "demand-curve-tiny: glop ended as 'imprecise'; use highs, or rounder numbers."
