@@ -18,6 +18,7 @@ import numpy as np
 from schedgap.formulations.backends.contract import SolveLimits, objective_of, whole
 from schedgap.formulations.backends.cp_search import known_statuses, new_search
 from schedgap.formulations.linear_model import ModelPoint, ModelResult
+from schedgap.formulations.separable import EXACT
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray
 
 # CP-SAT itself refuses sums beyond 2^63; one bit is kept for its own slack variables.
 MAX_ACTIVITY = 2**62
+# After so many rows it is seen whether there is time for more: two millions take 20 s.
+CHECKED_ROWS = 1024
 
 
 def version() -> str:
@@ -50,11 +52,15 @@ def solve(model: LinearModel, limits: SolveLimits) -> ModelResult:
         return ModelResult(Status.INFEASIBLE, None, None, None, time.perf_counter() - start, "cp-sat", version())
     program = cp_model.CpModel()
     variables = [program.new_int_var(low, high, "") for low, high in zip(lower, upper, strict=True)]
-    factor = _fill(program, cp_model, model, variables)
+    deadline = math.inf if limits.time_limit_s is None else start + limits.time_limit_s
+    factor = _fill(program, cp_model, model, variables, deadline)
+    if factor is None:
+        return ModelResult(Status.NO_SOLUTION, None, None, None, time.perf_counter() - start, "cp-sat", version())
     if limits.warm_start is not None:
         for variable, value in zip(variables, limits.warm_start.tolist(), strict=True):
             program.add_hint(variable, round(value))
-    solver = new_search(cp_model, limits.threads, limits.time_limit_s)
+    left_s = None if limits.time_limit_s is None else max(0.0, deadline - time.perf_counter())
+    solver = new_search(cp_model, limits.threads, left_s)
     points: list[ModelPoint] = []
 
     def known(objective: float | None, bound: float) -> None:
@@ -81,28 +87,28 @@ def solve(model: LinearModel, limits: SolveLimits) -> ModelResult:
     return ModelResult(status, x, objective, bound, solve_s, "cp-sat", version(), None, tuple(points), details)
 
 
-def _fill(program: Any, cp_model: Any, model: LinearModel, variables: Sequence[Any]) -> int:
-    """Add rows and objective in whole numbers; return the factor of the objective."""
-    reach = np.maximum(np.abs(model.lower), np.abs(model.upper))
-    _add_rows(program, cp_model, model, variables, reach)
-    used = np.flatnonzero(model.cost)
-    factor, costs = _scaled(model.cost[used], reach[used], f"{model.name}: the objective")
-    program.minimize(cp_model.LinearExpr.weighted_sum([variables[j] for j in used.tolist()], costs))
-    return factor
-
-
-def _add_rows(program: Any, cp_model: Any, model: LinearModel, variables: Sequence[Any], reach: FloatArray) -> None:
+def _fill(program: Any, cp_model: Any, model: LinearModel, variables: Sequence[Any], deadline: float) -> int | None:
+    """Add rows and objective in whole numbers; return the factor of the objective, None where time is up before."""
+    reach = [int(most) for most in np.maximum(np.abs(model.lower), np.abs(model.upper)).tolist()]
     by_row = model.matrix.tocsr()
-    for i in range(by_row.shape[0]):
-        span = slice(by_row.indptr[i], by_row.indptr[i + 1])
-        columns = by_row.indices[span]
-        factor, coefficients = _scaled(by_row.data[span], reach[columns], f"{model.name}: row {i}")
-        low, high = model.row_lower[i], model.row_upper[i]
-        program.add_linear_constraint(
-            cp_model.LinearExpr.weighted_sum([variables[j] for j in columns], coefficients),
-            _within(math.ceil(Fraction(repr(float(low))) * factor) if math.isfinite(low) else -MAX_ACTIVITY),
-            _within(math.floor(Fraction(repr(float(high))) * factor) if math.isfinite(high) else MAX_ACTIVITY),
+    columns, values, ends = by_row.indices.tolist(), by_row.data.tolist(), by_row.indptr.tolist()
+    sides = zip(model.row_lower.tolist(), model.row_upper.tolist(), strict=True)
+    for i, (low, high) in enumerate(sides):
+        if not i % CHECKED_ROWS and time.perf_counter() > deadline:
+            return None
+        used = columns[ends[i] : ends[i + 1]]
+        factor, coefficients = _scaled(
+            values[ends[i] : ends[i + 1]], [reach[j] for j in used], f"{model.name}: row {i}"
         )
+        program.add_linear_constraint(
+            cp_model.LinearExpr.weighted_sum([variables[j] for j in used], coefficients),
+            _within(math.ceil(_exact(low) * factor) if math.isfinite(low) else -MAX_ACTIVITY),
+            _within(math.floor(_exact(high) * factor) if math.isfinite(high) else MAX_ACTIVITY),
+        )
+    used = np.flatnonzero(model.cost).tolist()
+    factor, costs = _scaled(model.cost[used].tolist(), [reach[j] for j in used], f"{model.name}: the objective")
+    program.minimize(cp_model.LinearExpr.weighted_sum([variables[j] for j in used], costs))
+    return factor
 
 
 def _within(side: int) -> int:
@@ -110,14 +116,19 @@ def _within(side: int) -> int:
     return min(max(side, -MAX_ACTIVITY), MAX_ACTIVITY)
 
 
-def _scaled(values: FloatArray, reach: FloatArray, what: str) -> tuple[int, list[int]]:
+def _scaled(values: list[float], reach: list[int], what: str) -> tuple[int, list[int]]:
     """Return the least factor that makes all values whole, and the whole values."""
-    exact = [Fraction(repr(float(value))) for value in values]
+    exact = [_exact(value) for value in values]
     factor = math.lcm(*(value.denominator for value in exact))
     coefficients = [int(value * factor) for value in exact]
-    if sum(abs(a) * int(r) for a, r in zip(coefficients, reach, strict=True)) >= MAX_ACTIVITY:
+    if sum(abs(a) * most for a, most in zip(coefficients, reach, strict=True)) >= MAX_ACTIVITY:
         raise BackendError(f"{what} times {factor} exceeds cp-sat's 62 bits; use rounder coefficients or highs.")
     return factor, coefficients
+
+
+def _exact(value: float) -> int | Fraction:
+    """Return the shortest decimal that denotes a number; most are whole, and quickly told."""
+    return int(value) if abs(value) < EXACT and value.is_integer() else Fraction(repr(value))
 
 
 def _status(ended: Any, cp_model: Any, model: LinearModel) -> Status:

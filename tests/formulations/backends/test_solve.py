@@ -1,12 +1,15 @@
+import itertools
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from schedgap.formulations.backends import BACKENDS, find_backend, solve
+from schedgap.formulations.backends import BACKENDS, cp_sat, find_backend, solve
+from schedgap.formulations.backends.cp_search import new_search
 from schedgap.formulations.linear_model import LinearModel
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
@@ -155,6 +158,23 @@ def test_highs_takes_another_number_of_threads_each_time():
 def test_lp_solvers_refuse_whole_variables(backend):
     with pytest.raises(BackendError, match=f"{backend} solves LPs only; use relax or highs, scip, cp-sat, cbc"):
         solve(covering(), backend)
+
+
+def test_cp_sat_builds_within_its_limit(monkeypatch):
+    """A second goes by at each look at the clock: one at the start, one a row, one before the search."""
+    seconds, limits = itertools.count(), []
+    monkeypatch.setattr(cp_sat, "time", SimpleNamespace(perf_counter=lambda: float(next(seconds))))
+    monkeypatch.setattr(cp_sat, "CHECKED_ROWS", 1)
+
+    def noted(cp_model, threads, left_s):
+        limits.append(left_s)
+        return new_search(cp_model, threads, left_s)
+
+    monkeypatch.setattr(cp_sat, "new_search", noted)
+    result = solve(covering(), "cp-sat", time_limit_s=2)
+    assert (result.status, result.x, result.bound, limits) == (Status.NO_SOLUTION, None, None, [])
+    assert solve(covering(), "cp-sat", time_limit_s=100).status is Status.OPTIMAL
+    assert limits == [96.0]
 
 
 def test_cp_sat_refuses_what_it_cannot_do_exactly():
