@@ -207,7 +207,7 @@ def bound_of_duals(curve: DemandCurve, duals: FloatArray) -> Fraction:
 
         sum_l y[l] level[l] + S (price x horizon - C sum_l y[l])
 
-    and where the last part is negative, no more than all machines that are ever needed are worth buying.
+    and where the last part is negative, no more than all machines that are ever needed are worth buying. No cost is below 0.
     """
     instance = curve.scaled.instance
     levels, time = _levels(curve)
@@ -218,7 +218,7 @@ def bound_of_duals(curve: DemandCurve, duals: FloatArray) -> Fraction:
     ]
     worth = sum((price * level for price, level in zip(prices, levels.tolist(), strict=True)), Fraction(0))
     left: Fraction = instance.fixed_price * curve.scaled.horizon - instance.machine_cores * sum(prices)
-    return worth + min(Fraction(0), left) * -(-int(levels[-1]) // instance.machine_cores)
+    return max(Fraction(0), worth + min(Fraction(0), left) * -(-int(levels[-1]) // instance.machine_cores))
 
 
 def _levels(curve: DemandCurve) -> tuple[IntArray, IntArray]:

@@ -52,8 +52,11 @@ class Scaled:
         return self.always_rented + rent_of(self.rent, self.runtime)
 
     def objective(self, amount: int) -> int:
-        """Return an amount in whole micro-dollars, rounded up as objectives are: a bound stays one."""
-        return -(-amount * self.unit_us // HOUR_US)
+        """Return an amount in whole micro-dollars, rounded up as objectives are: a bound stays one.
+
+        No cost is below 0, where an amount may be that is what floats prove (`trusted`).
+        """
+        return -(-max(0, amount) * self.unit_us // HOUR_US)
 
 
 def scale(instance: WaitingInstance) -> Scaled:

@@ -1,8 +1,15 @@
 """The demand curve: closed form against the linear program, the optimum, and itself."""
 
+import numpy as np
 import pytest
 
-from schedgap.formulations.waiting.demand_curve import bound_demand_curve, build, demand_curve, demand_curve_lp
+from schedgap.formulations.waiting.demand_curve import (
+    bound_demand_curve,
+    bound_of_duals,
+    build,
+    demand_curve,
+    demand_curve_lp,
+)
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status
@@ -59,6 +66,14 @@ def test_for_ever_leaves_no_curve(random_instance):
     assert found.status is Status.UNSUPPORTED
     with pytest.raises(MethodError, match="for ever"):
         build(instance)
+
+
+def test_duals_that_prove_nothing_prove_zero():
+    """All run alone but three: where every core is worth its rent, three machines are worth far more than they cost."""
+    hours = [HOUR_US * i for i in (*range(9), 9, 9, 9)]
+    curve = demand_curve(scale(mms(12, seed=0).replace(submit_us=hours, runtime_us=[HOUR_US] * 12, max_wait_us=0)))
+    levels = len(set(curve.cores.tolist()))
+    assert bound_of_duals(curve, np.zeros(levels)) == 0 == bound_of_duals(curve, np.full(levels, 1e9))
 
 
 def test_a_back_end_that_loses_small_costs_proves_nothing_and_says_so():

@@ -5,7 +5,8 @@ import pytest
 from schedgap.formulations.waiting.time_indexed import build, time_indexed
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status
-from schedgap.instances.waiting import mms, verify
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting import WaitingInstance, mms, verify
 
 
 @pytest.mark.parametrize(("backend", "seeds"), [("highs", range(40)), ("cp-sat", range(40, 55)), ("scip", range(15))])
@@ -29,3 +30,24 @@ def test_long_windows_are_refused():
 def test_no_time(random_instance):
     found = time_indexed(random_instance(7), time_limit_s=0.0)
     assert found.solution is None or found.status is Status.OPTIMAL
+
+
+def test_no_bound_is_below_zero():
+    """A billionth of all rents, 209,000 dollars, is more than the optimum: two machines for ten hours at most."""
+    instance = WaitingInstance(
+        "dear-rents",
+        submit_us=[0] * 4,
+        runtime_us=[7 * HOUR_US, HOUR_US, HOUR_US, 2 * HOUR_US],
+        cores=[2, 1, 1, 2],
+        memory_mib=[0, 2, 1, 2],
+        machine_cores=2,
+        machine_memory_mib=4,
+        fixed_price=4,
+        rented_cores=[4],
+        rented_memory_mib=[8],
+        rented_price=[19_000_000_000],
+        horizon_us=2 * HOUR_US,
+        max_wait_us=HOUR_US,
+    )
+    found = time_indexed(instance)
+    assert found.bound == 0 < verify(instance, found.solution)
