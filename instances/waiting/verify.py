@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.arrays import first_true
+from schedgap.instances.documents.amounts import from_units
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.on_use import ModuleOnUse
 from schedgap.instances.units import SECOND_US
@@ -55,15 +56,14 @@ def _check_times(instance: WaitingInstance, schedule: WaitingSchedule) -> None:
     if (job := first_true(schedule.start_us < instance.submit_us)) is not None:
         submit_us = int(instance.submit_us[job])
         raise VerifyError(
-            f"job {job} starts {(submit_us - int(schedule.start_us[job])) / SECOND_US:g} s before it is submitted, at "
-            f"{submit_us / SECOND_US:g} s."
+            f"job {job} starts {_seconds(submit_us - int(schedule.start_us[job]))} before it is submitted, at "
+            f"{_seconds(submit_us)}."
         )
     wait = schedule.start_us - instance.submit_us
     if instance.max_wait_us is not None and (wait > instance.max_wait_us).any():
         job = int(np.argmax(wait > instance.max_wait_us))
         raise VerifyError(
-            f"job {job} waits {int(wait[job]) / SECOND_US:g} s; no job may wait longer than "
-            f"{instance.max_wait_us / SECOND_US:g} s."
+            f"job {job} waits {_seconds(wait[job])}; no job may wait longer than {_seconds(instance.max_wait_us)}."
         )
 
 
@@ -88,5 +88,10 @@ def _check_capacity(instance: WaitingInstance, schedule: WaitingSchedule) -> Non
     if job >= 0:
         raise VerifyError(
             f"machine {machine[job]} is over its {instance.machine_cores} cores or {instance.machine_memory_mib} MiB "
-            f"when job {fixed[job]} starts, at {int(start[job]) / SECOND_US:g} s."
+            f"when job {fixed[job]} starts, at {_seconds(start[job])}."
         )
+
+
+def _seconds(time_us: int | np.int64) -> str:
+    """Return a time with all its digits: one that breaks a rule by a microsecond is not the one that keeps it."""
+    return f"{from_units(int(time_us), SECOND_US)} s"

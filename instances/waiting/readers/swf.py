@@ -5,6 +5,7 @@ A line a job with 18 numbers, -1 for unknown; `;` begins the header's comments. 
 
 from __future__ import annotations
 
+import math
 import zlib
 from functools import partial
 from itertools import islice
@@ -118,13 +119,14 @@ def _place(path: Path, job: int) -> str:
 
 
 def _numbers(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
-    rows = [fields for _, fields in block]
     try:
-        table = np.array(rows).astype(np.float64)
+        table = np.array([fields for _, fields in block]).astype(np.float64)
     except ValueError:
+        table = np.full((1, NUM_FIELDS), np.nan)
+    if not np.isfinite(table).all():
         table = _slowly(path, block)
-    if (i := first_true(~np.isfinite(table).all(axis=1) | (table[:, SUBMIT] < 0))) is not None:
-        shown = rows[i][SUBMIT].decode(errors="replace")
+    if (i := first_true(table[:, SUBMIT] < 0)) is not None:
+        shown = block[i][1][SUBMIT].decode(errors="replace")
         raise InstanceError(f"{path.name} line {block[i][0]}: submitted at {shown:.60}; times are numbers from 0 on.")
     return table
 
@@ -134,10 +136,12 @@ def _slowly(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
     for number, fields in block:
         for column, field in enumerate(fields, start=1):
             try:
-                float(field)
+                value = float(field)
             except ValueError:
+                value = math.nan
+            if not math.isfinite(value):
                 shown = field.decode(errors="replace")
                 raise InstanceError(
                     f"{path.name} line {number}: field {column} is '{shown:.60}', SWF has numbers only."
-                ) from None
+                )
     return np.array([[float(field) for field in fields] for _, fields in block])

@@ -77,6 +77,17 @@ def test_what_is_infeasible_is_said(make, machines, machine, start, message):
         verify(instance, WaitingSchedule(machines, machine, hours(*start)))
 
 
+def test_a_microsecond_too_much_is_shown(make):
+    instance = make([0, 0], [1, 1], cores=[2, 1], max_wait_us=5 * HOUR_US)
+    for machine, start_us, message in (
+        ([0, 1], 5 * HOUR_US + 1, "waits 18000.000001 s; no job may wait longer than 18000 s"),
+        ([0, 0], 59_999_999, "when job 1 starts, at 59.999999 s"),
+        ([0, 1], -3_600_000_001, "starts 3600.000001 s before it is submitted, at 0 s"),
+    ):
+        with pytest.raises(VerifyError, match=message):
+            verify(instance, WaitingSchedule(2, machine, [0, start_us]))
+
+
 def test_memory_counts_like_cores(make):
     instance = make([0, 0], [1, 1], memory_mib=[60, 60])
     with pytest.raises(VerifyError, match="over its 2 cores or 100 MiB when job 1"):
