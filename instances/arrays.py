@@ -6,15 +6,20 @@ And scalars that compiled code changes, in arrays of one entry.
 from __future__ import annotations
 
 import hashlib
+import operator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from schedgap.instances.errors import InstanceError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike
+
+    from schedgap.instances.errors import SchedgapError
 
 IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -70,10 +75,39 @@ def locked_floats(values: ArrayLike) -> FloatArray:
     return array
 
 
-def lock(owner: object, keys: Iterable[str], make: Callable[[Any], Any] = locked_ints) -> None:
-    """Put locked arrays into fields of a frozen dataclass that is being made. make : returns that of what was given."""
+def whole(value: Any) -> int:
+    """Return a whole number as one of Python's: NumPy's wrap where these do not, and have another digest.
+
+    Raises
+    ------
+    ValueError
+        for anything else.
+    """
+    try:
+        return int(operator.index(value))
+    except TypeError:
+        raise ValueError(f"expected a whole number, got {value!r:.60}") from None
+
+
+def lock(
+    owner: object,
+    keys: Iterable[str],
+    make: Callable[[Any], Any] = locked_ints,
+    error: type[SchedgapError] = InstanceError,
+) -> None:
+    """Put locked arrays into fields of a frozen dataclass that is being made. make : returns that of what was given.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error`, naming the owner and the field that `make` refuses.
+    """
     for key in keys:
-        object.__setattr__(owner, key, make(getattr(owner, key)))
+        try:
+            object.__setattr__(owner, key, make(getattr(owner, key)))
+        except (TypeError, ValueError, OverflowError) as problem:
+            name = getattr(owner, "name", "")
+            raise error(f"{name and f'{name}: '}{key}: {problem}.") from None
 
 
 def first_true(flags: BoolArray | np.bool_) -> int | None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, first_true
+from schedgap.instances.arrays import Brief, first_true, lock, whole
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from schedgap.instances.arrays import IntArray
 
@@ -22,10 +22,25 @@ class InstanceModel(Brief):
 
     __slots__ = ()
     derived: ClassVar[Mapping[str, object]] = {"digest": ""}
+    if TYPE_CHECKING:
+        name: str
 
     def replace(self, **changes: object) -> Self:
         """Return a copy with some fields changed, validated anew."""
         return replace(self, **{**self.derived, **changes})  # type: ignore[type-var]
+
+    def _lock(self, arrays: Iterable[str], scalars: Iterable[str] = ()) -> None:
+        """Put locked arrays and Python's whole numbers into fields while the instance is being made, and check its name.
+
+        Raises
+        ------
+        InstanceError
+            naming what is none.
+        """
+        if not isinstance(self.name, str):
+            raise InstanceError(f"the name of an instance is {self.name!r:.60}; give a string.")
+        lock(self, arrays)
+        lock(self, scalars, whole)
 
 
 class JobsModel(InstanceModel):

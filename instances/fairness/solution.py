@@ -46,8 +46,8 @@ class Certificate(Brief):
     price: FloatArray
 
     def __post_init__(self) -> None:
-        lock(self, ("share_cut", "share_user", "price_cut", "price_class", "price_resource"))
-        lock(self, ("share_weight", "price"), locked_floats)
+        lock(self, ("share_cut", "share_user", "price_cut", "price_class", "price_resource"), error=SolutionError)
+        lock(self, ("share_weight", "price"), locked_floats, error=SolutionError)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -66,7 +66,7 @@ class FairnessAllocation(Brief):
     certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
-        lock(self, ("user", "machine_class", "amount", "copy"))
+        lock(self, ("user", "machine_class", "amount", "copy"), error=SolutionError)
 
 
 def shown_tasks(amount: int) -> str:

@@ -5,7 +5,6 @@ Letters used for shapes: V VMs, E events of all VMs together, J jobs, T tasks of
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -93,10 +92,9 @@ class HarvestInstance(JobsModel):
     digest: str = ""
 
     def __post_init__(self) -> None:
-        lock(self, (*_VM_INTS, *_EVENT_INTS, *_JOB_INTS, *_TASK_INTS, "first_event", "first_task"))
+        arrays = (*_VM_INTS, *_EVENT_INTS, *_JOB_INTS, *_TASK_INTS, "first_event", "first_task")
+        self._lock(arrays, ("max_leases", "base_price", "extra_price"))
         lock(self, ("leased", "buffer"), locked_bools)
-        for key in ("max_leases", "base_price", "extra_price"):
-            object.__setattr__(self, key, self._whole(key))
         self._check_shapes()
         self._check_values()
         check_events(self.name, self.vm_name, self.event2vm(), self.event_ms, self.event_cores, self.min_cores)
@@ -131,13 +129,6 @@ class HarvestInstance(JobsModel):
     def event2vm(self) -> IntArray:
         """(E,) int64: the VM of each event."""
         return np.repeat(np.arange(self.num_vms), np.diff(self.first_event))
-
-    def _whole(self, key: str) -> int:
-        """Return a field as one of Python's integers: NumPy's wrap, and the digest would tell them apart."""
-        try:
-            return operator.index(getattr(self, key))
-        except TypeError:
-            raise InstanceError(f"{self.name}: {key} is {getattr(self, key)!r}; give a whole number.") from None
 
     def _check_shapes(self) -> None:
         num_vms, num_jobs = self.min_cores.size, self.arrival_ms.size

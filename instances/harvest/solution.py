@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.arrays import Brief, lock
+from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -47,7 +48,7 @@ class HarvestSchedule(Brief):
     lease_end_ms: IntArray = field(default_factory=_none)
 
     def __post_init__(self) -> None:
-        lock(self, self.__slots__)
+        lock(self, self.__slots__, error=SolutionError)
 
     @property
     def num_runs(self) -> int:

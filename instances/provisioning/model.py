@@ -5,14 +5,13 @@ Letters used for shapes: K machine types, F machine families, R resources, C tas
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, lock, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_shapes
 from schedgap.instances.provisioning import running as state
@@ -103,17 +102,15 @@ class ProvisioningInstance(InstanceModel):
             if getattr(self, key) is None:
                 object.__setattr__(self, key, default)
         arrays = ("type2family", "capacity", "price", "demand", "counts", *defaults, "task2class", "throughput")
-        lock(self, (key for key in (*arrays, "stock", "fee") if getattr(self, key) is not None))
+        given = [key for key in (*arrays, "stock", "fee") if getattr(self, key) is not None]
+        self._lock(given, () if self.max_moves is None else ("max_moves",))
         if self.stock is not None and (self.stock == state.ANY_NUMBER).all():
             object.__setattr__(self, "stock", None)
         self._check_shapes()
         self._check_values()
         state.check_offer(self.name, self.type_names, self.price, self.stock, self.fee)
-        if self.max_moves is not None:
-            # NumPy's integers have another digest.
-            object.__setattr__(self, "max_moves", operator.index(self.max_moves))
-        given = self.name, self.running, self.max_moves, self.type_names, self.stock, self.counts
-        state.check_running(*given, self.class_name)
+        held = self.name, self.running, self.max_moves, self.type_names, self.stock, self.counts
+        state.check_running(*held, self.class_name)
         object.__setattr__(self, "reservation_type", locked_ints(self._cheapest_fitting_type()))
         value = self._job_value() if self.job_value is None else self.job_value
         object.__setattr__(self, "job_value", locked_ints(value))

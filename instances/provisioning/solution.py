@@ -45,7 +45,7 @@ class Provisioning(Brief):
 
     def __post_init__(self) -> None:
         fields = ("machine_type", "repeat", "indptr", "task_class", "count", "task2machine", "keeps")
-        lock(self, (key for key in fields if getattr(self, key) is not None))
+        lock(self, (key for key in fields if getattr(self, key) is not None), error=SolutionError)
         groups, entries = self.machine_type.shape[0], self.task_class.shape[0]
         if (
             self.repeat.shape != (groups,)

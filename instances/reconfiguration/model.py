@@ -5,13 +5,12 @@ Letters used for shapes: K machine types, F machine families, R resources, C tas
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, grouped, lock, locked_ints
+from schedgap.instances.arrays import content_hash, first_true, grouped, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.provisioning.classes import with_classes
@@ -80,10 +79,7 @@ class ReconfigurationInstance(InstanceModel):
     digest: str = ""
 
     def __post_init__(self) -> None:
-        lock(self, _TYPE_FIELDS + _WORKLOAD_FIELDS + _JOB_FIELDS)
-        for key in ("period_s", "terminate_s"):
-            # NumPy's integers wrap where Python's do not, and have another digest.
-            object.__setattr__(self, key, operator.index(getattr(self, key)))
+        self._lock(_TYPE_FIELDS + _WORKLOAD_FIELDS + _JOB_FIELDS, ("period_s", "terminate_s"))
         if self.running is not None and not self.running.size:
             object.__setattr__(self, "running", None)
         self._check_shapes()

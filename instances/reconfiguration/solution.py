@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.instances.arrays import Brief, lock
+from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -33,7 +34,9 @@ class ReconfigurationSchedule(Brief):
     move_machine: IntArray
 
     def __post_init__(self) -> None:
-        lock(self, ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine"))
+        lock(
+            self, ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine"), error=SolutionError
+        )
 
     @property
     def num_machines(self) -> int:

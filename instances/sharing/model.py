@@ -66,8 +66,8 @@ class SharingInstance(JobsModel):
     digest: str = ""
 
     def __post_init__(self) -> None:
-        lock(self, _INT_FIELDS)
-        object.__setattr__(self, "allowed", locked_bools(self.allowed))
+        self._lock(_INT_FIELDS, ("warm_up_jobs",))
+        lock(self, ("allowed",), locked_bools)
         self._check_shapes()
         self._check_values()
         self._check_jobs()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.instances.arrays import Brief, lock
+from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -22,4 +23,4 @@ class SharingSchedule(Brief):
     start_ms: IntArray
 
     def __post_init__(self) -> None:
-        lock(self, ("machine", "start_ms"))
+        lock(self, ("machine", "start_ms"), error=SolutionError)

@@ -5,13 +5,12 @@ Letters used for shapes: J jobs, K on-demand machine types, H jobs of the histor
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, lock
+from schedgap.instances.arrays import content_hash, first_true
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.units import DOLLAR as DOLLAR
@@ -75,11 +74,8 @@ class WaitingInstance(InstanceModel):
     digest: str = ""
 
     def __post_init__(self) -> None:
-        lock(self, _JOB_FIELDS + _TYPE_FIELDS + HISTORY_FIELDS)
-        for key in _SCALAR_FIELDS:
-            # NumPy's integers wrap where Python's do not, and have another digest.
-            if getattr(self, key) is not None:
-                object.__setattr__(self, key, operator.index(getattr(self, key)))
+        scalars = _SCALAR_FIELDS if self.max_wait_us is not None else _SCALAR_FIELDS[:-1]
+        self._lock(_JOB_FIELDS + _TYPE_FIELDS + HISTORY_FIELDS, scalars)
         self._check_shapes()
         self._check_jobs()
         self._check_machines()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.instances.arrays import Brief, lock
+from schedgap.instances.arrays import Brief, lock, whole
 from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:
@@ -31,12 +30,8 @@ class WaitingSchedule(Brief):
     start_us: IntArray
 
     def __post_init__(self) -> None:
-        try:
-            # As Python's integer: one of NumPy's would wrap in sums of costs.
-            object.__setattr__(self, "num_machines", operator.index(self.num_machines))
-        except TypeError:
-            raise SolutionError(f"num_machines is {self.num_machines!r:.60}; give a whole number.") from None
-        lock(self, ("machine", "start_us"))
+        lock(self, ("num_machines",), whole, error=SolutionError)
+        lock(self, ("machine", "start_us"), error=SolutionError)
         if self.machine.ndim != 1 or self.machine.shape != self.start_us.shape:
             raise SolutionError(
                 f"a schedule places {self.machine.shape} jobs and starts {self.start_us.shape}; give one entry a job."

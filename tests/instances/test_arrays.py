@@ -4,12 +4,14 @@ Compiled code changes the fields of a record.
 """
 
 import re
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_families
 from schedgap.instances.arrays import first_true, grouped, locked_ints, ranges, record
+from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.fairness import FairnessAllocation
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.jit import kernel
@@ -35,9 +37,9 @@ TOO_LARGE = [
 def test_beyond_64_bits(values):
     with pytest.raises(ValueError, match="expected whole numbers"):
         locked_ints(values)
-    with pytest.raises(ValueError, match="expected whole numbers"):
+    with pytest.raises(SolutionError, match="start_ms: expected whole numbers"):
         SharingSchedule([0] * len(values), values)
-    with pytest.raises(ValueError, match="expected whole numbers"):
+    with pytest.raises(SolutionError, match="amount: expected whole numbers"):
         FairnessAllocation([0] * len(values), [0] * len(values), values, [0] * len(values))
 
 
@@ -64,6 +66,27 @@ def test_an_instance_and_its_solution():
 def test_every_family(name):
     make = next(iter(FAMILIES[name].generators.values()))
     assert re.fullmatch(rf"<\w+Instance {re.escape(make().name)}: \d[\w, ]+>", repr(make()))
+
+
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+def test_fields_of_another_type_are_refused_by_name(name):
+    """Of every family's instance, each array of whole numbers, each whole number, and the name."""
+    instance = next(iter(FAMILIES[name].generators.values()))()
+    given = {each.name: getattr(instance, each.name) for each in fields(instance) if each.name not in instance.derived}
+    for key, value in given.items():
+        wrong = {int: 1.5, np.ndarray: np.array([0.5, 1.0]), str: 5}.get(type(value))
+        if (
+            wrong is not None
+            and getattr(value, "dtype", None) != np.bool_
+            and (type(value) is not str or key == "name")
+        ):
+            with pytest.raises(InstanceError, match=f"{key}|the name of an instance is 5; give a string"):
+                instance.replace(**{key: wrong})
+    solution = FAMILIES[name].solution
+    keys = [each.name for each in fields(solution)]
+    arrays = [each.name for each in fields(solution) if str(each.type).startswith("IntArray")]
+    with pytest.raises(SolutionError, match=f"{arrays[0]}: expected whole numbers, got float64 with fractions"):
+        solution(**dict.fromkeys(keys, 1) | dict.fromkeys(arrays, 0.5))
 
 
 def test_without_counts_the_shapes():

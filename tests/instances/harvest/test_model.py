@@ -159,7 +159,7 @@ def test_names_and_notes_do_not_matter_to_the_digest():
             "two: its times add up to more than 1000000 hours, at each of which a chosen pool is looked at; give shorter times, "
             "or a fixed pool.",
         ),
-        ({"base_price": 1.5}, "two: base_price is 1.5; give a whole number."),
+        ({"base_price": 1.5}, "two: base_price: expected a whole number, got 1.5."),
         (
             {"checkpoint_ms": [2**41, 0]},
             "two: its times add up to more than 4503599627370496 milliseconds.",
