@@ -6,8 +6,8 @@ Variables   x[j, t, m] in {0, 1}: j runs fixed from t, on m;  Y[m] in {0, 1}: m 
             L >= 0 time paid after the horizon;  P[m] >= 0 the same for machine m
 Minimise    price x horizon x sum Y + price x sum P + sum x[j, t, m] (wait_price (t - submit) - rent)  + all rents
 Rows        sum_{t, m} x[j, t, m] <= 1                                      for each job
-            sum of sizes of jobs that run at t' on m <= size Y[m]          for each t', m, cores and memory;
-            with slots: number of jobs that run at t' <= k sum Y
+            sum of sizes of jobs that run at t' on m <= size Y[m]          for each t' at which any x starts, m, cores and
+            memory; with slots: number of jobs that run at t' <= k sum Y
             Y[m] <= Y[m - 1]
             L >= sum_{t, m} x[j, t, m] (t + runtime - horizon)              for each job that may end so late
             P[m] >= L - L_max (1 - Y[m])
@@ -117,12 +117,13 @@ def time_indexed_model(found: Windows, cols: Columns) -> LinearModel:
 
 
 def _add_capacity(rows: Rows, found: Windows, cols: Columns, sizes: IntArray, room: int, first_y: int) -> None:
-    """Add a row for each unit of time from the first submission to the last end, on each machine."""
-    begin = int(found.scaled.submit.min(initial=0))
-    length = found.scaled.runtime[cols.job]
-    span = int((cols.start + length).max(initial=begin)) - begin
-    column = np.repeat(np.arange(cols.job.shape[0]), length)
-    moment = ranges(cols.start - begin, length)
+    """Add a row for each time at which a job may start, on each machine: what runs later, all runs at one of these too."""
+    times = np.unique(cols.start)
+    span = times.shape[0]
+    first = np.searchsorted(times, cols.start)
+    number = np.searchsorted(times, cols.start + found.scaled.runtime[cols.job]) - first
+    column = np.repeat(np.arange(cols.job.shape[0]), number)
+    moment = ranges(first, number)
     kinds = 1 if found.slots else found.max_machines
     machines = np.arange(found.max_machines)
     if found.slots:
@@ -172,7 +173,7 @@ def build(instance: WaitingInstance) -> LinearModel:
     return time_indexed_model(found, columns(found))
 
 
-@method("time-indexed", family=FAMILY, exact=True, choices=MIP_CHOICES)
+@method("time-indexed", family=FAMILY, version=2, exact=True, choices=MIP_CHOICES)
 def time_indexed(
     instance: WaitingInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:

@@ -27,6 +27,13 @@ def test_long_windows_are_refused():
         build(instance)
 
 
+def test_rows_are_for_times_at_which_jobs_may_start():
+    """One job of a million units: a row that it is there once, its slot when it starts, and two of lateness."""
+    instance = mms(1, seed=0).replace(submit_us=[0], runtime_us=[10**6], horizon_us=1, max_wait_us=0, fixed_price=1)
+    assert build(instance).row_lower.shape == (4,)
+    assert time_indexed(instance).status is Status.OPTIMAL
+
+
 def test_no_time(random_instance):
     found = time_indexed(random_instance(7), time_limit_s=0.0)
     assert found.solution is None or found.status is Status.OPTIMAL
