@@ -40,8 +40,6 @@ from schedgap.instances.waiting.objective import costs
 from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from schedgap.formulations.waiting.fluid_bound.end_ranges import EndRange
     from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.arrays import FloatArray
@@ -119,8 +117,7 @@ def priced_search(
 def _drafts(ranges: list[EndRange], deadline: float | None) -> list[Draft]:
     """Return plans, from the best on, for several numbers of machines in the ranges that prove least."""
     drafts: list[Draft] = []
-    # Where ranges of ends make no difference, ends make little.
-    least, later = math.inf, LATER if len(ranges) > 1 else LATER[:2]
+    least = math.inf
     for ends in ranges[:RANGES]:
         machines = ends.machines
         # Where many jobs end after the horizon, far fewer machines than the bound's may pay; fewer still, if those do.
@@ -128,18 +125,17 @@ def _drafts(ranges: list[EndRange], deadline: float | None) -> list[Draft]:
             late = deadline is not None and time.perf_counter() > deadline
             if drafts and (late or ends.least(number) >= least):
                 continue
-            drafts.append(best_draft(ends, number, deadline, later))
+            drafts.append(best_draft(ends, number, deadline, every=len(ranges) > 1))
             if number < machines and drafts[-1].least > least:
                 break
             least = min(least, drafts[-1].least)
     return sorted(drafts, key=lambda draft: draft.least)
 
 
-def best_draft(ends: EndRange, machines: int, deadline: float | None = None, later: Sequence[float] = LATER) -> Draft:
+def best_draft(ends: EndRange, machines: int, deadline: float | None = None, *, every: bool = True) -> Draft:
     """Return the best plan of jobs placed in turn at shares of prices; their waits at all prices are found anew.
 
-    later : how much longer than the least of the range machines may run, as shares of that; the last end of jobs that do not
-    wait is tried besides.
+    every : makes plans for all ends, not only until a later one is no gain.
     """
     scaled, found = ends.scaled, ends.ascent
     rate = found.rates[min(found.rates, key=lambda number: abs(number - machines))]
@@ -150,16 +146,19 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None, lat
     worth = np.array([np.interp(points, grid, np.concatenate(([0.0], row))) for row in sums])
     best: Draft | None = None
     natural = min(ends.last, max(scaled.horizon, int((scaled.submit + scaled.runtime).max())))
-    caps = {min(ends.last, int(scaled.horizon * (1 + share))) for share in later} | {natural}
+    caps = {min(ends.last, int(scaled.horizon * (1 + share))) for share in LATER} | {natural}
     price = float(machines * scaled.instance.fixed_price)
     found.problem.evaluate(grid, rate)
     cheapest = scaled.submit.copy()
     cheapest[found.problem.used] += np.maximum(found.problem.wait, 0)
     size = -scaled.instance.cores[scaled.jobs] * scaled.runtime.astype(np.float64) ** 2
     orders = (np.arange(scaled.num_jobs), np.argsort(cheapest, kind="stable"), np.argsort(size, kind="stable"))
+    before = math.inf
     for cap in sorted(caps):
-        if best is not None and price * cap + scaled.always_rented >= best.amount:
+        if best is not None and (price * cap + scaled.always_rented >= best.amount or best.amount >= before):
             break
+        if best is not None and not every:
+            before = best.amount
         jobs = _given(scaled, cap, found.problem.shares)
         for share, weight, order in product(SHARES, WEIGHTS, orders):
             if best is not None and deadline is not None and time.perf_counter() > deadline:
