@@ -115,7 +115,7 @@ def run_suite(
         journal = stack.enter_context(Journal(directory))
         write_plan(directory, chosen, command_of(suite, plugins, trace, audit, isolation, only), plan.runs, part)
         # Of the whole suite: a shard's files are named as if it had done all.
-        names = file_names(plan.runs, lambda run: run.file_name)
+        names = {} if solutions is None else file_names(plan.runs, lambda run: run.file_name)
         notes = (*plan.notes, *plan.keep(part), *earlier_rows(plan.runs, journal.records, files))
         known = judged_together({key: journal.records[key] for key in plan.runs if key in journal.records})
         missing = to_do(plan, chosen_runs, known, retry=retry, fresh=fresh)
@@ -262,7 +262,7 @@ def _performed(
     """Do the runs of a plan. solutions : directory for the verified ones."""
     tell(Progress(0, len(plan.runs), None))
     records: dict[str, Record] = {}
-    names = file_names(plan.runs, lambda run: run.label)
+    names = {} if solutions is None else file_names(plan.runs, lambda run: run.label)
     tasks = (plan.task(key, keep=solutions is not None) for key in plan.runs)
     with closing(executor.execute(tasks)) as ends:
         for done, performed in enumerate(ends, start=1):

@@ -65,7 +65,7 @@ class ModelResult:
     status : OPTIMAL, FEASIBLE (limit hit, x present), NO_SOLUTION (limit hit, none) or INFEASIBLE.
     x : (n,) float64 or None. objective, bound : in the model's unit, or None where the back end has none.
     row_duals : (m,) float64 of an LP, or None. trajectory : what it knew on the way, empty if it does not tell.
-    unproven : why a search over whole variables proves nothing here (see `separable.py`), or None; with a reason there is
+    unproven : why the back end proves nothing, by its digits (see `separable.py`) or its end, or None; with a reason there is
         no bound, no trajectory, and neither OPTIMAL nor INFEASIBLE; x may break a row by a few units.
     """
 

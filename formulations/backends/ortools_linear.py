@@ -54,6 +54,10 @@ def solve(model: LinearModel, limits: SolveLimits, *, solver: str) -> ModelResul
     except (AttributeError, RuntimeError, ValueError) as error:
         # SCIP refuses costs and sides of 1e20; MathOpt 9.14 then fails in translating the refusal (an AttributeError).
         raise BackendError(f"{model.name}: {solver} refuses the model: {error}.") from error
+    if result.termination.reason in (mathopt.TerminationReason.IMPRECISE, mathopt.TerminationReason.NUMERICAL_ERROR):
+        why = f"{model.name}: {solver} ended as '{result.termination.reason.name.lower()}'; use highs, or rounder numbers."
+        spent_s = time.perf_counter() - start
+        return ModelResult(Status.NO_SOLUTION, None, None, None, spent_s, solver, version(solver), unproven=why)
     status = _status(result, model, solver)
     x = None
     if status in (Status.OPTIMAL, Status.FEASIBLE):
@@ -112,9 +116,4 @@ def _status(result: Any, model: LinearModel, solver: str) -> Status:
     if ended == reason.NO_SOLUTION_FOUND:
         return Status.NO_SOLUTION
     said = f": {result.termination.detail}" if result.termination.detail else ""
-    advice = (
-        "use highs, or rounder numbers"
-        if ended in (reason.IMPRECISE, reason.NUMERICAL_ERROR)
-        else "bound every variable"
-    )
-    raise BackendError(f"{model.name}: {solver} ended as '{ended.name.lower()}'{said}; {advice}.")
+    raise BackendError(f"{model.name}: {solver} ended as '{ended.name.lower()}'{said}; bound every variable.")

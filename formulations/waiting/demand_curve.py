@@ -28,7 +28,7 @@ from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.waiting.kernels_fluid import overflow
 from schedgap.formulations.waiting.scaled import scale
-from schedgap.instances.errors import BackendError, MethodError
+from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR, HOUR_US
 from schedgap.instances.waiting.model import FAMILY
@@ -180,11 +180,10 @@ def demand_curve_lp(
     if largest > MAX_FLOAT:
         reason = f"has numbers up to {largest:.3g}, which floats do not tell apart; use bound-demand-curve"
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
-    try:
-        found = solve(model, backend, time_limit_s=time_limit_s, threads=threads, relax=True)
-    except BackendError as error:
-        # Costs are dollars: GLOP loses those of 1e-15, of microseconds at prices of micro-dollars.
-        return Outcome(status=Status.NO_SOLUTION, backend=backend, details={"reason": str(error)})
+    found = solve(model, backend, time_limit_s=time_limit_s, threads=threads, relax=True)
+    details: dict[str, float | str] = {} if found.x is None else {"machines": float(found.x[0])}
+    if found.unproven is not None:
+        details["reason"] = found.unproven
     bound = None
     if found.row_duals is not None:
         amount = bound_of_duals(curve, found.row_duals)
@@ -196,7 +195,7 @@ def demand_curve_lp(
         status=Status.NO_SOLUTION,
         solve_s=found.solve_s,
         backend=backend,
-        details={} if found.x is None else {"machines": float(found.x[0])},
+        details=details,
     )
 
 

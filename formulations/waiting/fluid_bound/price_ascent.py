@@ -42,7 +42,7 @@ class Ascent:
         return self.deadline is not None and time.perf_counter() > self.deadline
 
     def begin_with(self, other: Ascent) -> None:
-        """Begin with prices for another horizon and more jobs; where they end before this one, a machine is worth its price."""
+        """Begin with prices for more jobs and an earlier horizon; behind that, a machine is worth its price."""
         horizon, measures = self.problem.scaled.horizon, self.problem.capacity.shape[0]
         longer = other.grid[-1] < horizon
         behind = np.zeros((measures, int(longer)))

@@ -155,7 +155,8 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None, *, 
     orders = (np.arange(scaled.num_jobs), np.argsort(cheapest, kind="stable"), np.argsort(size, kind="stable"))
     before = math.inf
     for cap in sorted(caps):
-        if best is not None and (price * cap + scaled.always_rented >= best.amount or best.amount >= before):
+        paid = price * cap + scaled.always_rented
+        if best is not None and (paid >= best.amount or best.amount >= before):
             break
         if best is not None and not every:
             before = best.amount
@@ -166,7 +167,7 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None, *, 
             line = _timeline(scaled, machines, cap)
             plan = Plan(np.empty_like(scaled.submit), np.empty_like(scaled.submit))
             amount = place_in_turn(jobs, line, order, Rule(share * worth, width, weight), machines, plan)
-            amount += price * cap + scaled.always_rented
+            amount += paid
             if best is None or amount < best.amount:
                 best = Draft(scaled, machines, jobs, line, plan, amount, _copy(plan), amount)
     assert best is not None

@@ -105,9 +105,8 @@ class Market:
         running = [self._running(node) for node in self.nodes]
         self.certain = list(self._certain_daemons(running))
         asked = {name for group in self.state.groups.values() for name, _ in group.key.request} - {PODS}
-        self.unstated = frozenset(
-            name for name in asked if not self.catalogue.states(GPU if name == NVIDIA_GPU else name)
-        )
+        stated = {name for name in asked if self.catalogue.states(name)}
+        self.unstated = frozenset(asked - stated - ({NVIDIA_GPU} if self.catalogue.states(GPU) else set()))
         return list(self._rented(templates, running)), running
 
     def _running(self, node: RunningNode) -> Offer:
@@ -186,7 +185,7 @@ class Market:
             for template in templates:
                 if template.types is None or kind.name in template.types:
                     yield from self._of_template(kind, template, labels, alike)
-        new = [kind for kind in self.catalogue.types if not by_type[kind.name] and kind.name not in unsized]
+        new = [kind for kind in self.catalogue.types if not by_type[kind.name] and kind.capacity]
         if lacking := sorted(name for name in self.unstated if any(self._any_amount(kind).get(name) for kind in new)):
             columns = listed([name.replace(BYTES, "_gib") for name in lacking])
             self.state.report.sentences.append(

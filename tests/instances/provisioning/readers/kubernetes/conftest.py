@@ -20,6 +20,9 @@ g9z.xlarge,4,16,1,1.006,0.4024,29,amd64
 """
 
 
+OFFERED = "name,cpu,memory_gib,price,spot_price,pods,arch\nm,4,16,1,0.4,10,amd64\nl,8,32,1.9,0.9,20,amd64\nr,4,16,0.8,,10,arm64\n"
+
+
 def requests(cpu=None, memory=None, **more):
     return {"requests": {k: v for k, v in {"cpu": cpu, "memory": memory, **more}.items() if v is not None}}
 
@@ -84,7 +87,9 @@ def pool(name, *requirements, taints=(), labels=None, **spec):
 @pytest.fixture(scope="session")
 def k8s():
     """The builders of objects."""
-    return SimpleNamespace(requests=requests, pod=pod, node=node, apart=apart, near=near, pool=pool, prices=PRICES)
+    return SimpleNamespace(
+        requests=requests, pod=pod, node=node, apart=apart, near=near, pool=pool, prices=PRICES, offered=OFFERED
+    )
 
 
 @pytest.fixture
@@ -240,3 +245,27 @@ def sample():
             taints=tainted,
         ),
     ]
+
+
+@pytest.fixture
+def one(k8s):
+    """A pod `name` with constraints."""
+
+    def one(name, node=None, cpu="1", **spec):
+        return k8s.pod(name, node, ("StatefulSet", name), (k8s.requests(cpu, "1Gi"),), **spec)
+
+    return one
+
+
+@pytest.fixture
+def allowed(read):
+    """Types that each class may be on: {class: [types]}."""
+
+    def allowed(objects, prices=OFFERED, **parameters):
+        cluster = read(objects, prices, **parameters)
+        may = cluster.demand[:, :, 0] >= 0
+        kinds = enumerate(cluster.type_names)
+        named = [(name, int(cluster.type2family[k])) for k, name in kinds]
+        return {cluster.class_name(c): [n for n, f in named if may[f, c]] for c in range(cluster.num_classes)}, cluster
+
+    return allowed

@@ -6,31 +6,6 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning import kubernetes
 
 TYPE, CAPACITY_TYPE = "node.kubernetes.io/instance-type", "karpenter.sh/capacity-type"
-PRICES = "name,cpu,memory_gib,price,spot_price,pods,arch\nm,4,16,1,0.4,10,amd64\nl,8,32,1.9,0.9,20,amd64\nr,4,16,0.8,,10,arm64\n"
-
-
-@pytest.fixture
-def one(k8s):
-    """A pod `name` with constraints."""
-
-    def one(name, node=None, cpu="1", **spec):
-        return k8s.pod(name, node, ("StatefulSet", name), (k8s.requests(cpu, "1Gi"),), **spec)
-
-    return one
-
-
-@pytest.fixture
-def allowed(read):
-    """Types that each class may be on: {class: [types]}."""
-
-    def allowed(objects, prices=PRICES, **parameters):
-        cluster = read(objects, prices, **parameters)
-        may = cluster.demand[:, :, 0] >= 0
-        kinds = enumerate(cluster.type_names)
-        named = [(name, int(cluster.type2family[k])) for k, name in kinds]
-        return {cluster.class_name(c): [n for n, f in named if may[f, c]] for c in range(cluster.num_classes)}, cluster
-
-    return allowed
 
 
 def test_every_type_may_have_the_labels_and_taints_of_some_node(allowed, one, k8s):
@@ -71,7 +46,7 @@ def test_node_pools(allowed, one, k8s):
 
 def test_a_pool_with_a_malformed_requirement(read, one, k8s):
     with pytest.raises(InstanceError, match="NodePool p: label 'n' is to be Gt \\['x'\\]; give one whole number"):
-        read([k8s.node("a", "m", "4", "16Gi", "9"), one("x"), k8s.pool("p", ("n", "Gt", ["x"]))], PRICES)
+        read([k8s.node("a", "m", "4", "16Gi", "9"), one("x"), k8s.pool("p", ("n", "Gt", ["x"]))], k8s.offered)
 
 
 def test_labels_that_nothing_has_forbid_nothing_and_are_listed(allowed, one, k8s):
@@ -111,7 +86,7 @@ def test_spot_and_on_demand(allowed, one, k8s):
     ],
 )
 def test_spot_nodes_cost_the_spot_price(read, one, k8s, labels):
-    cluster = read([k8s.node("a", "m", "4", "16Gi", "9", labels), one("x", "a")], PRICES)
+    cluster = read([k8s.node("a", "m", "4", "16Gi", "9", labels), one("x", "a")], k8s.offered)
     k = int(cluster.running.machine_type[0])
     assert (cluster.type_names[k], cluster.price[k], cluster.stock[k]) == ("m (spot, a)", 400_000, 1)
 
@@ -159,7 +134,7 @@ def test_daemon_sets_come_with_new_machines_if_they_are_on_every_node_that_admit
     ]
     partial = [k8s.pod("p-a", "a", ("DaemonSet", "p"), (k8s.requests("1"),))]
     nodes = [k8s.node(name, "m", "4", "16Gi", "10") for name in "ab"]
-    cluster = read([*agent, *partial, *nodes, one("x", cpu="1m")], PRICES)
+    cluster = read([*agent, *partial, *nodes, one("x", cpu="1m")], k8s.offered)
     rows = dict(zip(cluster.type_names, cluster.capacity[:, 0].tolist(), strict=True))
     # m as the larger of its nodes; l and r have none: their size less the least that the agent asks for.
     assert rows == {"m": 3900, "l": 7900, "r": 3900, "m (a)": 2800}
@@ -170,7 +145,7 @@ def test_a_daemon_set_that_may_come_or_not_is_not_counted(read, one, k8s):
     agent = k8s.pod("d-a", "a", ("DaemonSet", "d"), (k8s.requests("200m"),), nodeSelector={"team": "x"})
     node = k8s.node("a", "m", "4", "16Gi", "10", {"karpenter.sh/nodepool": "p", "team": "x"})
     for teams, cpu in ((["x", "y"], 8000), (["x"], 7800)):
-        cluster = read([agent, node, one("x", cpu="1m"), k8s.pool("p", ("team", "In", teams))], PRICES)
+        cluster = read([agent, node, one("x", cpu="1m"), k8s.pool("p", ("team", "In", teams))], k8s.offered)
         assert dict(zip(cluster.type_names, cluster.capacity[:, 0].tolist(), strict=True))["l"] == cpu
 
 
@@ -186,7 +161,9 @@ def test_nodes_that_differ_by_less_than_any_pod_can_use_are_one_type(read, one, 
 
 def test_transient_taints_and_nodes_that_take_no_pods(read, one, k8s):
     taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
-    cluster = read([k8s.node("a", "m", "4", "16Gi", "9", taints=[taint], unschedulable=True), one("x", "a")], PRICES)
+    cluster = read(
+        [k8s.node("a", "m", "4", "16Gi", "9", taints=[taint], unschedulable=True), one("x", "a")], k8s.offered
+    )
     assert cluster.families == ("general",)
     assert "1 nodes are not ready or take no pods; they are paid, and taken as any other: a." in cluster.notes
 
@@ -200,7 +177,9 @@ def test_prices_finer_than_a_micro_dollar(read, one, k8s):
 def test_what_is_left_out(read, one, k8s):
     gone = one("gone", "a", meta={"deletionTimestamp": "2026-01-01T00:00:00Z"})
     gated = one("gated", schedulingGates=[{"name": "g"}])
-    cluster = read([k8s.node("a", "m", "4", "16Gi", "9"), one("x", "a"), one("huge", cpu="99"), gone, gated], PRICES)
+    cluster = read(
+        [k8s.node("a", "m", "4", "16Gi", "9"), one("x", "a"), one("huge", cpu="99"), gone, gated], k8s.offered
+    )
     assert cluster.class_names == ("x",)
     left = [note for note in cluster.notes if note.startswith("Left out")]
     assert left == [
@@ -241,7 +220,7 @@ def test_states_that_do_not_do(read, one, k8s, objects, message):
     }
     known["wrong"]["spec"]["containers"] = 1
     with pytest.raises(InstanceError, match=message):
-        read([known[name] for name in objects], PRICES)
+        read([known[name] for name in objects], k8s.offered)
 
 
 @pytest.mark.parametrize(
@@ -266,72 +245,3 @@ def test_files_that_are_none(tmp_path, read, sample, content, message):
     (tmp_path / "folder").mkdir()
     with pytest.raises(InstanceError, match=r"no \*\.json in this folder"):
         kubernetes(tmp_path / "folder", catalogue=str(tmp_path / "prices.csv"))
-
-
-def test_machines_of_which_there_are_so_many_all_count(allowed, one, k8s):
-    """Of types of one size the cheapest is not enough where there are only two of it."""
-    prices = "name,cpu,memory_gib,price,count\na,4,8,0.2,2\nb,4,8,0.3,2\nc,4,8,0.4,\nd,4,8,0.5,\n"
-    _, cluster = allowed([k8s.node("n", "d", "4", "8Gi", "110"), one("x")], prices)
-    kinds = {name: int(number) for name, number in zip(cluster.type_names, cluster.stock, strict=True)}
-    assert kinds == {"a": 2, "b": 2, "c": -1, "d": -1}
-
-
-@pytest.mark.parametrize(
-    ("resource", "column", "amounts", "may", "relaxed"),
-    [
-        ("ephemeral-storage", "", ("", ""), ["s", "l"], True),
-        ("ephemeral-storage", "ephemeral_gib", ("", "5"), ["l"], False),
-        ("ephemeral-storage", "ephemeral_gib", ("1", "0"), ["s"], False),
-        ("x.org/fpga", "", ("", ""), ["s", "l"], True),
-        ("nvidia.com/gpu", "", ("", ""), ["s", "l"], True),
-        ("nvidia.com/gpu", "gpu", ("", "1"), ["l"], False),
-        ("amd.com/gpu", "gpu", ("1", ""), ["s"], True),
-        ("amd.com/mig-gpu-1g", "gpu", ("1", ""), ["s"], True),
-    ],
-)
-def test_what_the_price_list_does_not_state_a_new_machine_may_have(read, k8s, resource, column, amounts, may, relaxed):
-    """Two types that no node is of; what a column states of one of them, the other does not have."""
-    stated = [f",{text}" if column else "" for text in (column, "", *amounts)]
-    rows = ("name,price,cpu,memory_gib", "old,9,4,8", "s,1,4,8", "l,2,8,8")
-    prices = "".join(f"{row}{more}\n" for row, more in zip(rows, stated, strict=True))
-    pods = [
-        k8s.pod(name, None, ("StatefulSet", name), (k8s.requests("1", "1Gi", **more),))
-        for name, more in (("x", {resource: "1"}), ("y", {}))
-    ]
-    cluster = read([k8s.node("a", "old", "4", "8Gi", "9"), *pods], prices)
-    x = next(c for c in range(cluster.num_classes) if cluster.class_name(c) == "x")
-    fits = [(cluster.capacity[k] >= cluster.demand[f, x]).all() for k, f in enumerate(cluster.type2family)]
-    assert [name for name, it in zip(cluster.type_names, fits, strict=True) if it] == may
-    said = f"Relaxed: the price list says nothing of {resource.replace('-storage', '_gib')}; types that no node is of"
-    assert any(note.startswith(said) for note in cluster.notes) == relaxed
-
-
-def test_a_label_that_some_nodes_of_a_pool_lack_a_new_machine_may_lack(allowed, one, k8s):
-    in_pool = {"karpenter.sh/nodepool": "p"}
-    nodes = [
-        k8s.node(name, "l", "8", "32Gi", "20", in_pool | more) for name, more in (("a", {"foo": "bar"}), ("b", {}))
-    ]
-    pods = [
-        one("without", affinity=k8s.near(("foo", "DoesNotExist", []))),
-        one("other", cpu="2", affinity=k8s.near(("foo", "NotIn", ["bar"]))),
-        one("with", cpu="3", nodeSelector={"foo": "bar"}),
-        one("number", cpu="3500m", affinity=k8s.near(("foo", "Gt", ["3"]))),
-        one("any", cpu="100m", affinity=k8s.near(("foo", "Exists", []))),
-    ]
-    types, _ = allowed([*nodes, k8s.pool("p"), *pods])
-    assert all({"l", "r"} <= set(types[name]) for name in ("without", "other", "with", "any"))
-    assert "number" not in types
-
-
-def test_a_pod_may_stay_where_it_could_not_go_today(allowed, one, k8s):
-    """A taint that forbids evicts nobody; another pod of the same owner may not come there."""
-    taint = {"key": "maint", "effect": "NoSchedule"}
-    in_pool = {"karpenter.sh/nodepool": "p"}
-    nodes = [k8s.node("a", "m", "4", "16Gi", "9", in_pool, [taint]), k8s.node("b", "l", "8", "32Gi", "9", in_pool)]
-    pods = [k8s.pod(f"x-{node}", node, ("StatefulSet", "x"), (k8s.requests("1", "1Gi"),)) for node in ("a", "b", None)]
-    types, cluster = allowed([*nodes, *pods, k8s.pool("p", (TYPE, "In", ["l"]))])
-    assert types == {"x": ["l", "m (a)"], "x-2": ["l"]}
-    assert cluster.running.count.tolist() == [1, 1]
-    assert cluster.counts.tolist() == [1, 2]
-    note = "For information: run where their constraints would not let them go today, and may stay: 1 pod: shop/x."
-    assert note in cluster.notes
