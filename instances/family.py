@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # What commands and functions mean that name no family.
 DEFAULT_FAMILY = "provisioning"
-SIZE, MODEL_PREFIX, STEADY_PREFIX = "tasks", "model-", "steady_"
+SIZE = "tasks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Family:
     bound_methods : names of methods that prove a bound where none was asked for; the first that takes the instance is run.
     large : generators and their parameters, for instances that hardly any method solves in a second; some seconds to make.
     size : the parameter of its generators that says how large an instance is.
-    model_prefix : a method of this prefix and X, which finds no solution, predicts the figures of method X.
+    model_prefix : a method of this prefix and X, which finds no solution, predicts the figures of method X; empty for none.
     steady_prefix : a measure of this prefix and Y is Y after warm-up; what models predict as Y stands beside both.
     told : names of details that tables may show as measures although nobody but the method can know them.
     """
@@ -80,8 +80,8 @@ class Family:
     bound_methods: tuple[str, ...] = ()
     large: tuple[tuple[str, Mapping[str, bool | int | float | str]], ...] = ()
     size: str = SIZE
-    model_prefix: str = MODEL_PREFIX
-    steady_prefix: str = STEADY_PREFIX
+    model_prefix: str = ""
+    steady_prefix: str = ""
     told: tuple[str, ...] = ()
 
 

@@ -7,7 +7,8 @@ from math import fsum, isfinite
 from typing import TYPE_CHECKING
 
 from schedgap.bench.records.measurement import FAILED
-from schedgap.instances.family import FAMILIES, MODEL_PREFIX, STEADY_PREFIX
+from schedgap.instances.family import FAMILIES
+from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,8 +52,10 @@ def predicting(models: Iterable[Record], run: Run) -> list[Record]:
 
 
 def is_prediction(record: Record) -> bool:
-    """Whether a run is a model's: it has no solution, and what it says is of another method."""
-    return record.measurement.objective is None and record.run.method.startswith(_prefixes(record)[0])
+    """Whether a run is a model's, which finds no solution and proves nothing: what it says is of another method."""
+    prefix, measurement = _prefixes(record)[0], record.measurement
+    ended = measurement.status in (Status.NO_SOLUTION, Status.UNSUPPORTED) and measurement.bound is None
+    return ended and bool(prefix) and record.run.method.startswith(prefix)
 
 
 def figure(record: Record, name: str) -> float | None:
@@ -61,7 +64,7 @@ def figure(record: Record, name: str) -> float | None:
         return None
     measurement, family = record.measurement, FAMILIES.get(record.run.family)
     value: object = measurement.measures.get(name)
-    if value is None and (measurement.objective is None or (family is not None and name in family.told)):
+    if value is None and (is_prediction(record) or (family is not None and name in family.told)):
         value = measurement.details.get(name, measurement.details.get(name.removeprefix(_prefixes(record)[1])))
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
@@ -73,7 +76,7 @@ def _predicted(record: Record) -> str:
 def _prefixes(record: Record) -> tuple[str, str]:
     """Return how the names of models, and of measures of the steady state, begin in the run's family."""
     family = FAMILIES.get(record.run.family)
-    return (MODEL_PREFIX, STEADY_PREFIX) if family is None else (family.model_prefix, family.steady_prefix)
+    return ("", "") if family is None else (family.model_prefix, family.steady_prefix)
 
 
 def lines_of(records: Iterable[Record], parameter: str, name: str) -> list[Line]:

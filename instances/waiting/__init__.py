@@ -29,6 +29,8 @@ WAITING = register_family(
         shrink=shrink,
         measures=measures,
         picture=picture,
+        model_prefix="model-",
+        steady_prefix="steady_",
         bound_methods=("bound-fluid", "bound-work"),
         large=(
             ("bursty", {"jobs": 250_000, "wait_price": 0.001}),

@@ -148,12 +148,11 @@ def make_record():
         limits=Limits(wall_s=100.0),
     )
 
-    def make(label, instance="i", *, status=None, group="", source=None, **figures):
+    def make(label, instance="i", *, status=None, group="", source=None, family="provisioning", **figures):
         if status is None:
             status = Status.FEASIBLE if figures.get("objective") is not None else Status.NO_SOLUTION
-        run = replace(
-            blank, label=label, method=label, instance=instance, digest=instance, group=group, source=source or {}
-        )
+        run = replace(blank, family=family, label=label, method=label, instance=instance, digest=instance, group=group)
+        run = replace(run, source=source or {})
         return Record(run.key, run, Measurement(status, **figures), "host", "2030-01-01T00:00:00+00:00")
 
     return make

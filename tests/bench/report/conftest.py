@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -144,17 +145,17 @@ def measured(make_run, tmp_path_factory) -> Results:
 
     At s = 2 `a` waits 3 s and 5 s, the model says 4.4 s, the paper 5 s; `b` does not wait.
     """
-    records = []
+    records, make = [], partial(make_run, family="waiting")
     for instance, more in (("i", 0.0), ("j", 2.0)):
         for s in (1, 2):
             waits = {"mean_wait_s": 10.0 - 7 * (s - 1) + more, "price": 0.5 * s}
             records += [
-                make_run("a", {"s": s, "limit": 60.0}, instance, objective=s, wall_s=0.5, measures=waits),
-                make_run("b", {"s": s}, instance, objective=s, wall_s=0.5, measures={**waits, "mean_wait_s": 0.0}),
+                make("a", {"s": s, "limit": 60.0}, instance, objective=s, wall_s=0.5, measures=waits),
+                make("b", {"s": s}, instance, objective=s, wall_s=0.5, measures={**waits, "mean_wait_s": 0.0}),
             ]
     for s, wait in ((1, 12.0), (2, 4.4)):
         told = {"mean_wait_s": wait}
-        records.append(make_run("model-a", {"s": s, "limit": 60.0, "rate": 0.2}, "m", wall_s=0.1, details=told))
+        records.append(make("model-a", {"s": s, "limit": 60.0, "rate": 0.2}, "m", wall_s=0.1, details=told))
     suite = Suite.model_validate(tomllib.loads(MEASURES))
     return Results(tmp_path_factory.mktemp("measured"), suite, (), tuple(records), len(records), {})
 

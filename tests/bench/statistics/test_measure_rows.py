@@ -30,13 +30,20 @@ def test_the_interval_is_over_instances(make_record):
 
 
 def test_a_model_counts_with_its_own_word(make_record):
-    """It has no solution; a solution's figures are never taken from details, and a failed run has none."""
-    model = make_record("model", details={"wait": 2, "note": "text", "fits": True})
+    """It has no solution; figures of others are never taken from details, and a failed run has none."""
+    model = make_record("model-a", family="waiting", details={"wait": 2, "note": "text", "fits": True})
     assert figure(model, "wait") == figure(model, "steady_wait") == 2.0
     assert figure(model, "note") is figure(model, "fits") is None
     assert measured_row([], ["wait"], {}, [model])["model_wait"] == 2.0
-    assert figure(make_record("a", objective=5, details={"wait": 2}), "wait") is None
-    assert figure(make_record("a", status=Status.TIMEOUT, details={"wait": 2}), "wait") is None
+    others = (
+        make_record("a", family="waiting", objective=5, details={"wait": 2}),
+        make_record("a", family="waiting", details={"wait": 2}),
+        make_record("model-a", family="waiting", bound=1, details={"wait": 2}),
+        make_record("model-a", family="waiting", status=Status.TIMEOUT, details={"wait": 2}),
+        make_record("model-a", details={"wait": 2}),
+    )
+    assert [figure(record, "wait") for record in others] == [None] * 5
+    assert predictions_of([model, *others]) == {"a": [model]}
 
 
 def test_a_solution_tells_what_its_family_says_that_only_a_method_knows(make_record):
@@ -48,7 +55,7 @@ def test_a_solution_tells_what_its_family_says_that_only_a_method_knows(make_rec
 
 def test_a_model_predicts_the_method_of_its_name_with_the_same_parameters(make_record):
     def model(**given):
-        record = make_record("m", details={"wait": given["s"]})
+        record = make_record("m", family="waiting", details={"wait": given["s"]})
         return replace(record, run=replace(record.run, method="model-a", given=given))
 
     models = predictions_of([model(s=1, rate=5), model(s=2, rate=5), make_record("a", objective=5)])
@@ -83,7 +90,7 @@ def test_lines_over_a_parameter(make_record):
 
 def test_groups_of_instances_are_lines_of_their_own_but_not_for_models(make_record):
     def run(method, group, **figures):
-        record = make_record(method, group=group, source={"s": 1}, **figures)
+        record = make_record(method, group=group, source={"s": 1}, family="waiting", **figures)
         return replace(record, run=replace(record.run, method=method))
 
     records = [
