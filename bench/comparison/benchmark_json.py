@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def to_benchmark_json(comparison: Comparison) -> str:
     """Return a list of `name`, `unit`, `value` and `extra`: of each method its mean gap, its time and its failed runs.
 
-    What is not known has no entry; where nothing can be compared, there is none.
+    What is not known has no entry, nor has a mean of gaps some of which are to no bound; where nothing can be compared,
+    there is none.
     """
     records: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for pair in comparison.pairs:
@@ -40,7 +41,7 @@ def _entries(method: MethodComparison, records: list[Record], comparison: Compar
     def entry(what: str, unit: str, value: float, change: str) -> dict[str, Any]:
         return {"name": f"{method.label}: {what}", "unit": unit, "value": value, "extra": f"{side}{change}"}
 
-    if method.gap_new is not None:
+    if method.gap_new is not None and not method.unbounded:
         change = _interval("gap", method.gap, 100, " points")
         yield entry("mean gap", "%", 100 * method.gap_new, change)
     times = [time for record in records if (time := counted_time(record)) is not None]

@@ -202,6 +202,10 @@ def _notes(base: Results, new: Results, pairs: Sequence[Pair], methods: Sequence
     clock = sum(method.clock for method in methods)
     if clock:
         yield f"{clock} pairs may have been stopped by the clock; only changes of gap beyond the minimum effect count there."
+    unbounded = sum(method.unbounded for method in methods)
+    if unbounded:
+        every = sum(method.pairs for method in methods)
+        yield f"In {unbounded} of {every} pairs, no bound of at least a quarter of the best solution is proven: gaps are to it."
     failed = sum(method.failed for method in methods)
     if failed:
         yield f"{failed} pairs failed on both sides; nothing is compared there."

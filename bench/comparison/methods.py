@@ -47,8 +47,8 @@ class MethodComparison:
     pairs : runs that both sides have; missing, added : those of one side only. better, worse, same : pairs by their
     verified objectives, or by their bounds where neither has one; a pair with a figure on one side only is in none of
     the three. failed : pairs that failed on both sides. clock : pairs that the clock may have stopped. gap_base, gap_new :
-    mean gaps of the pairs solved on both sides, to the best bound of both (see `compare_pairs.distance`). gap : their
-    differences, averaged over the seeds of an instance; None without any. time : how many times longer NEW takes,
+    mean gaps of the pairs solved on both sides, to the best bound of both, or of `unbounded` pairs to the best solution
+    (see `pairs.distance`). gap : their differences, averaged over the seeds of an instance; None without any. time : how many times longer NEW takes,
     geometric mean; None where no pair has times and references.
     """
 
@@ -63,6 +63,7 @@ class MethodComparison:
     same: int
     failed: int
     clock: int
+    unbounded: int
     gap_base: float | None
     gap_new: float | None
     gap: Estimate | None
@@ -75,15 +76,17 @@ def compare_methods(pairs: Iterable[Pair], best: Mapping[str, Best]) -> list[Met
     for pair in pairs:
         run = pair.run
         groups[run.family, run.label].append(pair)
-    measures = {digest: measure(known) for digest, known in best.items()}
+    measures = {digest: (near := measure(known), near is not known) for digest, known in best.items()}
     return [_compare_method(family, label, own, measures) for (family, label), own in groups.items()]
 
 
-def _compare_method(family: str, label: str, pairs: Sequence[Pair], measures: Mapping[str, Best]) -> MethodComparison:
+def _compare_method(
+    family: str, label: str, pairs: Sequence[Pair], measures: Mapping[str, tuple[Best, bool]]
+) -> MethodComparison:
     changes: dict[str, list[float]] = {}
     ratios: dict[str, list[float]] = {}
     gaps_base, gaps_new = [], []
-    both = missing = better = worse = same = failed = clock = 0
+    both = missing = better = worse = same = failed = clock = unbounded = 0
     stochastic = False
     for pair in pairs:
         base, new = pair.base, pair.new
@@ -105,12 +108,13 @@ def _compare_method(family: str, label: str, pairs: Sequence[Pair], measures: Ma
                 better += 1
             else:
                 worse += 1
-        known = measures[digest]
+        known, is_solution = measures[digest]
         gap_base = known.gap(old.objective)
         gap_new = gap_base if step == 0 else known.gap(now.objective)
         if gap_base is not None and gap_new is not None:
             gaps_base.append(gap_base)
             gaps_new.append(gap_new)
+            unbounded += is_solution
             changes.setdefault(digest, []).append(gap_new - gap_base)
         old_s, now_s = relative_time(old), relative_time(now)
         if old_s is not None and now_s is not None:
@@ -128,6 +132,7 @@ def _compare_method(family: str, label: str, pairs: Sequence[Pair], measures: Ma
         same=same,
         failed=failed,
         clock=clock,
+        unbounded=unbounded,
         gap_base=mean(gaps_base),
         gap_new=mean(gaps_new),
         gap=_estimate(changes),

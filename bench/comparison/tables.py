@@ -42,7 +42,7 @@ def to_tables(comparison: Comparison) -> str:
     lines: list[str] = []
     if comparison.methods:
         rows = [method_cells(method) for method in comparison.methods]
-        lines += table_lines("Methods: gaps to the best proven bound of both sides", METHODS, rows)
+        lines += table_lines(_title(comparison), METHODS, rows)
     for title, findings in (("Improvements", comparison.improvements), ("Regressions", comparison.regressions)):
         if findings:
             heads, rows = finding_rows(findings[:SHOWN_FINDINGS])
@@ -53,6 +53,11 @@ def to_tables(comparison: Comparison) -> str:
     texts = [*comparison.notes, *([wording.verdict(comparison)] if comparison.problem is None else [])]
     lines += [line for text in texts for line in folded(text, terminal_width())]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _title(comparison: Comparison) -> str:
+    solution = " or solution" if any(method.unbounded for method in comparison.methods) else ""
+    return f"Methods: gaps to the best proven bound{solution} of both sides"
 
 
 def finding_rows(findings: Sequence[Finding]) -> tuple[Sequence[Head], list[tuple[str, ...]]]:
