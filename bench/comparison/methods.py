@@ -48,8 +48,8 @@ class MethodComparison:
     verified objectives, or by their bounds where neither has one; a pair with a figure on one side only is in none of
     the three. failed : pairs that failed on both sides. clock : pairs that the clock may have stopped. gap_base, gap_new :
     mean gaps of the pairs solved on both sides, to the best bound of both, or of `unbounded` pairs to the best solution
-    (see `pairs.distance`). gap : their differences, averaged over the seeds of an instance; None without any. time : how many times longer NEW takes,
-    geometric mean; None where no pair has times and references.
+    (see `pairs.distance`). gap : their differences, averaged over the seeds of an instance; None without any.
+    time : how many times longer NEW takes, geometric mean; None where no pair has times and references.
     """
 
     family: str

@@ -190,7 +190,10 @@ def test_a_weak_bound_hides_nothing(record, bound):
         found = compare_results(side(base), side(new))
         assert found.verdict == "regression"
         assert found.methods[0].unbounded == 3
-        assert "In 3 of 3 pairs, no bound of at least a quarter of the best solution is proven: gaps are to it." in "".join(found.notes)
+        assert (
+            "In 3 of 3 pairs, no bound of at least a quarter of the best solution is proven: gaps are to it."
+            in found.notes
+        )
 
 
 def test_an_effect_below_the_minimum_is_none(record):
