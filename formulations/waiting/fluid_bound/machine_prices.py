@@ -111,6 +111,13 @@ class MachineTime:
         levels: FloatArray = found.load[:, :-1] / (capacity * lengths.astype(np.float64))
         return Line(exact_sum(self._value), self.budget - spent), levels
 
+    def least_costs(self, grid: IntArray, rate: FloatArray) -> FloatArray:
+        """Return what each job of `Scaled` costs at prices where it costs least, in amounts of `Scaled`. (N,) float64."""
+        self.evaluate(grid, rate)
+        least = np.zeros(self.scaled.num_jobs)
+        least[self.used] = self._value / 2.0**self.bits
+        return least
+
     def least(self, lines: list[Line]) -> tuple[int, int]:
         """Return the number of machines above 0 for which lines prove least, and that amount, in those of `Scaled`.
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline
 
-# Of this many jobs drawn, the one that costs most by waiting or renting is where jobs are taken from.
+# Of this many jobs drawn, the one that costs most beyond the least that prices say it may is where jobs are taken from.
 DRAWN = 8
 # From so many stretches on jobs are not taken together, and so many stretches before the drawn job at most.
 ACROSS, BEFORE = 200, 48
@@ -25,7 +25,8 @@ ORDERS, LARGE_FIRST, MOSTLY, RENTING = 5, 2, 0.8, 200
 class Given(NamedTuple):
     """Jobs in order of submission: (J,) int64, rent float64. slack : the longest wait, negative for jobs that must rent.
 
-    shares : (K, J) float64, of a machine by each measure that has a price.
+    shares : (K, J) float64, of a machine by each measure that has a price. least : (J,) float64, what a job costs where it
+    costs least at the bound's prices.
     """
 
     submit: np.ndarray
@@ -35,6 +36,7 @@ class Given(NamedTuple):
     shares: np.ndarray
     rent: np.ndarray
     slack: np.ndarray
+    least: np.ndarray
     wait_price: float
 
 
@@ -77,17 +79,12 @@ class Taken(NamedTuple):
 @lean_kernel
 def place_in_turn(jobs: Given, line: Timeline, order: np.ndarray, rule: Rule, machines: int, plan: Plan) -> float:
     """Place jobs in an order where they first have room, if that pays; return their waits' and rents' cost. order : (J,)."""
-    worth, width, weight = rule
     cost = 0.0
     for j in order:
         machine, start = _first_place(jobs, line, machines, j, jobs.slack[j])
         paid = jobs.wait_price * (start - jobs.submit[j])
-        if machine >= 0:
-            asked, end = weight * paid, start + jobs.runtime[j]
-            for k in range(worth.shape[0]):
-                asked += jobs.shares[k, j] * (_worth_until(worth[k], width, end) - _worth_until(worth[k], width, start))
-            if asked > jobs.rent[j]:
-                machine = -1
+        if machine >= 0 and rule.weight * paid + _priced(jobs, rule, j, start) > jobs.rent[j]:
+            machine = -1
         if machine >= 0:
             take(line, machine, start, jobs.runtime[j], jobs.cores[j], jobs.memory[j])
             cost += paid
@@ -96,6 +93,16 @@ def place_in_turn(jobs: Given, line: Timeline, order: np.ndarray, rule: Rule, ma
             cost += jobs.rent[j]
         plan.machine[j], plan.start[j] = machine, start
     return cost
+
+
+@inner_kernel
+def _priced(jobs: Given, rule: Rule, j: int, start: int) -> float:
+    """Return the priced time that a job takes from a start on."""
+    end, price = start + jobs.runtime[j], 0.0
+    for k in range(rule.worth.shape[0]):
+        worth = rule.worth[k]
+        price += jobs.shares[k, j] * (_worth_until(worth, rule.width, end) - _worth_until(worth, rule.width, start))
+    return price
 
 
 @inner_kernel
@@ -149,7 +156,15 @@ def _unlink(line: Timeline, plan: Plan, near: Near, j: int) -> None:
 
 @lean_kernel
 def rework(
-    jobs: Given, line: Timeline, plan: Plan, near: Near, taken: Taken, moves: int, heat: float, random: np.ndarray
+    jobs: Given,
+    rule: Rule,
+    line: Timeline,
+    plan: Plan,
+    near: Near,
+    taken: Taken,
+    moves: int,
+    heat: float,
+    random: np.ndarray,
 ) -> float:
     """Take jobs that start near each other off and place them anew, `moves` times; return by how much the cost changed.
 
@@ -158,7 +173,7 @@ def rework(
     machines = line.most.shape[0] // line.stretches
     gained = 0.0
     for _ in range(moves):
-        count = _choose(jobs, line, plan, near, taken, random)
+        count = _choose(jobs, rule, line, plan, near, taken, random)
         kind = LARGE_FIRST if xorshift_uniform(random) < MOSTLY else xorshift_below(random, ORDERS)
         before = 0.0
         for i in range(count):
@@ -199,14 +214,22 @@ def _cost(jobs: Given, plan: Plan, j: int) -> float:
 
 
 @inner_kernel
-def _choose(jobs: Given, line: Timeline, plan: Plan, near: Near, taken: Taken, random: np.ndarray) -> int:
-    """Choose jobs that start near one that costs much, and rented ones submitted before it; return how many."""
+def _regret(jobs: Given, rule: Rule, plan: Plan, j: int) -> float:
+    """Return how much more a job costs than it may at the bound's prices."""
+    cost = _cost(jobs, plan, j) - jobs.least[j]
+    return cost if plan.machine[j] < 0 else cost + _priced(jobs, rule, j, plan.start[j])
+
+
+@inner_kernel
+def _choose(jobs: Given, rule: Rule, line: Timeline, plan: Plan, near: Near, taken: Taken, random: np.ndarray) -> int:
+    """Choose jobs that start near one that costs much more than it may, and rented ones submitted before it; return how many."""
     number, room = plan.start.shape[0], taken.job.shape[0]
-    around = xorshift_below(random, number)
-    for _ in range(DRAWN):
+    around, most = -1, -math.inf
+    for _ in range(1 + DRAWN):
         j = xorshift_below(random, number)
-        if _cost(jobs, plan, j) > _cost(jobs, plan, around):
-            around = j
+        regret = _regret(jobs, rule, plan, j)
+        if regret > most:
+            around, most = j, regret
     at = stretch_of(line, plan.start[around])
     back = min(BEFORE, at - stretch_of(line, jobs.submit[around]) + 3)
     at = max(0, at - xorshift_below(random, back + 1))

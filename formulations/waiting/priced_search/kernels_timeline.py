@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Timeline(NamedTuple):
     """Steps. Letters: S steps, of which the first P stand for ever.
 
-    time, cores, memory, after : (S,) int64, from when on how much is free, and the next step, -1 for none. most :
+    time, cores, memory, after : (S,) int64, from when on how much is free, and the next step, -1 for none. most, least :
     (P,) int64, cores free in a stretch. spare : (1,) int64, the first step that is not in use; `after` has the next.
     """
 
@@ -28,6 +28,7 @@ class Timeline(NamedTuple):
     memory: np.ndarray
     after: np.ndarray
     most: np.ndarray
+    least: np.ndarray
     spare: np.ndarray
 
 
@@ -48,8 +49,13 @@ def _step_at(line: Timeline, machine: int, moment: int) -> int:
 
 @lean_kernel
 def first_room(line: Timeline, machine: int, earliest: int, latest: int, runtime: int, cores: int, memory: int) -> int:
-    """Return the first start from `earliest` to `latest` at which a job has room on a machine, -1 for none."""
-    end = (machine + 1) * line.stretches
+    """Return the first start from `earliest` to `latest` at which a job has room on a machine, -1 for none.
+
+    A job takes all of so many stretches behind the one in which it starts: where the last of these with too little room is,
+    it starts at the earliest (as Boyer and Moore, 1977, find words by their ends).
+    """
+    begin, end = machine * line.stretches, (machine + 1) * line.stretches
+    whole, clear = runtime // line.width - 1, 0
     start, step = earliest, _step_at(line, machine, earliest)
     while True:
         if line.cores[step] < cores or line.memory[step] < memory:
@@ -57,6 +63,14 @@ def first_room(line: Timeline, machine: int, earliest: int, latest: int, runtime
             while step < end - 1 and line.most[step] < cores:
                 step += 1
             start = line.time[step]
+            if whole > 0:
+                at = begin + stretch_of(line, start)
+                last = ahead = min(at + whole, end - 2)
+                while ahead > max(at, clear) and line.least[ahead] >= cores:
+                    ahead -= 1
+                if ahead > max(at, clear):
+                    start, step = line.time[ahead], ahead
+                clear = max(clear, last)
             if start > latest:
                 return -1
             continue
@@ -85,6 +99,7 @@ def take(line: Timeline, machine: int, start: int, runtime: int, cores: int, mem
         _count(line, last, machine)
     for whole in range(first + 1, last):
         line.most[whole] -= cores
+        line.least[whole] -= cores
 
 
 @inner_kernel
@@ -118,11 +133,11 @@ def _merge(line: Timeline, machine: int, moment: int) -> None:
 
 @inner_kernel
 def _count(line: Timeline, first: int, machine: int) -> None:
-    """Find the most cores that are free in the stretch of a step that stands for ever."""
-    most = line.cores[first]
+    """Find the most and the least cores that are free in the stretch of a step that stands for ever."""
+    most = least = line.cores[first]
     step = line.after[first]
     beyond = first + 1 if first + 1 < (machine + 1) * line.stretches else -1
     while step != beyond:
-        most = max(most, line.cores[step])
+        most, least = max(most, line.cores[step]), min(least, line.cores[step])
         step = line.after[step]
-    line.most[first] = most
+    line.most[first], line.least[first] = most, least

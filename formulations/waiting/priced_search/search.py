@@ -6,8 +6,8 @@ parts, and who waits makes others wait: a job's wait counts up to eight times. J
 room (conservative backfilling with hindsight), in order of submission, of their cheapest starts at these prices, and of
 size, for several numbers of machines, ends of the last fixed job, and shares of the prices: in the ranges of ends where the
 bound is least, save numbers of which it says that they cost more than a plan that is known. The best is improved by large
-neighbourhood search (Shaw, 1998): up to 80 jobs that start near each other are taken off and placed anew in another
-order, mostly large ones first, which is kept by simulated annealing.
+neighbourhood search (Shaw, 1998): up to 80 jobs that start near each other, around one that costs much more than it may at
+the prices, are taken off and placed anew in another order, mostly large ones first, which is kept by simulated annealing.
 """
 
 from __future__ import annotations
@@ -60,13 +60,14 @@ HEAT, COOLED = 0.1, 0.05
 class Draft:
     """A plan for a number of machines, which moves change, and the best that it has been.
 
-    scaled : the jobs that it places. amount, least : of the machines until `jobs`' last end, of waits and of all rents, in
-    amounts of `Scaled`.
+    scaled : the jobs that it places. prices : the bound's. amount, least : of the machines until `jobs`' last end, of waits and
+    of all rents, in amounts of `Scaled`.
     """
 
     scaled: Scaled
     machines: int
     jobs: Given
+    prices: Rule
     line: Timeline
     plan: Plan
     amount: float
@@ -74,7 +75,7 @@ class Draft:
     least: float
 
 
-@method("priced-search", version=6, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=7, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
@@ -148,7 +149,7 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None, *, 
     natural = min(ends.last, max(scaled.horizon, int((scaled.submit + scaled.runtime).max())))
     caps = {min(ends.last, int(scaled.horizon * (1 + share))) for share in LATER} | {natural}
     price = float(machines * scaled.instance.fixed_price)
-    found.problem.evaluate(grid, rate)
+    least = found.problem.least_costs(grid, rate)
     cheapest = scaled.submit.copy()
     cheapest[found.problem.used] += np.maximum(found.problem.wait, 0)
     size = -scaled.instance.cores[scaled.jobs] * scaled.runtime.astype(np.float64) ** 2
@@ -160,7 +161,7 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None, *, 
             break
         if best is not None and not every:
             before = best.amount
-        jobs = _given(scaled, cap, found.problem.shares)
+        jobs = _given(scaled, cap, found.problem.shares, least)
         for share, weight, order in product(SHARES, WEIGHTS, orders):
             if best is not None and deadline is not None and time.perf_counter() > deadline:
                 break
@@ -169,7 +170,7 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None, *, 
             amount = place_in_turn(jobs, line, order, Rule(share * worth, width, weight), machines, plan)
             amount += paid
             if best is None or amount < best.amount:
-                best = Draft(scaled, machines, jobs, line, plan, amount, _copy(plan), amount)
+                best = Draft(scaled, machines, jobs, Rule(worth, width, 1.0), line, plan, amount, _copy(plan), amount)
     assert best is not None
     return best
 
@@ -190,7 +191,7 @@ def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | Non
         if spent >= 1.0:
             break
         now = heat * COOLED ** max(done / moves, spent)
-        amount += rework(jobs, line, plan, near, taken, min(MOVES, moves - done), now, random)
+        amount += rework(jobs, draft.prices, line, plan, near, taken, min(MOVES, moves - done), now, random)
         if amount < least:
             best, least = _copy(plan), amount
     return replace(draft, amount=amount, best=best, least=least)
@@ -208,14 +209,14 @@ def _copy(plan: Plan) -> Plan:
     return Plan(plan.machine.copy(), plan.start.copy())
 
 
-def _given(scaled: Scaled, cap: int, shares: FloatArray) -> Given:
+def _given(scaled: Scaled, cap: int, shares: FloatArray, least: FloatArray) -> Given:
     """Return the jobs, none of which is to end after `cap` on a fixed machine."""
     instance = scaled.instance
     slack = cap - scaled.submit - scaled.runtime
     slack = np.where(scaled.longest >= 0, np.minimum(slack, scaled.longest), slack)
     rent = scaled.rent.astype(np.float64) * scaled.runtime
     cores, memory = instance.cores[scaled.jobs], instance.memory_mib[scaled.jobs]
-    return Given(scaled.submit, scaled.runtime, cores, memory, shares, rent, slack, float(instance.wait_price))
+    return Given(scaled.submit, scaled.runtime, cores, memory, shares, rent, slack, least, float(instance.wait_price))
 
 
 def _timeline(scaled: Scaled, machines: int, cap: int) -> Timeline:
@@ -230,4 +231,5 @@ def _timeline(scaled: Scaled, machines: int, cap: int) -> Timeline:
     moments = np.zeros(steps, np.int64)
     moments[:standing] = np.tile(np.arange(stretches) * width, machines)
     cores, memory = np.full(steps, instance.machine_cores), np.full(steps, instance.machine_memory_mib)
-    return Timeline(width, stretches, moments, cores, memory, after, cores[:standing].copy(), np.array([standing]))
+    free = cores[:standing]
+    return Timeline(width, stretches, moments, cores, memory, after, free.copy(), free.copy(), np.array([standing]))

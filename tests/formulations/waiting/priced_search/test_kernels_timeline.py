@@ -15,7 +15,8 @@ def empty(machines, stretches, jobs):
     time = np.zeros(steps, np.int64)
     time[:standing] = np.tile(np.arange(stretches) * width, machines)
     cores, memory = np.full(steps, CORES), np.full(steps, MEMORY)
-    return Timeline(width, stretches, time, cores, memory, after, cores[:standing].copy(), np.array([standing]))
+    free = cores[:standing]
+    return Timeline(width, stretches, time, cores, memory, after, free.copy(), free.copy(), np.array([standing]))
 
 
 def test_against_an_entry_for_each_moment():
@@ -44,5 +45,6 @@ def test_against_an_entry_for_each_moment():
             take(line, machine, start, runtime, -cores, -memory)
         # Nothing is left but the steps that stand for ever.
         assert (line.most == CORES).all()
+        assert (line.least == CORES).all()
         standing = line.after[: 2 * stretches]
         assert standing.tolist() == [-1 if k % stretches == stretches - 1 else k + 1 for k in range(2 * stretches)]
