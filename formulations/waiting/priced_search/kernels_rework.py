@@ -217,7 +217,7 @@ def _cost(jobs: Given, plan: Plan, j: int) -> float:
 def _regret(jobs: Given, rule: Rule, plan: Plan, j: int) -> float:
     """Return how much more a job costs than it may at the bound's prices."""
     cost = _cost(jobs, plan, j) - jobs.least[j]
-    return cost if plan.machine[j] < 0 else cost + _priced(jobs, rule, j, plan.start[j])
+    return float(cost if plan.machine[j] < 0 else cost + _priced(jobs, rule, j, plan.start[j]))
 
 
 @inner_kernel
