@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from schedgap.bench.records.measurement import FAILED
@@ -55,20 +56,27 @@ def _row(row: Row, own: Sequence[Record], published: dict[str, Listed], scale: i
         if known is None:
             continue
         counts["closed_before"] += known.is_closed
-        lower, upper = known.best_bound, known.best_solution
-        counts["better_bounds"] += bound is not None and lower is not None and bound > lower * scale
-        counts["better_solutions"] += objective is not None and upper is not None and objective < upper * scale
-        wrong += _contradictions(known, objective, bound, scale)
+        lower, upper = _whole(known.best_bound, scale), _whole(known.best_solution, scale)
+        counts["better_bounds"] += bound is not None and lower is not None and bound > lower
+        counts["better_solutions"] += objective is not None and upper is not None and objective < upper
+        wrong += _contradictions(known.name, objective, bound, lower, upper, scale)
     return {**row, **counts, "wrong": len(wrong), "contradictions": wrong, "time_mean_s": mean(times_of(own))}
 
 
-def _contradictions(known: Listed, objective: int | None, bound: int | None, scale: int) -> list[str]:
+def _whole(figure: float | None, scale: int) -> int | None:
+    """Return a published figure in the unit of objectives, which are whole: what is finer is rounding, a paper's or ours."""
+    return None if figure is None else round(Fraction(str(figure)) * scale)
+
+
+def _contradictions(
+    name: str, objective: int | None, bound: int | None, lower: int | None, upper: int | None, scale: int
+) -> list[str]:
     """Return what of a run cannot be if the published figures are right."""
-    found, lower, upper = [], known.best_bound, known.best_solution
-    if bound is not None and upper is not None and bound > upper * scale:
-        found.append(f"{known.name}: bound {bound / scale:g} above the published {upper:g}")
-    if objective is not None and lower is not None and objective < lower * scale:
-        found.append(f"{known.name}: solution {objective / scale:g} below the published bound {lower:g}")
+    found = []
+    if bound is not None and upper is not None and bound > upper:
+        found.append(f"{name}: bound {bound / scale:g} above the published {upper / scale:g}")
+    if objective is not None and lower is not None and objective < lower:
+        found.append(f"{name}: solution {objective / scale:g} below the published bound {lower / scale:g}")
     return found
 
 

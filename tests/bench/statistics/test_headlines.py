@@ -24,6 +24,12 @@ def make_suite(headline, reference=()):
     )
 
 
+def make_closed(*collections):
+    given = make_suite("closed").model_dump(by_alias=True, exclude_none=True)
+    blocks = [{"importer": "vbp", "origin": "o", "listed": listed} for listed in collections]
+    return Suite.model_validate({**given, "instances": [], "collection": blocks})
+
+
 def test_normalised_cost(make_record):
     """Costs over bounds are 12/10 and 14/10: mean 1.3, sample deviation 0.1 * sqrt(2)."""
     records = [
@@ -91,9 +97,7 @@ def test_closed(make_record):
     million = 1_000_000
     listed = [{"name": name, "file": name, "group": "g", "lower": 3.0, "upper": 5.0} for name in ("i", "j", "k")]
     listed.append({"name": "w", "file": "w", "group": "h", "lower": 3.0, "upper": 4.0, "optimum": 4.0})
-    given = make_suite("closed").model_dump(by_alias=True, exclude_none=True)
-    given["collection"] = [{"importer": "vbp", "origin": "o", "listed": listed}]
-    suite = Suite.model_validate({**given, "instances": []})
+    suite = make_closed(listed)
     records = [
         make_record("a", "i", group="g", objective=5 * million, bound=5 * million, wall_s=1.0),
         make_record("a", "j", group="g", objective=6 * million, bound=4 * million, wall_s=3.0),
@@ -114,3 +118,15 @@ def test_closed(make_record):
     assert contradictions_to_published(suite, [low]) == [
         "WRONG, theirs or ours: i: solution 2 below the published bound 3."
     ]
+
+
+@pytest.mark.parametrize(
+    ("optimum", "found"), [(0.000123, 123), (0.000249, 249), (0.1 + 0.2, 300_000), (2.0**40, 2**40 * 10**6)]
+)
+def test_a_published_optimum_that_is_found_is_neither_bettered_nor_wrong(make_record, optimum, found):
+    """In floats, 0.000123 dollars are more than 123 micro-dollars, 0.000249 less than 249."""
+    suite = make_closed([{"name": "i", "file": "i", "optimum": optimum}])
+    (row,) = headline_rows(suite, [make_record("a", objective=found, bound=found, wall_s=1.0)])
+    assert [row[key] for key in ("closed", "better_bounds", "better_solutions", "wrong")] == [1, 0, 0, 0]
+    (row,) = headline_rows(suite, [make_record("a", objective=found - 1, bound=found + 1, wall_s=1.0)])
+    assert [row[key] for key in ("closed", "better_bounds", "better_solutions", "wrong")] == [0, 1, 1, 2]
