@@ -159,10 +159,20 @@ class Suite(_Strict):
         """All instances: the blocks of `instances`, and one block for each instance of a collection."""
         return [*self.instances, *(_block(each, listed) for each in self.collection for listed in each.listed)]
 
+    @model_validator(mode="after")
+    def _tells_listed_apart(self) -> Suite:
+        published = self.published
+        for listed in (listed for each in self.collection for listed in each.listed):
+            other = published[listed.group, listed.name]
+            if other is not listed:
+                where = f"two instances of group '{listed.group:.60}' are named '{listed.name:.60}'"
+                raise ValueError(f"{where}, {listed.file:.60} and {other.file:.60}; rename one, or give them groups")
+        return self
+
     @property
-    def published(self) -> dict[str, Listed]:
-        """What is published of each instance of a collection, by its name."""
-        return {listed.name: listed for each in self.collection for listed in each.listed}
+    def published(self) -> dict[tuple[str, str], Listed]:
+        """What is published of each instance of a collection, by its group and name."""
+        return {(listed.group, listed.name): listed for each in self.collection for listed in each.listed}
 
     @model_validator(mode="after")
     def _programs_are_methods(self) -> Suite:

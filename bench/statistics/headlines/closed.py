@@ -46,12 +46,12 @@ def _rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
     return rows
 
 
-def _row(row: Row, own: Sequence[Record], published: dict[str, Listed], scale: int) -> Row:
+def _row(row: Row, own: Sequence[Record], published: dict[tuple[str, str], Listed], scale: int) -> Row:
     counts = dict.fromkeys(("closed", "closed_before", "better_bounds", "better_solutions"), 0)
     wrong = []
     for record in own:
         objective, bound = verified_objective(record), None if record.status in FAILED else record.measurement.bound
-        known = published.get(record.run.instance)
+        known = published.get((record.run.group, record.run.instance))
         counts["closed"] += objective is not None and objective == bound
         if known is None:
             continue

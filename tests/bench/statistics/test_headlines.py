@@ -130,3 +130,14 @@ def test_a_published_optimum_that_is_found_is_neither_bettered_nor_wrong(make_re
     assert [row[key] for key in ("closed", "better_bounds", "better_solutions", "wrong")] == [1, 0, 0, 0]
     (row,) = headline_rows(suite, [make_record("a", objective=found - 1, bound=found + 1, wall_s=1.0)])
     assert [row[key] for key in ("closed", "better_bounds", "better_solutions", "wrong")] == [0, 1, 1, 2]
+
+
+def test_equal_names_in_two_groups_have_figures_of_their_own(make_record):
+    suite = make_closed(
+        *([{"name": "i", "file": f"{g}/i", "group": g, "optimum": o}] for g, o in (("g", 1.0), ("h", 2.0)))
+    )
+    records = [
+        make_record("a", "i", group=g, objective=o, bound=o, wall_s=1.0) for g, o in (("g", 10**6), ("h", 2 * 10**6))
+    ]
+    assert contradictions_to_published(suite, records) == []
+    assert [row["closed_before"] for row in headline_rows(suite, records)] == [1, 1, 2]

@@ -58,9 +58,9 @@ def test_rows_become_runs(suite, archive):
     plan = plan_suite(read, folder, trace=archive)
     assert [(run.instance, run.group) for run in plan.runs.values()] == [("A_1", "A, 2 items"), ("B_2", "B")]
     assert [run.source["member"] for run in plan.runs.values()] == ["a/1.vbp", "b/2.vbp"]
-    published = read.published
-    assert (published["A_1"].lower, published["A_1"].upper, published["A_1"].optimum) == (1, 2, None)
-    assert (published["A_1"].is_closed, published["B_2"].is_closed) == (False, True)
+    a, b = (read.published[key] for key in (("A, 2 items", "A_1"), ("B", "B_2")))
+    assert (a.lower, a.upper, a.optimum) == (1, 2, None)
+    assert (a.is_closed, b.is_closed) == (False, True)
 
 
 def test_what_is_listed_goes_with_the_suite(suite):
@@ -94,6 +94,10 @@ def test_a_file_that_is_not_there(suite, archive):
         ({"text": SUITE.split("[[")[0]}, "there are no instances; give 'instances' or a 'collection'"),
         ({"table": TABLE.replace("open,1,", "open,one,")}, "A_1: a published figure is no number"),
         ({"table": TABLE.replace("group", "class")}, "unknown field"),
+        (
+            {"table": TABLE.replace('A_1,"A, 2 items"', "B_2,B")},
+            r"two instances of group 'B' are named 'B_2', a/1\.vbp and b/2\.vbp; rename one, or give them groups",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_collection(suite, changes, said):
