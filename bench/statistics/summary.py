@@ -28,7 +28,10 @@ PENALTY = 10
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best that is known of an instance, over all runs that count; integer units, None where nothing is known."""
+    """The best that is known of an instance, over all runs that count; integer units, None where nothing is known.
+
+    bound : not below 0, which always is one: objectives are costs.
+    """
 
     bound: int | None
     objective: int | None
@@ -39,14 +42,10 @@ class Best:
         return self.objective is not None and self.bound == self.objective
 
     def gap(self, objective: int | None) -> float | None:
-        """Return (objective - bound) / objective, in [0, 1]; None without one of them.
-
-        A bound below 0 counts as 0, which is always one: objectives are costs.
-        """
+        """Return (objective - bound) / objective, in [0, 1]; None without one of them."""
         if objective is None or self.bound is None:
             return None
-        bound = self.bound if self.bound > 0 else 0
-        return 0.0 if objective == bound else (objective - bound) / objective
+        return 0.0 if objective == self.bound else (objective - self.bound) / objective
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ class Runs(tuple["Record", ...]):
 
 
 def best_of(records: Iterable[Record]) -> dict[str, Best]:
-    """Return what is known of each instance, by digest; not to be changed."""
+    """Return what is known of each instance, by digest; not to be changed. A bound below 0 counts as 0."""
     if isinstance(records, Runs):
         return records.best
     bounds: dict[str, int] = {}
@@ -110,7 +109,7 @@ def best_of(records: Iterable[Record]) -> dict[str, Best]:
         if measurement.status in FAILED:
             continue
         bound, objective = measurement.bound, measurement.objective
-        if bound is not None and bound > bounds.setdefault(digest, bound):
+        if bound is not None and bound > bounds.setdefault(digest, 0):
             bounds[digest] = bound
         if objective is not None and objective < objectives.setdefault(digest, objective):
             objectives[digest] = objective

@@ -67,7 +67,7 @@ def test_distance_is_to_the_bound_or_else_to_the_best_solution(make_record):
     for bound in (-5, 0, 1, 22):
         assert distance(record, {"i": Best(bound, objective=90)}) == 0.1
     assert distance(record, {"i": Best(23, objective=90)}) == 0.77
-    assert distance(make_record("a", "i", objective=0), {"i": Best(-5, objective=0)}) == 0.0
+    assert distance(make_record("a", "i", objective=0), {"i": Best(0, objective=0)}) == 0.0
     failed = make_record("a", "i", status=Status.INVALID, objective=100)
     assert distance(failed, {"i": Best(bound=80, objective=90)}) is None
 

@@ -47,6 +47,13 @@ def test_normalised_cost(make_record):
     assert (greedy["paper_mean"], greedy["paper_std"], greedy["paper_time_s"]) == (1.25, 0.1, 2.0)
 
 
+def test_there_is_no_cost_over_a_bound_of_zero(make_record):
+    """Which one below 0 counts as."""
+    records = [make_record("exact", bound=-5), make_record("greedy", objective=100)]
+    rows = headline_rows(make_suite("normalised-cost"), records)
+    assert [(row["normalised_cost_mean"], row["gap_mean"]) for row in rows] == [(None, None), (None, 1.0)]
+
+
 def test_gap(make_record):
     """Gaps of greedy are 1/5 and 3/5; it ties on j, where the exact method found nothing better, and loses on i."""
     records = [

@@ -25,7 +25,6 @@ def test_best_is_over_all_methods(make_record):
         (Best(10, 10), 10, 0.0),
         (Best(0, 0), 0, 0.0),
         (Best(0, 10), 10, 1.0),
-        (Best(-5, 0), 0, 0.0),
         (Best(None, 10), 10, None),
         (Best(9, 10), None, None),
     ],
@@ -68,8 +67,16 @@ def test_summary_of_methods(make_record):
     assert b.sgm10_time_s == pytest.approx(math.sqrt(10 * 110) - 10)
 
 
-def test_a_bound_below_zero_counts_as_zero():
-    assert Best(-(10**30), 10).gap(10) == 1.0
+def test_a_bound_below_zero_counts_as_zero(make_record):
+    """Which is proven of every cost, so that a cost of 0 is optimal."""
+    records = [
+        make_record("a", "i", objective=10, bound=-(10**30)),
+        make_record("a", "j", objective=0, bound=-1, wall_s=1.0),
+    ]
+    best = best_of(records)
+    assert (best, best["i"].gap(10), best["j"].is_proven) == ({"i": Best(0, 10), "j": Best(0, 0)}, 1.0, True)
+    (summary,) = summarise(records[1:])
+    assert (summary.gap_mean, summary.proven_optimal) == (0.0, 1)
 
 
 def test_median_and_95_percent(make_record):
