@@ -34,20 +34,19 @@ class Contradiction:
 def contradictions(records: Iterable[Record]) -> list[Contradiction]:
     """Return the claims that cannot be true, in the order of the records; failed runs claim nothing. O(rows).
 
-    Where the harness contradicts itself, its verdicts on others are worth nothing, and only that is told.
+    Where the harness contradicts itself, that is told first, and no objective of that solution refutes anything.
     """
     known = tuple(records)
-    twice = _verified_twice(known)
-    if twice:
-        return twice
+    found = _verified_twice(known)
+    disputed = {key for contradiction in found for key in contradiction.keys}
+    known = tuple(record for record in known if record.key not in disputed) if disputed else known
     suspects = suspicious(known)
     if not suspects:
-        return []
+        return found
     by_instance: dict[str, list[Record]] = defaultdict(list)
     for record in known:
         if record.run.digest in suspects and record.status not in FAILED:
             by_instance[record.run.digest].append(record)
-    found = []
     for group in by_instance.values():
         best = min((record for record in group if record.measurement.objective is not None), key=_objective)
         for record in group:

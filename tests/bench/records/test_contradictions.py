@@ -60,16 +60,20 @@ def test_infeasible_though_solved(make_record):
 
 
 def test_one_solution_with_two_objectives_is_the_harness_fault(make_record):
-    """And then nothing else is said: the verifier that would refute the liar is not to be trusted."""
+    """Its runs are out; what other solutions refute is false all the same, or gaps would be below 0."""
     records = [
         make_record("a", objective=5, solution_hash="s"),
         make_record("b", objective=6, solution_hash="s"),
-        make_record("c", objective=6, solution_hash="t"),
+        make_record("c", objective=7, solution_hash="t"),
         make_record("d", instance="j", objective=7, solution_hash="s"),
+        make_record("exact", bound=6),
         make_record("liar", bound=100),
+        make_record("liar", instance="j", bound=100),
     ]
-    (found,) = contradictions(records)
-    assert found.keys == (records[0].key, records[1].key)
-    assert found.reason == (
-        "one solution of i was verified with the objectives 5 and 6: schedgap itself is at fault, please report it"
-    )
+    found = contradictions(records)
+    assert [each.keys for each in found] == [(records[0].key, records[1].key), (records[5].key,), (records[6].key,)]
+    assert [each.reason for each in found] == [
+        "one solution of i was verified with the objectives 5 and 6: schedgap itself is at fault, please report it",
+        "on i the bound 100 of liar is above a verified solution: c found 7",
+        "on j the bound 100 of liar is above a verified solution: d found 7",
+    ]
