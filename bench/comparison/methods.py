@@ -90,12 +90,12 @@ def _compare_method(
     stochastic = False
     for pair in pairs:
         base, new = pair.base, pair.new
-        clock += pair.used_clock
         stochastic = stochastic or pair.stochastic
         if base is None or new is None:
             missing += new is None
             continue
         both += 1
+        clock += pair.used_clock
         old, now, digest = base.measurement, new.measurement, base.run.digest
         if old.status in FAILED or now.status in FAILED:
             failed += old.status in FAILED and now.status in FAILED
