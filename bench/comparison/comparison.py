@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Run
 
 MIN_EFFECT = 0.001
 # Of a list of names, this many are told.
@@ -186,6 +187,7 @@ def _notes(base: Results, new: Results, pairs: Sequence[Pair], methods: Sequence
             yield f"{name} is not complete: {results.missing} of its {results.planned} runs are not done{results.part}."
     yield from _one_sided(pairs)
     versions: dict[str, None] = {}
+    defaults: dict[str, None] = {}
     limits = 0
     for old, now in ((pair.base.run, pair.new.run) for pair in pairs if pair.base is not None and pair.new is not None):
         if old.version != now.version:
@@ -194,9 +196,13 @@ def _notes(base: Results, new: Results, pairs: Sequence[Pair], methods: Sequence
             versions[f"{old.label}: {old.backend} {old.backend_version} -> {now.backend} {now.backend_version}"] = None
         if old.plugin != now.plugin and None not in (old.plugin, now.plugin):
             versions[f"{old.label}: its plug-in's files"] = None
+        if old.parameters is not now.parameters:
+            defaults |= dict.fromkeys(_changed_defaults(old, now))
         limits += old.limits is not now.limits and old.limits != now.limits
     if versions:
         yield f"Changed versions: {_listed(versions)}."
+    if defaults:
+        yield f"Changed defaults: {_listed(defaults)}."
     if limits:
         yield f"{limits} pairs ran under other limits."
     clock = sum(method.clock for method in methods)
@@ -212,6 +218,14 @@ def _notes(base: Results, new: Results, pairs: Sequence[Pair], methods: Sequence
     timeless = [method.label for method in methods if method.pairs and method.time is None]
     if timeless:
         yield f"No times to compare, for want of a reference time or of a result on both sides: {_listed(timeless)}."
+
+
+def _changed_defaults(old: Run, now: Run) -> Iterator[str]:
+    """Yield which parameters of a method differ, though the same ones were given."""
+    for name in dict.fromkeys((*old.parameters, *now.parameters)):
+        was, became = old.parameters.get(name, "none"), now.parameters.get(name, "none")
+        if was != became:
+            yield f"{old.label}: {name} {was} -> {became}"
 
 
 def _one_sided(pairs: Sequence[Pair]) -> Iterator[str]:

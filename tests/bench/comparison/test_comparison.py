@@ -134,14 +134,17 @@ def test_contradictions_across_the_sides(record):
     assert found.regressions[0].reason.startswith("on i the bound 120 of exact (NEW) is above a verified solution")
 
 
-def test_versions_limits_and_the_clock_are_told(record):
+def test_versions_defaults_limits_and_the_clock_are_told(record):
     base = record("a", objective=1000, bound=900, backend="highs", backend_version="1.13", wall_s=59.9)
+    base = replace(base, run=replace(base.run, parameters={"tries": 10, "depth": 1}))
     other = replace(base.run.limits, time_limit_s=61.0)
     new = record("a", objective=1001, bound=800, version=2, backend="highs", backend_version="1.14", limits=other)
+    new = replace(new, run=replace(new.run, parameters={"depth": 1, "runs": 2, "tries": 1000}))
     found = compare_results(side([base]), side([new]))
     assert (found.verdict, found.regressions) == ("ok", ())
-    assert found.notes[:3] == (
+    assert found.notes[:4] == (
         "Changed versions: a: version 1 -> 2, a: highs 1.13 -> highs 1.14.",
+        "Changed defaults: a: tries 10 -> 1000, a: runs none -> 2.",
         "1 pairs ran under other limits.",
         "1 pairs may have been stopped by the clock; only changes of gap beyond the minimum effect count there.",
     )
