@@ -107,11 +107,15 @@ def times_of(records: Iterable[Record]) -> list[float]:
 
 
 def find_reference(suite: Suite, row: Row, size: int | None = None) -> Reference | None:
-    """Return the suite's published figures of a row's method and group, and of instances of one size if that is given."""
-    for reference in suite.reference:
-        same_group = reference.group in (None, row["group"])
-        if is_same_method(reference.method, row["method"]) and same_group and reference.tasks == size:
-            return reference
+    """Return the suite's published figures of a row's method and group, and of instances of one size if that is given.
+
+    Those of the very group go before those of no group, which hold for all.
+    """
+    for group in (row["group"], None):
+        for reference in suite.reference:
+            same = reference.group == group and reference.tasks == size
+            if same and is_same_method(reference.method, row["method"]):
+                return reference
     return None
 
 

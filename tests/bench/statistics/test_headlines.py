@@ -47,6 +47,14 @@ def test_normalised_cost(make_record):
     assert (greedy["paper_mean"], greedy["paper_std"], greedy["paper_time_s"]) == (1.25, 0.1, 2.0)
 
 
+def test_a_reference_of_the_group_goes_before_one_of_all(make_record):
+    references = [{"method": "a", "name": "all", "mean": 1.1}, {"method": "a", "name": "g", "group": "g", "mean": 1.5}]
+    records = [make_record("a", group=group, objective=15, bound=10) for group in ("g", "h")]
+    for given in (references, references[::-1]):
+        rows = headline_rows(make_suite("normalised-cost", given), records)
+        assert [row["paper_mean"] for row in rows] == [1.5, 1.1]
+
+
 def test_there_is_no_cost_over_a_bound_of_zero(make_record):
     """Which one below 0 counts as."""
     records = [make_record("exact", bound=-5), make_record("greedy", objective=100)]
