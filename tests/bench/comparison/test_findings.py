@@ -2,7 +2,8 @@
 
 import pytest
 
-from schedgap.bench.comparison.findings import Kind, worse
+from schedgap.bench.comparison.findings import Kind, judge_pair, worse
+from schedgap.bench.comparison.pairs import Pair
 from schedgap.bench.statistics.summary import best_of
 from schedgap.instances.method import Status
 
@@ -66,6 +67,22 @@ def failed(status):
 )
 def test_worse(kind, before, after, expected):
     assert kind(before, after) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (Status.CRASHED, Status.NO_SOLUTION, Kind.FAILED),
+        (Status.CRASHED, Status.TIMEOUT, None),
+        # Who refuses an instance solves no more of it than who fails on it.
+        (Status.CRASHED, Status.UNSUPPORTED, None),
+        (Status.INVALID, Status.UNSUPPORTED, None),
+    ],
+)
+def test_what_betters_a_failure(make_record, before, after, expected):
+    base, new = (make_record("a", "i", status=status) for status in (before, after))
+    worse, better = judge_pair(Pair(base, new), best_of([base, new]), 0.0)
+    assert (worse, None if better is None else better.kind) == (None, expected)
 
 
 def test_gravest_first():
