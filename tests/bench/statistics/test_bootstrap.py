@@ -45,3 +45,10 @@ def test_equal_values_get_equal_intervals():
     assert mean_interval(values) == mean_interval(values)
     with pytest.raises(ValueError, match="no values"):
         mean_interval([])
+
+
+@pytest.mark.parametrize(("size", "least"), [(2, 2), (3, 3), (8, 3), (9, 4), (10, 4), (500, 4), (501, 4)])
+def test_how_many_must_have_changed_for_the_interval_to_lie_above_zero(size, least):
+    """As docs/compare.md has it: all are missed with probability (1 - 3/8)^8 = 2.3%, (1 - 3/9)^9 = 2.6%."""
+    lows = [mean_interval([0.9] * changed + [0.0] * (size - changed))[1] for changed in (least - 1, least)]
+    assert lows[0] <= 0 < lows[1]
