@@ -21,8 +21,9 @@ from schedgap.instances.provisioning.readers.amounts import (
     rounding_note,
 )
 from schedgap.instances.provisioning.readers.catalogues import MachineType, read_catalogue
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least
 from schedgap.instances.provisioning.readers.catalogues.plain import row_amounts, row_name
+from schedgap.instances.provisioning.readers.quantities import PODS
 from schedgap.instances.provisioning.running import Running
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def csv_tables(
     table = _Tasks(Path(tasks), types, families, nodes)
     capacities = [{"pods": UNLIMITED} | kind.usable() for kind in types]
     names, demands, sizes = in_units(table.resources, table.demands, capacities, table.shown)
-    exact = [_price(kind) for kind in types]
+    exact, stock = zip(*map(_price, types), strict=True)
     fees = [micro_dollars(kind.fee) if kind.fee is not None else 0 for kind in types]
     return ProvisioningInstance(
         name=Path(tasks).stem[:100] or "tasks",
@@ -71,18 +72,24 @@ def csv_tables(
         demand=np.where(np.array(table.allowed).T[:, :, None], np.array(demands)[None], NOT_ALLOWED),
         counts=np.array(table.counts),
         class_names=tuple(table.names),
-        stock=np.array([kind.count for kind in types]) if any(kind.count >= 0 for kind in types) else None,
+        stock=np.array(stock) if max(stock) >= 0 else None,
         fee=np.array(fees) if any(fees) else None,
         running=table.running(nodes) if running else None,
         notes=(*catalogue.notes, *table.notes, *rounding_note(exact)),
     )
 
 
-def _price(kind: MachineType) -> Fraction:
-    prices = [price for price in (kind.price(ON_DEMAND), kind.price(SPOT)) if price is not None]
-    if not prices:
+def _price(kind: MachineType) -> tuple[Fraction, int]:
+    """Return the price of a type, with the fee, and how many there are."""
+    places = list(kind.places(ON_DEMAND, ())) or list(kind.places(SPOT, ()))
+    if not places:
         raise InstanceError(f"machine type {kind.name:.60} has neither an on-demand nor a spot price; give one.")
-    return prices[0]
+    if len(places) > 1:
+        raise InstanceError(
+            f"machine type {kind.name:.60} has only so many machines for one of several prices; make a type of each."
+        )
+    price, count = least(places[0][1])
+    return price + (kind.fee or 0), count
 
 
 def _running(path: Path, types: tuple[MachineType, ...]) -> dict[str, int]:
@@ -113,7 +120,7 @@ class _Tasks:
         self.resources: list[str] = []
         self.shown: dict[str, str] = {}
         self.notes: tuple[str, ...] = ()
-        known = {resource for kind in types for resource in kind.capacity} | {"pods"}
+        known = {resource for kind in types for resource in kind.capacity}
         index: dict[str, int] = {}
         rounded = 0
         for line, row in read_rows(path, ("name",), "table of tasks"):
@@ -148,17 +155,17 @@ class _Tasks:
 
     def _take_columns(self, path: Path, row: dict[str, str], known: set[str]) -> None:
         columns = {column_resource(column)[0]: column for column in row if column not in TASK_COLUMNS}
-        unknown = [column for resource, column in columns.items() if resource not in known]
+        unknown = [column for resource, column in columns.items() if resource not in known | {PODS}]
         if unknown or not columns:
             found = (
                 f"column '{unknown[0]:.60}' is no resource of the machines" if unknown else "no column is a resource"
             )
-            raise InstanceError(f"{path.name} line 1: {found}; they have {listed(sorted(known), 20)}.")
+            raise InstanceError(f"{path.name} line 1: {found}; they have {listed(sorted(known | {PODS}), 20)}.")
         self.resources = list(columns)
         self.shown = {
             resource: column for resource, column in columns.items() if column.endswith(tuple(MEMORY_UNITS)[:2])
         }
-        dropped = sorted(known - columns.keys() - {"pods"})
+        dropped = sorted(known - columns.keys())
         if dropped:
             self.notes = (f"{path.name}: no task asks for {listed(dropped)}, which are left out.",)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from fractions import Fraction
 
 
@@ -23,11 +23,12 @@ AWS = "karpenter.k8s.aws/instance-"
 
 
 class Offering(NamedTuple):
-    """One price, in dollars an hour. zone : empty for all."""
+    """One price, in dollars an hour. zone : empty for all others. machines : how many there are for it, -1 for any number."""
 
     capacity_type: str
     zone: str
     price: Fraction
+    machines: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class MachineType:
 
     capacity : fine units by resource; a resource that is not there is 0, save `pods`, without which there is no limit.
     overhead : what of it the system takes. labels : Kubernetes' labels as far as they are known.
-    count : how many there are, -1 for any number. fee : dollars an hour beside the price.
+    fee : dollars an hour beside the price.
     """
 
     name: str
@@ -45,7 +46,6 @@ class MachineType:
     overhead: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     family: str = ""
-    count: int = -1
     fee: Fraction | None = None
 
     def usable(self) -> dict[str, int]:
@@ -54,9 +54,34 @@ class MachineType:
 
     def price(self, capacity_type: str, zone: str = "") -> Fraction | None:
         """Return the price, with the fee; that of the zone, else the least of all zones; None where there is none."""
-        offers = [offer for offer in self.offerings if offer.capacity_type == capacity_type]
-        near = [offer for offer in offers if offer.zone in (zone, "")] or offers
+        near = self.offers(capacity_type, zone) or self.offers(capacity_type)
         return None if not near else min(offer.price for offer in near) + (self.fee or 0)
+
+    def offers(self, capacity_type: str, zone: str = "") -> list[Offering]:
+        """Return the offerings that hold in a zone: its own, else those of all others; of no zone, all there are."""
+        found = [offer for offer in self.offerings if offer.capacity_type == capacity_type]
+        own = [offer for offer in found if offer.zone == zone]
+        return own or [offer for offer in found if not offer.zone] if zone else found
+
+    def places(self, capacity_type: str, zones: Collection[str]) -> Iterator[tuple[str, list[Offering]]]:
+        """Yield the zones where machines can be had, with the offerings for them, of which the least price counts.
+
+        zones : those that are told apart, in which a type is that has none of them. Without any, the zone is empty, or that of a
+        price for which there are only so many machines, where others cost something else.
+        """
+        found = self.offers(capacity_type)
+        if zones:
+            is_elsewhere = all(offer.zone and offer.zone not in zones for offer in found)
+            for zone in zones:
+                if near := found if is_elsewhere else self.offers(capacity_type, zone):
+                    yield zone, near
+            return
+        prices = {offer.price: offer.zone for offer in found}
+        if any(offer.machines >= 0 for offer in found) and len(prices) > 1:
+            for price, zone in prices.items():
+                yield zone, [offer for offer in found if offer.price == price]
+        elif found:
+            yield "", found
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +103,12 @@ class Catalogue:
     def zones(self) -> tuple[str, ...]:
         """All zones that some offering names."""
         return tuple(sorted({offer.zone for kind in self.types for offer in kind.offerings if offer.zone}))
+
+
+def least(offers: Sequence[Offering]) -> tuple[Fraction, int]:
+    """Return the least price of offerings, and how many machines they have, -1 for any number."""
+    machines = [offer.machines for offer in offers]
+    return min(offer.price for offer in offers), -1 if min(machines) < 0 else sum(machines)
 
 
 def merged(what: str, types: Iterable[MachineType]) -> tuple[MachineType, ...]:

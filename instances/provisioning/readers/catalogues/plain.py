@@ -43,7 +43,7 @@ def plain(path: Path) -> Catalogue:
         rounded += inexact
         if not row.get("pods", "").strip():
             capacity.pop("pods", None)
-        count, fee = row.get("count", "").strip(), row.get("fee", "").strip()
+        fee = row.get("fee", "").strip()
         types.append(
             MachineType(
                 row_name(path, line, row),
@@ -51,7 +51,6 @@ def plain(path: Path) -> Catalogue:
                 row_offerings(path, line, row),
                 labels=type_labels(row["name"].strip(), *(row.get(key, "").strip() for key in ("arch", "os"))),
                 family=row.get("family", "").strip(),
-                count=whole_number(path, line, "count", count) if count else -1,
                 fee=amount(path, line, "fee", fee) if fee else None,
             )
         )
@@ -70,13 +69,14 @@ def row_name(path: Path, line: int, row: Mapping[str, str]) -> str:
 
 
 def row_offerings(path: Path, line: int, row: Mapping[str, str]) -> tuple[Offering, ...]:
-    """Return the prices of a row with `price` and, if it has them, `spot_price` and `zone`; an empty price is none."""
-    zone = row.get("zone", "").strip()
+    """Return the prices of a row with `price` and, if it has them, `spot_price`, `zone` and `count`; an empty price is none."""
+    zone, count = row.get("zone", "").strip(), row.get("count", "").strip()
+    number = whole_number(path, line, "count", count) if count else -1
     columns = (("price", ON_DEMAND), ("spot_price", SPOT))
     given = [(column, kind, text) for column, kind in columns if (text := row.get(column, "").strip())]
     if not given:
         raise InstanceError(f"{path.name} line {line}: no price; give dollars an hour, or remove the line.")
-    return tuple(Offering(kind, zone, positive(path, line, column, text)) for column, kind, text in given)
+    return tuple(Offering(kind, zone, positive(path, line, column, text), number) for column, kind, text in given)
 
 
 def row_amounts(

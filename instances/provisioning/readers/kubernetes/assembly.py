@@ -13,6 +13,7 @@ from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInsta
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, micro_dollars, unique_names
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, HOSTNAME, ZONE, may_run
+from schedgap.instances.provisioning.readers.kubernetes.nodes import SPOT_LABELS
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
@@ -265,6 +266,6 @@ def _unknown(key: str) -> str:
         return "bound to a node by name"
     if key == ZONE:
         return "bound to a zone"
-    if key == CAPACITY_TYPE:
+    if key == CAPACITY_TYPE or key in SPOT_LABELS:
         return "bound to spot or on-demand machines"
     return f"bound to label {key:.80}, which is not known of every machine"

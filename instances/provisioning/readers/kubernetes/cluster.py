@@ -14,14 +14,16 @@ from schedgap.instances.provisioning.readers.kubernetes.at_most_one import exclu
 from schedgap.instances.provisioning.readers.kubernetes.constraints import ZONE, Constraint
 from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nodes
 from schedgap.instances.provisioning.readers.kubernetes.offers import Market
+from schedgap.instances.provisioning.readers.kubernetes.pod_parts import SAME_LABELS
 from schedgap.instances.provisioning.readers.kubernetes.state import read_state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.readers.catalogues import Catalogue
     from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
+    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression
     from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State
 
 ADMITTED, AUTO, IGNORE = "admitted", "auto", "ignore"
@@ -61,10 +63,11 @@ def kubernetes(
     constraints = [_constraint(state, group) for group in groups]
     excluding = exclusions(state, groups)
     nodes = running_nodes(state, listed_types, excluding)
-    keys = {expression.key for constraint in constraints for expression in constraint.expressions()}
+    asked = [expression for constraint in constraints for expression in constraint.expressions()]
+    keys = {expression.key for expression in asked}
     daemons = (daemon.parts.constraint for daemon in state.daemon_sets.values())
     looked = keys | {expression.key for constraint in daemons for expression in constraint.expressions()}
-    told_apart = _zones(listed_types, nodes) if zones == AUTO and ZONE in keys else ()
+    told_apart = _zones(listed_types, nodes, state, asked) if zones == AUTO and ZONE in keys else ()
     spot = capacity_types == ADMITTED
     market = Market(state, listed_types, nodes, excluding, frozenset(looked), told_apart, spot)
     rented, running = market.offers()
@@ -89,8 +92,16 @@ def _constraint(state: State, group: PodGroup) -> Constraint:
     return constraint._replace(affinities=(*constraint.affinities, *dict.fromkeys(reached)))
 
 
-def _zones(catalogue: Catalogue, nodes: Sequence[RunningNode]) -> tuple[str, ...]:
-    """Return the zones that machines are told apart by: the price list's if nodes are in them, else the nodes'."""
-    of_nodes = sorted({node.zone for node in nodes if node.zone})
-    is_used = not of_nodes or not set(of_nodes).isdisjoint(catalogue.zones)
-    return catalogue.zones if catalogue.zones and is_used else tuple(of_nodes)
+def _zones(
+    catalogue: Catalogue, nodes: Sequence[RunningNode], state: State, asked: Iterable[Expression]
+) -> tuple[str, ...]:
+    """Return the zones of nodes and NodePools, and those of the price list, unless it has other names for all."""
+    required = (each for pool in state.pools.values() for each in pool.spec.template.spec.requirements)
+    own = {node.zone for node in nodes if node.zone} | _in_zones(required)
+    named = own | _in_zones(asked)
+    return tuple(sorted(own.union(catalogue.zones if not own or not named.isdisjoint(catalogue.zones) else ())))
+
+
+def _in_zones(expressions: Iterable[Expression]) -> set[str]:
+    found = (each for each in expressions if SAME_LABELS.get(each.key, each.key) == ZONE and each.operator == "In")
+    return {value for each in found for value in each.values}

@@ -14,6 +14,7 @@ from schedgap.instances.provisioning.readers.kubernetes.pod_parts import SAME_LA
 from schedgap.instances.provisioning.readers.quantities import fine_amounts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
     from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Taint
     from schedgap.instances.provisioning.readers.kubernetes.state import State
 
-# What says that a node is one of spare capacity, which may be taken away.
+# What says that a node is one of spare capacity, which may be taken away, and what is there on others, if anything.
 SPOT_LABELS = {
-    "eks.amazonaws.com/capacityType": ("SPOT",),
-    "cloud.google.com/gke-spot": ("true",),
-    "cloud.google.com/gke-preemptible": ("true",),
-    "cloud.google.com/gke-provisioning": ("spot", "preemptible"),
-    "kubernetes.azure.com/scalesetpriority": ("spot",),
+    "eks.amazonaws.com/capacityType": (("SPOT",), ("ON_DEMAND",)),
+    "cloud.google.com/gke-spot": (("true",), ()),
+    "cloud.google.com/gke-preemptible": (("true",), ()),
+    "cloud.google.com/gke-provisioning": (("spot", "preemptible"), ("standard",)),
+    "kubernetes.azure.com/scalesetpriority": (("spot",), ("regular",)),
 }
 
 
@@ -55,7 +56,7 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
         naming nodes without a type, and those whose type has no price.
     """
     types = {kind.name: kind for kind in catalogue.types}
-    made, unpriced, unnamed = [], [], []
+    made, unpriced, unnamed, elsewhere = [], [], [], []
     for name, node in state.nodes.items():
         labels = _labels(name, node)
         type_name = labels.get(TYPE, "")
@@ -71,6 +72,8 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
         if price is None:
             unpriced.append(f"{name} ({type_name:.60}, {capacity_type})")
             continue
+        if not types[type_name].offers(capacity_type if capacity_type != RESERVED else ON_DEMAND, zone):
+            elsewhere.append(f"{name} ({zone:.60})")
         labels[CAPACITY_TYPE] = capacity_type
         try:
             allocatable = fine_amounts(node.status.allocatable)
@@ -84,6 +87,10 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
         raise InstanceError(f"no label {TYPE} on node {listed(unnamed)}; label them, since it says what they cost.")
     if unpriced:
         raise InstanceError(f"the price list has no price of node {listed(unpriced)}; add their types to it.")
+    if elsewhere:
+        state.report.sentences.append(
+            f"Priced as in the cheapest other zone, since the price list has no price in theirs: {listed(elsewhere)}."
+        )
     _inform(state)
     return tuple(made)
 
@@ -100,13 +107,13 @@ def _labels(name: str, node: Node) -> dict[str, str]:
 def _capacity_type(labels: dict[str, str]) -> str:
     if labels.get(CAPACITY_TYPE) in (SPOT, RESERVED):
         return labels[CAPACITY_TYPE]
-    return SPOT if any(labels.get(key) in values for key, values in SPOT_LABELS.items()) else ON_DEMAND
+    return SPOT if any(labels.get(key) in values for key, (values, _) in SPOT_LABELS.items()) else ON_DEMAND
 
 
 def _left(state: State, excluding: Exclusions, name: str, allocatable: dict[str, int]) -> dict[str, int]:
     """Return what is left beside the node's DaemonSets and static pods."""
     left = allocatable | excluding.capacity
-    taken = list(state.mirrored.get(name, ()))
+    taken = list(state.mirrored.get(name, {}).values())
     for daemons in state.daemon_sets.values():
         if name in daemons.requests:
             taken += [daemons.requests[name], excluding.taken_by(daemons)]
@@ -121,6 +128,18 @@ def less(amounts: dict[str, int], *taken: dict[str, int]) -> dict[str, int]:
             if resource in left:
                 left[resource] = max(0, left[resource] - value)
     return left
+
+
+def smallest(amounts: Iterable[dict[str, int]]) -> dict[str, int]:
+    """Return the least of each resource of the first."""
+    first, *others = amounts
+    return {key: min((value, *(each.get(key, 0) for each in others))) for key, value in first.items()}
+
+
+def largest(amounts: Sequence[dict[str, int]]) -> dict[str, int]:
+    """Return the most of each resource that any has."""
+    keys = dict.fromkeys(key for each in amounts for key in each)
+    return {key: max(each.get(key, 0) for each in amounts) for key in keys}
 
 
 def _inform(state: State) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import BYTES, UNLIMITED, listed
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
     HOSTNAME,
@@ -21,7 +21,7 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     lasting,
     may_run,
 )
-from schedgap.instances.provisioning.readers.kubernetes.nodes import less
+from schedgap.instances.provisioning.readers.kubernetes.nodes import SPOT_LABELS, largest, less, smallest
 from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms, SelectorTerm
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import SAME_LABELS
 from schedgap.instances.provisioning.readers.quantities import PODS
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 POOL = "karpenter.sh/nodepool"
 GROUP_LABELS = (POOL, "eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool")
 GPU, NVIDIA_GPU = "gpu", "nvidia.com/gpu"
+# Static pods of the nodes that control a cluster.
+CONTROLLING = frozenset(("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"))
 Labels: TypeAlias = "dict[str, frozenset[str | None]]"
 
 
@@ -87,6 +89,7 @@ class Market:
     nowhere: frozenset[str] = frozenset()
     variants: dict[object, Machine] = field(default_factory=dict)
     certain: list[tuple[DaemonSet, Constraint, dict[str, int]]] = field(default_factory=list)
+    static: list[dict[str, int]] = field(default_factory=list)
     unstated: frozenset[str] = frozenset()
 
     def offers(self) -> tuple[list[Offer], list[Offer]]:
@@ -104,6 +107,7 @@ class Market:
         self.nowhere = self.looked - known | {HOSTNAME} | (frozenset() if self.zones else {ZONE})
         running = [self._running(node) for node in self.nodes]
         self.certain = list(self._certain_daemons(running))
+        self.static = list(self._certain_static())
         asked = {name for group in self.state.groups.values() for name, _ in group.key.request} - {PODS}
         stated = {name for name in asked if self.catalogue.states(name)}
         self.unstated = frozenset(asked - stated - ({NVIDIA_GPU} if self.catalogue.states(GPU) else set()))
@@ -127,9 +131,14 @@ class Market:
             constraint = without_names(daemons.parts.constraint)
             admits = {id(offer.machine): may_run(constraint, offer.machine) for offer in running}
             if all(offer.node in daemons.requests for offer in running if admits[id(offer.machine)]):
-                requests = list(daemons.requests.values())
-                least = {key: min(request.get(key, 0) for request in requests) for key in requests[0]}
-                yield daemons, constraint, least
+                yield daemons, constraint, smallest(daemons.requests.values())
+
+    def _certain_static(self) -> Iterator[dict[str, int]]:
+        """Yield the least that static pods ask for which are on every node, as kube-proxy is on some clouds."""
+        on_nodes = [self.state.mirrored.get(name, {}) for name in self.state.nodes]
+        for name in set[str]().union(*on_nodes) - CONTROLLING:
+            if all(name in on for on in on_nodes):
+                yield smallest(on[name] for on in on_nodes)
 
     def _templates(self) -> list[Template]:
         """Return the NodePools, and groups of running nodes that are of none; these have their nodes' types only.
@@ -156,6 +165,9 @@ class Market:
         for each in spec.spec.requirements:
             if each.operator == "In" and not is_of_the_type(SAME_LABELS.get(each.key, each.key)):
                 labels[each.key] = frozenset(each.values)
+            elif each.operator != "DoesNotExist":
+                # Any value that a pod asks for, whatever nodes have today.
+                labels.pop(each.key, None)
         labels |= {key: frozenset((value,)) for key, value in spec.metadata.labels.items()} | {POOL: frozenset((name,))}
         if pool.spec.limits:
             self.state.report.sentences.append(f"Relaxed: the limits of NodePool {name}.")
@@ -163,7 +175,8 @@ class Market:
 
     def _observed(self, nodes: Iterable[RunningNode], *, of_type: bool) -> Labels:
         """Return the labels of nodes that follow from their type, or those that do not, with all their values."""
-        keys = {key for key in self.looked - {ZONE, HOSTNAME, CAPACITY_TYPE} if is_of_the_type(key) == of_type}
+        others = {ZONE, HOSTNAME, CAPACITY_TYPE, *SPOT_LABELS}
+        keys = {key for key in self.looked - others if is_of_the_type(key) == of_type}
         alike = [node.labels for node in nodes]
         return {
             key: frozenset(labels.get(key) for labels in alike) for key in keys.intersection(*[set().union(*alike)])
@@ -204,42 +217,47 @@ class Market:
         alike: Sequence[tuple[RunningNode, Offer]],
     ) -> Iterator[Offer]:
         for capacity_type in (ON_DEMAND, SPOT) if self.spot else (ON_DEMAND,):
-            for zone in self.zones or ("",):
-                price = kind.price(capacity_type, zone)
-                named = {offer.zone for offer in kind.offerings if offer.zone and offer.capacity_type == capacity_type}
-                if price is None or (zone and named & set(self.zones) and zone not in named):
-                    continue
-                has = labels | template.labels | {TYPE: frozenset((kind.name,))}
-                if zone:
+            # At on-demand prices every machine is one, whatever a pool would rent.
+            is_spot = self.spot and capacity_type == SPOT
+            taints = tuple(taint for taint in template.taints if is_spot or taint.key not in SPOT_LABELS)
+            spare = self._spare(capacity_type) if self.spot else {}
+            for zone, offerings in kind.places(capacity_type, self.zones):
+                has = labels | spare | template.labels | {TYPE: frozenset((kind.name,))}
+                if self.zones:
                     has[ZONE] = frozenset((zone,))
-                if self.spot:
-                    has[CAPACITY_TYPE] = frozenset((capacity_type,))
-                # At on-demand prices every machine is one, whatever a pool would rent.
                 required = {SAME_LABELS.get(each.key, each.key) for each in template.requirements}
                 open_keys = {key for key in self.looked if is_of_the_type(key)} | required
                 open_keys -= has.keys()
-                machine = Machine(has, template.taints, self.nowhere | open_keys)
+                machine = Machine(has, taints, self.nowhere | open_keys)
                 if any(_required(template, each, machine) is False for each in template.requirements):
                     continue
                 capacity = self._capacity(kind, template, machine, alike)
-                yield Offer(
-                    kind.name, capacity_type, zone, template.name, machine, price, capacity, kind.count, kind.fee
-                )
+                price, count = least(offerings)
+                price += kind.fee or 0
+                yield Offer(kind.name, capacity_type, zone, template.name, machine, price, capacity, count, kind.fee)
+
+    def _spare(self, capacity_type: str) -> Labels:
+        """Return the labels that tell spare capacity from other machines."""
+        alike = [node.labels for node in self.nodes if node.capacity_type == capacity_type]
+        spare: Labels = {CAPACITY_TYPE: frozenset((capacity_type,))}
+        for key in self.looked & SPOT_LABELS.keys():
+            values = SPOT_LABELS[key][0 if capacity_type == SPOT else 1]
+            spare[key] = frozenset((*values, *(labels.get(key) for labels in alike or [{}])))
+        return spare
 
     def _capacity(
         self, kind: MachineType, template: Template, machine: Machine, alike: Sequence[tuple[RunningNode, Offer]]
     ) -> dict[str, int]:
-        """Return what a new machine has left: as nodes of its kind do, else all less the DaemonSets that surely come."""
-        same = [node.left for node, offer in alike if offer.group == template.name and node.taints == template.taints]
-        if same:
-            return _largest(same)
-        size = _largest([node.allocatable for node, _ in alike]) if alike else self._size(kind)
+        """Return what a new machine has, as nodes of its kind do, less the DaemonSets and static pods that surely come."""
+        same = [node for node, offer in alike if offer.group == template.name and node.taints == template.taints]
+        nodes = same or [node for node, _ in alike]
+        size = largest([node.allocatable for node in nodes]) if nodes else self._size(kind)
         # What a label may be one of several is not certain.
         open_keys = {key for key, values in machine.labels.items() if len(values) > 1}
         sure = Machine(machine.labels, machine.taints, machine.unknown | open_keys)
-        daemons = [(d, least) for d, constraint, least in self.certain if may_run(constraint, sure)]
-        taken = [amounts for d, least in daemons for amounts in (least, self.excluding.taken_by(d))]
-        return less(size | self.excluding.capacity, *taken)
+        daemons = [(d, asked) for d, constraint, asked in self.certain if may_run(constraint, sure)]
+        taken = [amounts for d, asked in daemons for amounts in (asked, self.excluding.taken_by(d))]
+        return less(size | self.excluding.capacity, *taken, *self.static)
 
     def _size(self, kind: MachineType) -> dict[str, int]:
         """Return the size of a type that no node is of."""
@@ -276,8 +294,3 @@ def _group(node: RunningNode) -> str:
     """Return a name for the group that a node is of."""
     named = next((node.labels[key] for key in GROUP_LABELS if node.labels.get(key, "").strip()), "")
     return named or next((taint.key.rpartition("/")[2] for taint in node.taints if taint.key), "") or "general"
-
-
-def _largest(amounts: Sequence[dict[str, int]]) -> dict[str, int]:
-    keys = dict.fromkeys(key for each in amounts for key in each)
-    return {key: max(each.get(key, 0) for each in amounts) for key in keys}

@@ -77,12 +77,12 @@ class DaemonSet:
 
 @dataclass(slots=True)
 class State:
-    """All that was read. mirrored : requests of static pods by node, beside the DaemonSets'."""
+    """All that was read. mirrored : requests of static pods by node and by name without the node's."""
 
     report: Report = field(default_factory=Report)
     groups: dict[GroupKey, PodGroup] = field(default_factory=dict)
     daemon_sets: dict[str, DaemonSet] = field(default_factory=dict)
-    mirrored: dict[str, list[dict[str, int]]] = field(default_factory=dict)
+    mirrored: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
     pools: dict[str, NodePool] = field(default_factory=dict)
     claims: dict[str, str] = field(default_factory=dict)
@@ -155,7 +155,7 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
     if (notes is not None and notes.mirror is not None) or (owner is not None and owner.kind == "Node"):
         report.left_out[MIRROR][name] += 1
         if spec.node_name:
-            state.mirrored.setdefault(spec.node_name, []).append(request)
+            state.mirrored.setdefault(spec.node_name, {})[meta.name.removesuffix(f"-{spec.node_name}")] = request
         return
     parts = cache.parts(spec)
     if owner is not None and owner.kind == "DaemonSet":

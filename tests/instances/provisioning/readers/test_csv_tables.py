@@ -101,3 +101,20 @@ def test_a_large_machine_keeps_its_size(tables, column, size, asked, capacity):
 def test_tables_that_do_not_do(tables, change, message):
     with pytest.raises(InstanceError, match=message):
         tables(**change)
+
+
+def test_machines_of_which_there_are_so_many_at_a_price(tables):
+    """Lines of one price are one type; of several, nobody can say of which there are how many. A price may be spot alone."""
+    prices = "name,cpu,price,zone,count,spot_price\na,4,0.1,z1,2,\na,4,{},z2,3,\nb,4,,,,0.05\n"
+    made = tables(prices.format("0.1"), "name,cpu\nx,1\n", None)
+    assert (made.price.tolist(), made.stock.tolist()) == ([100_000, 50_000], [5, -1])
+    with pytest.raises(InstanceError, match="machine type a has only so many machines for one of several prices"):
+        tables(prices.format("0.2"), "name,cpu\nx,1\n", None)
+    made = tables("name,cpu,price,zone\na,4,1,\na,4,0.5,z1\n", "name,cpu\nx,1\n", None)
+    assert made.price.tolist() == [500_000]
+
+
+def test_limits_on_pods_that_no_task_counts_for_are_named(tables):
+    made = tables("name,cpu,price,pods\na,4,0.1,2\n", "name,cpu\nx,1\n", None)
+    assert made.notes == ("tasks.csv: no task asks for pods, which are left out.",)
+    assert tables("name,cpu,price,pods\na,4,0.1,2\n", "name,cpu,pods\nx,1,1\n", None).notes == ()

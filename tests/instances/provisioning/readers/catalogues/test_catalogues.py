@@ -31,12 +31,13 @@ def test_a_list_of_ones_own(listed):
     text = (
         "\ufeffname,cpu,memory_gib,gpu,pods,price,spot_price,zone,family,count,fee,arch,os\n"
         "a,4,7.5,1,58,0.2016,0.08,z1,f,3,0.01,x86_64,linux\n"
-        "a,4,7.5,1,58,0.21,,z2,f,3,0.01,x86_64,linux\n"
+        "a,4,7.5,1,58,0.21,,z2,f,2,0.01,x86_64,linux\n"
         "b,0.5,16,,,1e-3,,,,,,,\n"
     )
     a, b = listed(text).types
     assert a.capacity == {"cpu": 4000, "ram_bytes": 15 * GIB // 2, "gpu": 1000, "pods": 58_000}
-    assert (a.family, a.count, a.labels) == ("f", 3, {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"})
+    assert [offer.machines for offer in (*a.offerings, *b.offerings)] == [3, 3, 2, -1]
+    assert (a.family, a.labels) == ("f", {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"})
     # The fee is part of what a machine costs.
     assert [a.price("on-demand", zone) for zone in ("z1", "z2", "z3", "")] == [
         *(Fraction("0.2116"), Fraction("0.22"), Fraction("0.2116"), Fraction("0.2116"))

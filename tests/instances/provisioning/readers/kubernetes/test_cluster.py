@@ -62,19 +62,21 @@ def test_what_is_left_of_nodes(tmp_path, sample, k8s):
 def test_new_machines(read, sample):
     """New ones are as those that run; m9z.2xlarge has no node: its size less the agent, which is on every node.
 
-    The GPU's plug-in comes only with a label that the type may have or not, so it is not counted.
+    The static pod of node a is on no other. The GPU's plug-in comes only with a label that the type may have or not, so it is
+    not counted.
     """
     cluster = read(sample, zones="ignore")
     rows = dict(zip(cluster.type_names, cluster.capacity.tolist(), strict=True))
     # CPU is a multiple of 50, the greatest common divisor of all demands: 3770 and 3750 hold the same pods.
     assert rows == {
-        "m9z.xlarge": [3750, 15225512 - 64 * 1024, 56_000, 0, 1000],
+        "m9z.xlarge": [3850, 15225512 - 64 * 1024, 57_000, 0, 1000],
         "m9z.2xlarge": [7950, (32768 - 64) * 1024, 57_000, 0, 1000],
         "c9z.2xlarge": [7850, 14571 * 1024, 57_000, 0, 1000],
         "g9z.xlarge": [3850, 15225000 - 84 * 1024, 27_000, 1000, 1000],
+        "m9z.xlarge (a)": [3750, 15225512 - 64 * 1024, 56_000, 0, 1000],
         "c9z.2xlarge (spot, b)": [7850, 14571 * 1024, 57_000, 0, 1000],
     }
-    assert cluster.stock.tolist() == [-1, -1, -1, -1, 1]
+    assert cluster.stock.tolist() == [-1, -1, -1, -1, 1, 1]
     assert cluster.families == ("general", "gpu")
     only_general = {"coredns", "web", "api", "cache", "sim"}
     assert {cluster.class_name(c) for c in range(7) if cluster.demand[1, c, 0] < 0} == only_general
@@ -85,7 +87,7 @@ def test_running_machines(read, sample):
     running = cluster.running
     types = [cluster.type_names[k] for k in running.machine_type]
     assert dict(zip(running.names, types, strict=True)) == {
-        "a": "m9z.xlarge",
+        "a": "m9z.xlarge (a)",
         "b": "c9z.2xlarge (spot, b)",
         "c": "g9z.xlarge",
     }

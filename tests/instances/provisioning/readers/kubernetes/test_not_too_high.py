@@ -71,3 +71,89 @@ def test_a_pod_may_stay_where_it_could_not_go_today(allowed, one, k8s):
     assert cluster.counts.tolist() == [1, 2]
     note = "For information: run where their constraints would not let them go today, and may stay: 1 pod: shop/x."
     assert note in cluster.notes
+
+
+@pytest.mark.parametrize(
+    ("key", "on_spot", "on_others", "asked", "tainted"),
+    [
+        ("eks.amazonaws.com/capacityType", "SPOT", "ON_DEMAND", ("In", ["ON_DEMAND"]), False),
+        ("cloud.google.com/gke-spot", "true", None, ("DoesNotExist", []), False),
+        ("cloud.google.com/gke-spot", "true", None, ("DoesNotExist", []), True),
+        ("kubernetes.azure.com/scalesetpriority", "spot", None, ("NotIn", ["spot"]), False),
+        ("kubernetes.azure.com/scalesetpriority", "spot", None, ("NotIn", ["spot"]), True),
+        ("karpenter.sh/capacity-type", "spot", "on-demand", ("In", ["on-demand"]), False),
+    ],
+)
+def test_new_machines_are_no_spot_because_nodes_of_their_type_are(
+    allowed, one, k8s, key, on_spot, on_others, asked, tainted
+):
+    taints = [{"key": key, "value": on_spot, "effect": "NoSchedule"}] * tainted
+    nodes = [
+        k8s.node("a", "t", "4", "16Gi", "9", {key: on_spot}, taints),
+        k8s.node("b", "big", "8", "32Gi", "9", {} if on_others is None else {key: on_others}),
+    ]
+    pods = [one("x"), one("y", "b", cpu="2", affinity=k8s.near((key, *asked)))]
+    prices = "name,cpu,memory_gib,price,spot_price\nt,4,16,0.2,0.1\nbig,8,32,1.0,0.4\n"
+    types, _ = allowed([*nodes, *pods], prices)
+    assert {"t", "big"} <= set(types["y"])
+    types, _ = allowed([*nodes, *pods], prices, capacity_types="admitted")
+    assert {"t", "big"} <= set(types["y"])
+    assert not any("spot" in name for name in types["y"])
+    assert any("t (spot" in name for name in types["x"]) is not tainted
+
+
+def test_what_a_pool_requires_without_naming_it_is_open_whatever_its_nodes_have(allowed, one, k8s):
+    for requirement in (("team", "Exists", []), ("team", "NotIn", ["z"])):
+        nodes = [k8s.node("a", "l", "8", "32Gi", "20", {"karpenter.sh/nodepool": "p", "team": "a"})]
+        types, _ = allowed([*nodes, k8s.pool("p", requirement), one("x", nodeSelector={"team": "b"})])
+        assert "l" in types["x"]
+
+
+def zoned(allowed, k8s, prices, *pods, zone="z1", pool=()):
+    nodes = [k8s.node("a", "t", "4", "16Gi", "9", {"topology.kubernetes.io/zone": zone})]
+    return allowed([*nodes, *pods, *pool], "name,cpu,memory_gib,price,zone,count\n" + prices)
+
+
+def test_a_line_for_one_zone_takes_nothing_away_elsewhere(allowed, one, k8s):
+    there = {"topology.kubernetes.io/zone": "z2"}
+    pods = [one("x"), one("y", nodeSelector=there)]
+    for more in ("", "other,4,16,0.5,z1,\n", "t,4,16,0.1,z1,\n"):
+        types, cluster = zoned(allowed, k8s, "t,4,16,0.2,,\nu,4,16,0.2,z2,\n" + more, *pods)
+        price = dict(zip(cluster.type_names, cluster.price.tolist(), strict=True))
+        assert min(price[name] for name in types["y"]) == 200_000
+    types, cluster = zoned(allowed, k8s, "t,4,16,0.2,,\nt,4,16,0.1,z1,\n", one("x"))
+    assert min(cluster.price) == 100_000
+
+
+def test_zones_that_a_pool_admits_are_there_before_a_node_is(allowed, one, k8s):
+    pool = k8s.pool("p", ("topology.kubernetes.io/zone", "In", ["z1", "z2"]))
+    pods = [one("x"), one("y", nodeSelector={"topology.kubernetes.io/zone": "z2"})]
+    types, _ = zoned(allowed, k8s, "t,4,16,0.2,,\n", *pods, pool=[pool])
+    assert types["y"] == ["t (z2)"]
+
+
+@pytest.mark.parametrize("bound", [{}, {"nodeSelector": {"topology.kubernetes.io/zone": "z1"}}])
+def test_a_count_is_of_its_line(allowed, one, k8s, bound):
+    prices = "t,4,16,9,,\nu,4,16,0.1,z1,2\nu,4,16,0.1,z2,3\n"
+    _, cluster = zoned(allowed, k8s, prices, one("x", **bound), one("y"))
+    assert sum(n for name, n in zip(cluster.type_names, cluster.stock.tolist(), strict=True) if name[0] == "u") == 5
+    _, cluster = zoned(allowed, k8s, prices.replace("0.1,z2", "0.2,z2"), one("x", **bound), one("y"))
+    price = zip(cluster.type_names, cluster.price.tolist(), cluster.stock.tolist(), strict=True)
+    assert [each for each in price if each[0][0] == "u"] == [("u (z1)", 100_000, 2), ("u (z2)", 200_000, 3)]
+
+
+def test_a_zone_without_a_price_is_told(one, k8s, read):
+    nodes = [k8s.node("a", "t", "4", "16Gi", "9", {"topology.kubernetes.io/zone": "z3"})]
+    cluster = read([*nodes, one("x")], "name,cpu,memory_gib,price,zone\nt,4,16,1,z1\nt,4,16,2,z2\n")
+    note = "Priced as in the cheapest other zone, since the price list has no price in theirs: a (z3)."
+    assert note in cluster.notes
+
+
+@pytest.mark.parametrize(("on", "left"), [("a", 4000), ("ab", 3000)])
+@pytest.mark.parametrize("name", ["proxy", "etcd"])
+def test_static_pods_come_with_new_machines_that_have_them_everywhere(one, k8s, read, on, left, name):
+    nodes = [k8s.node(node, "t", "4", "16Gi", "9") for node in "ab"]
+    static = [k8s.pod(f"{name}-{node}", node, ("Node", node), (k8s.requests("1", "1Gi"),)) for node in on]
+    cluster = read([*nodes, *static, one("x", cpu="1m")], "name,cpu,memory_gib,price\nt,4,16,1\n")
+    new = max(cluster.capacity[:, 0]) // cluster.demand.max(axis=1)[0, 0]
+    assert new == (left if name == "proxy" else 4000)
