@@ -1,7 +1,7 @@
 """Results as flat tables for other tools, `schedgap/table/1`: one row a run, and one row a point of a trajectory.
 
 `docs/bench.md` documents the columns. Whole numbers are nullable 64-bit integers, so that nothing is lost where one is
-missing; texts and truth values are nullable too.
+missing, and a column with one that these do not hold is text; texts and truth values are nullable too.
 """
 
 from __future__ import annotations
@@ -149,6 +149,10 @@ def _column(values: Iterable[Any], kind: str) -> pd.Series[Any]:
         return pd.Series(pd.to_datetime(list(values), utc=True, format="ISO8601").as_unit("ns"))
     if kind == TEXT:
         values = map(_encodable, values)
+    elif kind == WHOLE:
+        values = list(values)
+        if any(value is not None and not -(2**63) <= value < 2**63 for value in values):
+            values, kind = [None if value is None else str(value) for value in values], TEXT
     return pd.Series(list(values), dtype=kind)
 
 

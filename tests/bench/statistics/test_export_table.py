@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import fields
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -63,6 +64,17 @@ def test_runs(results):
     assert (wrong["proven_optimal"], wrong["reason"]) == (False, "it lies")
     assert pd.isna([wrong["objective"], wrong["bound"], other["proven_optimal"], other["objective"]]).all()
     assert np.isnan(other["primal_integral_s"])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_what_64_bits_do_not_hold_is_text(tmp_path, make_record, suffix):
+    records = (make_record("a", objective=2**70, bound=2**63 - 1, trajectory=((1.0, -(2**64), 5),)), make_record("b"))
+    write_table(Results(tmp_path, None, (), records, 2, {}), tmp_path / f"runs{suffix}")
+    read = {".csv": partial(pd.read_csv, dtype="string"), ".parquet": pd.read_parquet}[suffix]
+    large, nothing = read(tmp_path / f"runs{suffix}").to_dict("records")
+    assert (large["objective"], int(large["bound"])) == (str(2**70), 2**63 - 1)
+    assert pd.isna(nothing["objective"])
+    assert read(tmp_path / f"runs.points{suffix}")["objective"].tolist() == [str(-(2**64))]
 
 
 def test_points(results):
