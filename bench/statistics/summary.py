@@ -90,6 +90,13 @@ class Runs(tuple["Record", ...]):
         """Return what `best_of` finds."""
         return best_of(iter(self))
 
+    @classmethod
+    def against(cls, records: Iterable[Record], best: dict[str, Best]) -> Runs:
+        """Return runs whose gaps are to what is known over more runs than these."""
+        runs = cls(records)
+        runs.best = best
+        return runs
+
     @cached_property
     def bounding(self) -> frozenset[str]:
         """Return what `bounds_only` finds."""

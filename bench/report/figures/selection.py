@@ -71,12 +71,12 @@ class Selection:
 
 
 def select(
-    records: Sequence[Record], rows: Sequence[Mapping[str, Any]], best: Mapping[str, Best], budget: Budget
+    records: Sequence[Record], rows: Sequence[Mapping[str, Any]], best: dict[str, Best], budget: Budget
 ) -> Selection:
     """Return what the figures of these runs are drawn from. rows : of the suite's own table."""
     labels = list(by_label(records))
     numbers = {label: i for i, label in enumerate(labels[:MAX_METHODS])}
-    drawn = Runs(record for record in records if record.run.label in numbers)
+    drawn = Runs.against((record for record in records if record.run.label in numbers), best)
     groups = {group: i for i, group in enumerate(dict.fromkeys(record.run.group for record in drawn))}
     has_bounds = any(known.bound is not None for known in best.values())
     if not has_bounds:
@@ -126,7 +126,8 @@ def _scopes(records: Runs, groups: Mapping[str, int], budget: Budget) -> tuple[S
     scopes = [Scope("all instances", None, records)] if records else []
     for group in groups:
         if group in chosen:
-            scopes.append(Scope(clipped(group or "no group", budget.text), groups[group], Runs(members[group])))
+            own = Runs.against(members[group], records.best)
+            scopes.append(Scope(clipped(group or "no group", budget.text), groups[group], own))
     return tuple(scopes)
 
 

@@ -165,3 +165,15 @@ def test_times_against_the_papers(results, suite, make_record, ours, shown):
     table = build_content(replace(results, suite=runtime, records=records)).headline
     assert cells(table, "near", "")["ours to the paper's"].text == shown
     assert table.rows[0].status == WHOLE
+
+
+def test_curves_are_to_bounds_of_methods_without_a_mark_too(results, make_record):
+    """48 methods, one of which proves 10 below their 100; the next one proves that 100 is optimal."""
+    weak = [make_record(f"h{i}", objective=100, bound=10 if i == 0 else None, wall_s=1.0) for i in range(48)]
+    weak[1] = make_record("h1", objective=100, wall_s=1.0, trajectory=((0.5, 100, None),))
+    records = (*weak, make_record("exact", "i", objective=100, bound=100, wall_s=1.0))
+    made = build_content(replace(results, records=records, suite=None))
+    assert made.selection.left_out == 1
+    profile, anytime = figure(made, "gap-profile"), figure(made, "anytime")
+    assert {(line.x, line.y) for line in profile.series} == {((0.0,), (1.0,))}
+    assert {line.y[-1] for line in anytime.series} == {0.0}
