@@ -26,14 +26,18 @@ def source_notes(suite: Suite | None, records: Sequence[Record]) -> list[str]:
 
 
 def _notes(setting: Setting, records: Sequence[Record]) -> Iterator[str]:
-    """Yield a sentence for the groups that have a setting, if there are any, and for each that has not."""
+    """Yield a sentence for the groups that have a setting, if there are any, and for each that has not.
+
+    Groups without a figure are named beside those that have it; where no group has one, nothing is said.
+    """
     what = f"{readable(setting.measure)} of {setting.method}"
-    held = []
+    held, unknown = [], []
     for row, own in by_group_and_label(records):
         if not is_same_method(setting.method, row["method"]) or (setting.groups and row["group"] not in setting.groups):
             continue
         value = mean([found for record in own if (found := figure(record, setting.measure)) is not None])
         if value is None:
+            unknown.append(row["group"] or "no group")
             continue
         if setting.holds(value):
             held.append(value)
@@ -44,4 +48,5 @@ def _notes(setting: Setting, records: Sequence[Record]) -> Iterator[str]:
         yield f"Not the paper's setting{group}, so no reproduction of it: {what} is {measured(value)}, {bound} ({setting.why})."
     if held:
         span = measured(held[0]) if len(held) == 1 else f"{measured(min(held))} to {measured(max(held))}"
-        yield f"As in the paper ({setting.why}): {what} is {span}."
+        beside = f"; of {', '.join(unknown)} nobody knows" if unknown else ""
+        yield f"As in the paper ({setting.why}): {what} is {span}{beside}."

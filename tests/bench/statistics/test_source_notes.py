@@ -6,6 +6,7 @@ from pydantic import ValidationError
 from schedgap.bench.statistics.source_notes import source_notes
 from schedgap.bench.suites.published import Setting
 from schedgap.bench.suites.suite import Suite
+from schedgap.instances.method import Status
 
 
 def suite(source="", **setting):
@@ -55,6 +56,15 @@ def test_where_all_hold_one_sentence_says_so(runs):
     ]
     (idle,) = source_notes(suite(least=0.005, groups=["idle"]), records)
     assert idle.startswith("Not the paper's setting on idle") and "is 0, below 0.005" in idle
+
+
+def test_a_group_without_a_figure_is_not_as_in_the_paper(runs, make_record):
+    failed = [
+        make_record("plain[a=2,b=1]", f"j{i}", group=group, status=Status.CRASHED) for i, group in enumerate("qr")
+    ]
+    assert source_notes(suite(most=0.05), [*runs(calm=(0.01,)), *failed]) == [
+        "As in the paper (section 4.1): waiting share of plain[b=1.0,a=2] is 0.01; of q, r nobody knows."
+    ]
 
 
 def test_nothing_is_said_of_what_nobody_measured(runs):
