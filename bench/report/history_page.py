@@ -14,7 +14,7 @@ from schedgap.bench.report.figures.palette import DASHES, SHAPES, mark
 from schedgap.bench.report.files import refuse_existing, write_whole
 from schedgap.bench.report.page import PAGE_LIMIT, SCRIPTS, render
 from schedgap.bench.report.tables import seconds
-from schedgap.bench.statistics.history import MEAN_GAP
+from schedgap.bench.statistics.history import MEAN_GAP, MEAN_OBJECTIVE
 from schedgap.bench.statistics.steps import find_steps
 from schedgap.bench.statistics.tables import measured, percent
 from schedgap.instances.errors import ReportError
@@ -144,7 +144,7 @@ def build_history(
             "percent" if is_gap else "number",
             "gap" if is_gap else "linear",
             percent if is_gap else measured,
-            is_gap or quality == "mean objective",
+            is_gap or quality.startswith(MEAN_OBJECTIVE),
         ),
         _Measure("time (sgm)", "time_s", "seconds", "log", seconds),
     )

@@ -19,6 +19,7 @@ from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.ratios import with_ratios
 from schedgap.bench.statistics.summary import by_label, mean, summarise, verified_objective
 from schedgap.instances.errors import JournalError, about_file
+from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from schedgap.bench.suites.suite import Suite
 
 SCHEMA: Literal["schedgap/history/1"] = "schedgap/history/1"
-MEAN_GAP = "mean gap"
+# What qualities are called; that of objectives is followed by their unit in brackets.
+MEAN_GAP, MEAN_OBJECTIVE = "mean gap", "mean objective"
 
 
 class MethodFigures(msgspec.Struct, frozen=True):
@@ -114,8 +116,10 @@ def qualities(suite: Suite, records: Sequence[Record]) -> tuple[str, dict[str, f
         rows = by_label(with_ratios(records, [name]))
         return name, {label: _mean(figure(record, name) for record in own) for label, own in rows.items()}
     if headline is OBJECTIVE:
-        rows = by_label(records)
-        return "mean objective", {label: _mean(map(verified_objective, own)) for label, own in rows.items()}
+        family = find_family(suite.family)
+        means = {label: _mean(map(verified_objective, own)) for label, own in by_label(records).items()}
+        shown = {label: value and value / family.objective_scale for label, value in means.items()}
+        return f"{MEAN_OBJECTIVE} ({family.objective_unit})", shown
     return MEAN_GAP, {row.method: row.gap_mean for row in summarise(records)}
 
 

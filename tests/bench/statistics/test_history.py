@@ -65,7 +65,8 @@ def test_the_headline_says_what_quality_is(results):
     ratio = entry_of(results(headline="measures", measures=["machines/a"]))
     assert [row.quality for row in ratio.methods.values()] == [1.0, 2.0]
     cost = entry_of(results(headline="objective"))
-    assert [row.quality for row in cost.methods.values()] == [10.0, 20.0]
+    assert cost.quality == "mean objective ($/h)"
+    assert [row.quality for row in cost.methods.values()] == [10e-6, 20e-6]
 
 
 def test_what_is_not_complete_is_no_entry(results):
@@ -115,7 +116,7 @@ def test_what_is_not_added(results, tmp_path):
     for other, said in (
         (results(), "has one of 2030-01-01T00:00:00\\+00:00 already; give another --label to have it twice"),
         (results(name="large"), "is of suite 'little', the new entry of 'large'; give another --file"),
-        (results(headline="objective"), "is of quality 'mean gap', the new entry of 'mean objective'"),
+        (results(headline="objective"), "is of quality 'mean gap', the new entry of 'mean objective \\(\\$/h\\)'"),
     ):
         with pytest.raises(JournalError, match=said):
             append_entry(path, entry_of(other, commit="one"))
