@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
@@ -12,67 +11,24 @@ from schedgap.bench.report.figures.figure import Axis, Figure, Series
 from schedgap.bench.report.figures.packing import FigurePacker
 from schedgap.bench.report.figures.palette import DASHES, SHAPES, mark
 from schedgap.bench.report.files import refuse_existing, write_whole
+from schedgap.bench.report.history_steps import HistoryMeasure, StepView, step_views
 from schedgap.bench.report.page import PAGE_LIMIT, SCRIPTS, render
 from schedgap.bench.report.tables import seconds
 from schedgap.bench.statistics.history import MEAN_GAP, MEAN_OBJECTIVE
-from schedgap.bench.statistics.steps import find_steps
 from schedgap.bench.statistics.tables import measured, percent
 from schedgap.instances.errors import ReportError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from schedgap.bench.report.figures.figure import Marks, Unit
+    from schedgap.bench.report.figures.figure import Marks
     from schedgap.bench.statistics.history import Entry
-    from schedgap.bench.statistics.steps import Step
 
 # Where there are more methods, only those with steps are shown at first.
 FEW_METHODS = 8
 MOST_STEPS = 400
-# Changes below these are none: of a gap, of another figure as a share of it, and of a time as the logarithm of a ratio.
-LEAST_GAP, LEAST_SHARE, LEAST_RATIO = 0.0005, 0.001, 0.05
-_SHORTEST_S = 1e-9
 _WITHOUT = ("picture.js", "timetable.js", "instances.js")
-
-
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """One of the two figures. least : change that counts, of what `scaled` makes of a value, by the series' own median."""
-
-    name: str
-    field: str
-    unit: Unit
-    scale: str
-    text: Callable[[float | None], str]
-    is_lower_better: bool = True
-
-    @property
-    def is_time(self) -> bool:
-        return self.field == "time_s"
-
-    def steps(self, values: Sequence[float]) -> list[Step]:
-        """Return the steps of a series; of times, those of their logarithms."""
-        if self.is_time:
-            return find_steps([math.log(max(value, _SHORTEST_S)) for value in values], LEAST_RATIO)
-        middle = sorted(map(abs, values))[len(values) // 2]
-        return find_steps(values, LEAST_GAP if self.unit == "percent" else LEAST_SHARE * middle or _SHORTEST_S)
-
-
-@dataclass(frozen=True, slots=True)
-class StepView:
-    """A row of the table of steps. entry : its number. size : what the change sorts by."""
-
-    method: str
-    figure: str
-    entry: int
-    before: float
-    after: float
-    before_text: str
-    after_text: str
-    size: float
-    change: str
-    verdict: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +94,7 @@ def build_history(
     quality = entries[-1].quality
     is_gap = quality == MEAN_GAP
     measures = (
-        _Measure(
+        HistoryMeasure(
             quality,
             "quality",
             "percent" if is_gap else "number",
@@ -146,7 +102,8 @@ def build_history(
             percent if is_gap else measured,
             is_gap or quality.startswith(MEAN_OBJECTIVE),
         ),
-        _Measure("time (sgm)", "time_s", "seconds", "log", seconds),
+        HistoryMeasure("time (sgm)", "time_s", "seconds", "log", seconds),
+        HistoryMeasure("solved runs", "solved", "number", "linear", measured, is_lower_better=False),
     )
     figures, found = [], []
     for measure in measures:
@@ -155,7 +112,9 @@ def build_history(
             line, steps = _line(entries, number, method, measure)
             series += line
             found += steps
-        figures.append(_figure(measure, series))
+        # Where every run was solved at all times, a line says nothing.
+        if not measure.is_count or any(step.figure == measure.name for step in found):
+            figures.append(_figure(measure, series))
     found.sort(key=lambda step: (-step.entry, -abs(step.size)))
     with_steps = {step.method for step in found}
     is_crowded = len(methods) > FEW_METHODS and bool(with_steps)
@@ -167,7 +126,7 @@ def build_history(
             Fact("entries", f"{len(entries):,}"),
             Fact("methods", f"{len(methods):,}"),
             Fact("steps", f"{len(found):,}"),
-            Fact("steps at the last entry", f"{len(last):,}", any(step.verdict == "worse" for step in last)),
+            Fact("steps at the last entry", f"{len(last):,}", any(step.is_worse for step in last)),
         ),
         methods,
         tuple(figures),
@@ -202,19 +161,21 @@ def render_history(content: HistoryContent) -> str:
     return render("history.html.j2", scripts, content.methods, data, content=content)
 
 
-def _line(entries: Sequence[Entry], number: int, method: str, measure: _Measure) -> tuple[list[Series], list[StepView]]:
+def _line(
+    entries: Sequence[Entry], number: int, method: str, measure: HistoryMeasure
+) -> tuple[list[Series], list[StepView]]:
     """Return a method's line and its marks, and its steps."""
     known = [
-        (i, value)
+        (i, own, value)
         for i, entry in enumerate(entries)
-        if method in entry.methods and (value := getattr(entry.methods[method], measure.field)) is not None
+        if (own := entry.methods.get(method)) is not None and (value := measure.of(own)) is not None
     ]
     if not known:
         return [], []
-    places, values = zip(*known, strict=True)
+    places, figures, values = zip(*known, strict=True)
     line = Series(number, method, places, values, line="line", text="{instance}\n{y}", instances=places)
-    steps = [_step(method, measure, places[step.at], step) for step in measure.steps(values)]
-    by_place = dict(known)
+    steps = step_views(method, measure, places, figures)
+    by_place = dict(zip(places, values, strict=True))
     better = [step for step in steps if step.verdict == "better"]
     others = [step for step in steps if step.verdict != "better"]
     kinds: tuple[tuple[Marks, list[StepView]], ...] = (("hollow", better), ("large", others))
@@ -234,22 +195,7 @@ def _line(entries: Sequence[Entry], number: int, method: str, measure: _Measure)
     return [line, *marks], steps
 
 
-def _step(method: str, measure: _Measure, entry: int, step: Step) -> StepView:
-    before, after = (math.exp(v) if measure.is_time else v for v in (step.before, step.after))
-    is_worse = after > before
-    if measure.unit == "percent":
-        size = after - before
-        change = f"{100 * size:+.3g} points"
-    else:
-        size = after / before if measure.is_time else (after - before) / (abs(before) or 1.0)
-        change = f"× {size:.3g}" if measure.is_time else f"{100 * size:+.3g}%"
-        size = math.log(size) if measure.is_time else size
-    verdict = ("worse" if is_worse else "better") if measure.is_lower_better else "changed"
-    texts = measure.text(before), measure.text(after)
-    return StepView(method, measure.name, entry, before, after, *texts, size, change, verdict)
-
-
-def _figure(measure: _Measure, series: list[Series]) -> Figure:
+def _figure(measure: HistoryMeasure, series: list[Series]) -> Figure:
     return Figure(
         measure.field,
         measure.name[0].upper() + measure.name[1:],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -17,15 +18,24 @@ from schedgap.bench.statistics.headlines.gap import rows_of, time_of
 from schedgap.bench.statistics.headlines.objective import OBJECTIVE
 from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.ratios import with_ratios
-from schedgap.bench.statistics.summary import by_label, mean, summarise, verified_objective
+from schedgap.bench.statistics.summary import (
+    best_of,
+    bounds_only,
+    is_solved,
+    mean,
+    shifted_geometric_mean,
+    summarise,
+    verified_objective,
+)
 from schedgap.instances.errors import JournalError, about_file
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from schedgap.bench.records.record import Record
+    from schedgap.bench.statistics.headlines import Row
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite
 
@@ -35,12 +45,19 @@ MEAN_GAP, MEAN_OBJECTIVE = "mean gap", "mean objective"
 
 
 class MethodFigures(msgspec.Struct, frozen=True):
-    """What a method was worth: None where nothing is known. time_s : shifted geometric mean, as in the table `gap`."""
+    """What a method was worth: None where nothing is known. time_s : shifted geometric mean, as in the table `gap`.
+
+    solved : runs that did their work, see `is_solved`, or have a figure. over : hash of which these are, and which of them
+    `quality` is of. objective : shifted geometric mean of theirs, whole numbers of the family's smallest unit.
+    """
 
     quality: float | None
     time_s: float | None
     runs: int
     failed: int
+    solved: int | None = None
+    over: str = ""
+    objective: float | None = None
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,9 +100,12 @@ def entry_of(results: Results, *, commit: str = "", date: str = "", label: str =
             f"{where}: {results.missing} of {results.planned} runs are not done{results.part}; finish them, then add it."
         )
     quality, values = qualities(suite, results.records)
+    own: dict[str, list[tuple[Record, float | None]]] = {}
+    for record, value in zip(results.records, values, strict=True):
+        own.setdefault(record.run.label, []).append((record, value))
+    bounding = bounds_only(results.records)
     methods = {
-        row["method"]: MethodFigures(values.get(row["method"]), time_of(row, "sgm_time_s"), row["runs"], row["failed"])
-        for row in rows_of(summarise(results.records))
+        row["method"]: _figures(row, own[row["method"]], bounding) for row in rows_of(summarise(results.records))
     }
     return Entry(
         suite=suite.name,
@@ -108,23 +128,35 @@ def moment(text: str) -> str:
     return (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
 
 
-def qualities(suite: Suite, records: Sequence[Record]) -> tuple[str, dict[str, float | None]]:
-    """Return what the suite's headline is about, and each method's figure of it: a mean gap, else the first of its measures."""
+def qualities(suite: Suite, records: Sequence[Record]) -> tuple[str, list[float | None]]:
+    """Return what the suite's headline is about, and each run's figure of it: a gap, else the first of its measures."""
     headline = find_headline(suite)
     if headline.of_measures:
         name = suite.measures[0]
-        rows = by_label(with_ratios(records, [name]))
-        return name, {label: _mean(figure(record, name) for record in own) for label, own in rows.items()}
+        return name, [figure(record, name) for record in with_ratios(records, [name])]
+    objectives = [verified_objective(record) for record in records]
     if headline is OBJECTIVE:
         family = find_family(suite.family)
-        means = {label: _mean(map(verified_objective, own)) for label, own in by_label(records).items()}
-        shown = {label: value and value / family.objective_scale for label, value in means.items()}
+        shown = [None if value is None else value / family.objective_scale for value in objectives]
         return f"{MEAN_OBJECTIVE} ({family.objective_unit})", shown
-    return MEAN_GAP, {row.method: row.gap_mean for row in summarise(records)}
+    best = best_of(records)
+    return MEAN_GAP, [best[record.run.digest].gap(value) for record, value in zip(records, objectives, strict=True)]
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    return mean([float(value) for value in values if value is not None])
+def _figures(row: Row, own: Sequence[tuple[Record, float | None]], bounding: frozenset[str]) -> MethodFigures:
+    """Return a method's figures of its row in the table `gap`, and of its runs with their qualities."""
+    solved = [(record, value) for record, value in own if value is not None or is_solved(record, bounding)]
+    which = sorted((r.run.digest, r.run.seed, r.run.repetition, value is not None) for r, value in solved)
+    objectives = [objective for record, _ in solved if (objective := verified_objective(record)) is not None]
+    return MethodFigures(
+        mean([value for _, value in own if value is not None]),
+        time_of(row, "sgm_time_s"),
+        row["runs"],
+        row["failed"],
+        len(solved),
+        sha256(repr(which).encode()).hexdigest()[:12],
+        shifted_geometric_mean(objectives),
+    )
 
 
 def append_entry(path: Path, entry: Entry) -> list[str]:

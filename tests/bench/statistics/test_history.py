@@ -1,6 +1,7 @@
 """A history: what an entry says of a directory, and a file to which lines are only ever added."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,24 @@ def test_an_entry(results):
         "little", "mean gap", "2030-01-01T00:00:00+00:00", "0123456789ab",
     )  # fmt: skip
     assert figures(entry) == {"a": (0.0, pytest.approx(1.0), 2, 0), "b": (0.5, pytest.approx(202**0.5 - 1), 2, 1)}
+
+
+def test_an_entry_says_which_runs_were_solved_and_at_what_cost(results):
+    """Of `b` the crashed run is not; shifted geometric means of 10 and 10, and of 20."""
+    own = entry_of(results()).methods
+    assert [(row.solved, row.objective) for row in own.values()] == [(2, pytest.approx(10)), (1, pytest.approx(20))]
+    assert own["a"].over != own["b"].over
+    assert own["a"].over == entry_of(results(headline="objective")).methods["a"].over
+
+
+def test_what_bounds_and_models_do_is_solved_too(results, make_record):
+    """A bound of a method that gives bounds alone, a model's figure; neither where it failed."""
+    family = {"measures": ["machines"], "headline": "measures"}
+    for own in ({"bound": 5}, {"details": {"machines": 3.0}}):
+        made = replace(
+            results(**family), records=(make_record("c", "i", **own), make_record("c", "j", status=Status.TIMEOUT))
+        )
+        assert entry_of(replace(made, planned=2)).methods["c"].solved == 1
 
 
 def test_the_headline_says_what_quality_is(results):
