@@ -26,7 +26,7 @@ from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.measure_notes import measure_note
 from schedgap.bench.statistics.measure_rows import is_prediction
 from schedgap.bench.statistics.source_notes import source_notes
-from schedgap.bench.statistics.summary import Runs, best_of, summarise, verified_objective
+from schedgap.bench.statistics.summary import Runs, best_of, summarise, told_apart, verified_objective
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
         if the records are of a family that is not installed.
     """
     budget = budget or Budget()
-    records, suite = Runs(results.records), results.suite
+    suite = results.suite
+    records = Runs(told_apart(results.records) if suite is None else results.records)
     family, headline = find_family(records[0].run.family), find_headline(suite)
     played = Runs(record for record in records if not is_prediction(record))
     summaries = [asdict(summary) for summary in summarise(played)]

@@ -136,6 +136,15 @@ def by_label(records: Iterable[Record]) -> dict[str, list[Record]]:
     return dict(groups)
 
 
+def told_apart(records: Iterable[Record]) -> list[Record]:
+    """Return the records with the family before each label that methods of several families have: `harvest/random`."""
+    records, families = list(records), defaultdict(set)
+    for record in records:
+        families[record.run.label].add(record.run.family)
+    shared = {label for label, own in families.items() if len(own) > 1}
+    return [r.renamed(r.key, f"{r.run.family}/{r.run.label}") if r.run.label in shared else r for r in records]
+
+
 def by_ending(records: Iterable[Record]) -> list[list[Record]]:
     """Return the runs of each method that ended in one status, in the order of the first of each."""
     kinds: dict[tuple[str, Status], list[Record]] = {}

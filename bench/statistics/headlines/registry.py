@@ -13,7 +13,7 @@ from schedgap.bench.statistics.headlines.normalised_cost import NORMALISED_COST
 from schedgap.bench.statistics.headlines.objective import OBJECTIVE
 from schedgap.bench.statistics.headlines.runtime import RUNTIME
 from schedgap.bench.statistics.maps import build_maps
-from schedgap.bench.statistics.summary import summarise
+from schedgap.bench.statistics.summary import summarise, told_apart
 from schedgap.instances.errors import SuiteError, did_you_mean
 
 if TYPE_CHECKING:
@@ -60,12 +60,12 @@ def headline_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
 
 def table_rows(suite: Suite | None, records: Sequence[Record]) -> list[Row]:
     """Return the rows of the table of a suite, or of runs without one."""
-    return rows_of(summarise(records)) if suite is None else headline_rows(suite, records)
+    return rows_of(summarise(told_apart(records))) if suite is None else headline_rows(suite, records)
 
 
 def suite_json(suite: Suite | None, records: Sequence[Record]) -> dict[str, Any]:
     """Return what `--json` says of a suite's runs; of runs without a suite, its table has a row for each method."""
-    summaries = summarise(records)
+    summaries = summarise(told_apart(records) if suite is None else records)
     methods = [asdict(summary) for summary in summaries]
     if suite is not None and find_headline(suite) is GAP:
         table = rows_of(summaries)

@@ -2,10 +2,12 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
 from schedgap.bench import run_suite
+from schedgap.bench.records.journal import journal_line
 
 SUITE = """
 schema = "schedgap/suite/1"
@@ -44,6 +46,19 @@ def test_json(schedgap, directory):
     assert (code, err) == (0, "")
     assert (content["suite"], content["instances"], content["runs"], content["failed"]) == ("little", 1, 3, 1)
     assert [row["method"] for row in content["table"]] == [row["method"] for row in content["methods"]]
+
+
+def test_without_a_plan_methods_of_one_name_in_two_families_are_two(schedgap, tmp_path, make_record):
+    one, other = make_record("random", objective=10, bound=5), make_record("random", "j", objective=10, bound=10)
+    run = replace(other.run, family="harvest")
+    other = replace(other, key=run.key, run=run)
+    (tmp_path / "journal.jsonl").write_bytes(b"".join(journal_line(record.to_row()) for record in (one, other)))
+    shown, page = schedgap("report", tmp_path, "--json")[1], tmp_path / "page.html"
+    gaps = {row["method"]: row["gap_mean"] for row in json.loads(shown)["table"]}
+    assert gaps == {"provisioning/random": 0.5, "harvest/random": 0.0}
+    assert all(name in schedgap("report", tmp_path)[1] for name in gaps)
+    schedgap("report", tmp_path, "--html", page)
+    assert all(name in page.read_text() for name in gaps)
 
 
 def test_files(schedgap, directory, tmp_path):
