@@ -22,31 +22,6 @@ ACROSS, BEFORE = 200, 48
 ORDERS, LARGE_FIRST, MOSTLY, RENTING = 5, 2, 0.8, 200
 
 
-class Given(NamedTuple):
-    """Jobs in order of submission: (J,) int64, rent float64. slack : the longest wait, negative for jobs that must rent.
-
-    shares : (K, J) float64, of a machine by each measure that has a price. least : (J,) float64, what a job costs where it
-    costs least at the bound's prices.
-    """
-
-    submit: np.ndarray
-    runtime: np.ndarray
-    cores: np.ndarray
-    memory: np.ndarray
-    shares: np.ndarray
-    rent: np.ndarray
-    slack: np.ndarray
-    least: np.ndarray
-    wait_price: float
-
-
-class Plan(NamedTuple):
-    """Where jobs run and from when: (J,) int64, -1 and their submission for rent."""
-
-    machine: np.ndarray
-    start: np.ndarray
-
-
 class Rule(NamedTuple):
     """A job rents if `weight` x the price of its wait, and the priced time that it would take, cost more than its rent.
 
@@ -56,6 +31,32 @@ class Rule(NamedTuple):
     worth: np.ndarray
     width: int
     weight: float
+
+
+class Given(NamedTuple):
+    """Jobs in order of submission: (J,) int64, rent float64. slack : the longest wait, negative for jobs that must rent.
+
+    shares : (K, J) float64, of a machine by each measure that has a price. prices : the bound's. least : (J,) float64, what a job
+    costs where it costs least at these.
+    """
+
+    submit: np.ndarray
+    runtime: np.ndarray
+    cores: np.ndarray
+    memory: np.ndarray
+    shares: np.ndarray
+    rent: np.ndarray
+    slack: np.ndarray
+    prices: Rule
+    least: np.ndarray
+    wait_price: float
+
+
+class Plan(NamedTuple):
+    """Where jobs run and from when: (J,) int64, -1 and their submission for rent."""
+
+    machine: np.ndarray
+    start: np.ndarray
 
 
 class Near(NamedTuple):
@@ -156,15 +157,7 @@ def _unlink(line: Timeline, plan: Plan, near: Near, j: int) -> None:
 
 @lean_kernel
 def rework(
-    jobs: Given,
-    rule: Rule,
-    line: Timeline,
-    plan: Plan,
-    near: Near,
-    taken: Taken,
-    moves: int,
-    heat: float,
-    random: np.ndarray,
+    jobs: Given, line: Timeline, plan: Plan, near: Near, taken: Taken, moves: int, heat: float, random: np.ndarray
 ) -> float:
     """Take jobs that start near each other off and place them anew, `moves` times; return by how much the cost changed.
 
@@ -173,7 +166,7 @@ def rework(
     machines = line.most.shape[0] // line.stretches
     gained = 0.0
     for _ in range(moves):
-        count = _choose(jobs, rule, line, plan, near, taken, random)
+        count = _choose(jobs, line, plan, near, taken, random)
         kind = LARGE_FIRST if xorshift_uniform(random) < MOSTLY else xorshift_below(random, ORDERS)
         before = 0.0
         for i in range(count):
@@ -214,20 +207,20 @@ def _cost(jobs: Given, plan: Plan, j: int) -> float:
 
 
 @inner_kernel
-def _regret(jobs: Given, rule: Rule, plan: Plan, j: int) -> float:
+def _regret(jobs: Given, plan: Plan, j: int) -> float:
     """Return how much more a job costs than it may at the bound's prices."""
     cost = _cost(jobs, plan, j) - jobs.least[j]
-    return float(cost if plan.machine[j] < 0 else cost + _priced(jobs, rule, j, plan.start[j]))
+    return float(cost if plan.machine[j] < 0 else cost + _priced(jobs, jobs.prices, j, plan.start[j]))
 
 
 @inner_kernel
-def _choose(jobs: Given, rule: Rule, line: Timeline, plan: Plan, near: Near, taken: Taken, random: np.ndarray) -> int:
+def _choose(jobs: Given, line: Timeline, plan: Plan, near: Near, taken: Taken, random: np.ndarray) -> int:
     """Choose jobs that start near one that costs much more than it may, and rented ones submitted before it; return how many."""
     number, room = plan.start.shape[0], taken.job.shape[0]
     around, most = -1, -math.inf
     for _ in range(1 + DRAWN):
         j = xorshift_below(random, number)
-        regret = _regret(jobs, rule, plan, j)
+        regret = _regret(jobs, plan, j)
         if regret > most:
             around, most = j, regret
     at = stretch_of(line, plan.start[around])

@@ -60,14 +60,13 @@ HEAT, COOLED = 0.1, 0.05
 class Draft:
     """A plan for a number of machines, which moves change, and the best that it has been.
 
-    scaled : the jobs that it places. prices : the bound's. amount, least : of the machines until `jobs`' last end, of waits and
-    of all rents, in amounts of `Scaled`.
+    scaled : the jobs that it places. amount, least : of the machines until `jobs`' last end, of waits and of all rents, in
+    amounts of `Scaled`.
     """
 
     scaled: Scaled
     machines: int
     jobs: Given
-    prices: Rule
     line: Timeline
     plan: Plan
     amount: float
@@ -149,7 +148,7 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None, *, 
     natural = min(ends.last, max(scaled.horizon, int((scaled.submit + scaled.runtime).max())))
     caps = {min(ends.last, int(scaled.horizon * (1 + share))) for share in LATER} | {natural}
     price = float(machines * scaled.instance.fixed_price)
-    least = found.problem.least_costs(grid, rate)
+    prices, least = Rule(worth, width, 1.0), found.problem.least_costs(grid, rate)
     cheapest = scaled.submit.copy()
     cheapest[found.problem.used] += np.maximum(found.problem.wait, 0)
     size = -scaled.instance.cores[scaled.jobs] * scaled.runtime.astype(np.float64) ** 2
@@ -161,7 +160,7 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None, *, 
             break
         if best is not None and not every:
             before = best.amount
-        jobs = _given(scaled, cap, found.problem.shares, least)
+        jobs = _given(scaled, cap, found.problem.shares, prices, least)
         for share, weight, order in product(SHARES, WEIGHTS, orders):
             if best is not None and deadline is not None and time.perf_counter() > deadline:
                 break
@@ -170,7 +169,7 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None, *, 
             amount = place_in_turn(jobs, line, order, Rule(share * worth, width, weight), machines, plan)
             amount += paid
             if best is None or amount < best.amount:
-                best = Draft(scaled, machines, jobs, Rule(worth, width, 1.0), line, plan, amount, _copy(plan), amount)
+                best = Draft(scaled, machines, jobs, line, plan, amount, _copy(plan), amount)
     assert best is not None
     return best
 
@@ -191,7 +190,7 @@ def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | Non
         if spent >= 1.0:
             break
         now = heat * COOLED ** max(done / moves, spent)
-        amount += rework(jobs, draft.prices, line, plan, near, taken, min(MOVES, moves - done), now, random)
+        amount += rework(jobs, line, plan, near, taken, min(MOVES, moves - done), now, random)
         if amount < least:
             best, least = _copy(plan), amount
     return replace(draft, amount=amount, best=best, least=least)
@@ -209,14 +208,15 @@ def _copy(plan: Plan) -> Plan:
     return Plan(plan.machine.copy(), plan.start.copy())
 
 
-def _given(scaled: Scaled, cap: int, shares: FloatArray, least: FloatArray) -> Given:
+def _given(scaled: Scaled, cap: int, shares: FloatArray, prices: Rule, least: FloatArray) -> Given:
     """Return the jobs, none of which is to end after `cap` on a fixed machine."""
     instance = scaled.instance
     slack = cap - scaled.submit - scaled.runtime
     slack = np.where(scaled.longest >= 0, np.minimum(slack, scaled.longest), slack)
     rent = scaled.rent.astype(np.float64) * scaled.runtime
     cores, memory = instance.cores[scaled.jobs], instance.memory_mib[scaled.jobs]
-    return Given(scaled.submit, scaled.runtime, cores, memory, shares, rent, slack, least, float(instance.wait_price))
+    price = float(instance.wait_price)
+    return Given(scaled.submit, scaled.runtime, cores, memory, shares, rent, slack, prices, least, price)
 
 
 def _timeline(scaled: Scaled, machines: int, cap: int) -> Timeline:

@@ -70,11 +70,10 @@ def test_an_entry_says_which_runs_were_solved_and_at_what_cost(results):
 def test_what_bounds_and_models_do_is_solved_too(results, make_record):
     """A bound of a method that gives bounds alone, a model's figure; neither where it failed."""
     family = {"measures": ["machines"], "headline": "measures"}
-    for own in ({"bound": 5}, {"details": {"machines": 3.0}}):
-        made = replace(
-            results(**family), records=(make_record("c", "i", **own), make_record("c", "j", status=Status.TIMEOUT))
-        )
-        assert entry_of(replace(made, planned=2)).methods["c"].solved == 1
+    for name, own in (("c", {"bound": 5}), ("model-c", {"family": "waiting", "details": {"machines": 3.0}})):
+        late = make_record(name, "j", status=Status.TIMEOUT)
+        made = replace(results(**family), records=(make_record(name, "i", **own), late), planned=2)
+        assert entry_of(made).methods[name].solved == 1
 
 
 def test_the_headline_says_what_quality_is(results):
