@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from schedgap.bench.records.contradictions import contradictions, suspicious
+from schedgap.bench.records.contradictions import contradictions, suspicious, verified_twice
 from schedgap.bench.statistics.summary import Best, best_of, verified_objective
 from schedgap.instances.method import Status
 
@@ -69,10 +69,12 @@ def judge_together(pairs: list[Pair]) -> tuple[list[Pair], dict[str, Best], list
     """Return the pairs, what is known of each instance over both sides, and which runs are contradicted and by what.
 
     A bound of one side above a verified objective of the other is false, as it is within a suite: its run becomes
-    `invalid`.
+    `invalid`. So do runs of both sides with one solution that was verified with two objectives.
     """
     records = list(_sides(pairs))
-    best, suspects = best_of(records), suspicious(records)
+    disputed = {key for contradiction in verified_twice(records) for key in contradiction.keys}
+    best = best_of(records)
+    suspects = suspicious(records) | {record.run.digest for record in records if record.key in disputed}
     if not suspects:
         return pairs, best, []
     # Both sides use the same keys and labels for the same runs; here they must be told apart.

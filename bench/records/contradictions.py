@@ -37,7 +37,7 @@ def contradictions(records: Iterable[Record]) -> list[Contradiction]:
     Where the harness contradicts itself, that is told first, and no objective of that solution refutes anything.
     """
     known = tuple(records)
-    found = _verified_twice(known)
+    found = verified_twice(known)
     disputed = {key for contradiction in found for key in contradiction.keys}
     known = tuple(record for record in known if record.key not in disputed) if disputed else known
     suspects = suspicious(known)
@@ -60,7 +60,7 @@ def contradictions(records: Iterable[Record]) -> list[Contradiction]:
     return found
 
 
-def _verified_twice(records: Iterable[Record]) -> list[Contradiction]:
+def verified_twice(records: Iterable[Record]) -> list[Contradiction]:
     """Return where the harness itself is at fault: its verifier is exact, and of one solution says two things."""
     first: dict[tuple[str, str], Record] = {}
     wrong: dict[tuple[str, str], list[Record]] = {}

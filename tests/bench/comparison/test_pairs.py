@@ -97,6 +97,15 @@ def test_a_bound_above_the_other_side_s_solution_is_a_contradiction(make_record)
     assert pairs[0].new.key == exact[1].key
 
 
+def test_one_solution_with_two_objectives_is_no_improvement(make_record):
+    base, new = (make_record("h", "i", objective=cost, solution_hash="s") for cost in (100, 90))
+    pairs, _, ((run, reason),) = judge_together([Pair(base, new)])
+    assert (pairs[0].base.status, pairs[0].new.status, run.label) == ("invalid", "invalid", "h")
+    assert reason.startswith(
+        "one solution of i was verified with the objectives 90 and 100: schedgap itself is at fault"
+    )
+
+
 def test_infeasible_on_one_side_and_solved_on_the_other(make_record):
     base = make_record("a", "i", objective=5), make_record("b", "i", objective=5)
     new = make_record("a", "i", status=Status.INFEASIBLE), make_record("b", "i", objective=5)
