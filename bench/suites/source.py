@@ -125,6 +125,8 @@ def family_of_file(path: Path) -> str:
     named = re.fullmatch(r"schedgap/([a-z]+)/\d+", str(schema))
     if named is None or named[1] not in FAMILIES:
         found = "it names no schema" if schema is None else f"its schema is '{schema!s:.60}'"
+        if isinstance(document, dict) and "kind" in document:
+            found = f"its kind is '{document['kind']!s:.60}', so give `schedgap floor` a price list by --catalogue, or import it"
         raise InstanceError(f"{path}: {found}; known are {known}.")
     return str(named[1])
 

@@ -35,8 +35,11 @@ def read_document(path: Path | str, adapter: TypeAdapter[D], error: type[Schedga
 
 def first_problem(problem: ValidationError) -> str:
     """Return the first validation error as a sentence: the field, what was found, what is expected."""
-    # An unknown field first: its misspelt name is also why another is missing.
-    errors = sorted(problem.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
+    # Another schema is why fields are unknown, and the misspelt name of an unknown field is why another is missing.
+    errors = sorted(
+        problem.errors(include_url=False),
+        key=lambda each: (each["loc"] != ("schema",), each["type"] != "extra_forbidden"),
+    )
     first = errors[0]
     where = ".".join(" ".join(f"{part!s:.60}".split()) for part in first["loc"]) or "the document"
     found = first["input"]

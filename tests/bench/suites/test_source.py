@@ -49,9 +49,10 @@ def test_generated_and_read_back(tmp_path):
         ),
         ('{"schema": "schedgap/knitting/1"}', r"its schema is 'schedgap/knitting/1'"),
         ("[1]", r"it names no schema"),
+        ('{"kind": "List"}', r"its kind is 'List', so give `schedgap floor` a price list by --catalogue, or import it"),
         ("[" * 100_000, r"no JSON"),
     ],
-    ids=["torn", "empty", "foreign", "list", "deep"],
+    ids=["torn", "empty", "foreign", "list", "kubectl", "deep"],
 )
 def test_files_of_no_family(tmp_path, text, message):
     (tmp_path / "i.json").write_text(text)

@@ -5,6 +5,7 @@ import pytest
 
 from schedgap.instances.documents.json_files import naming_file, refuse_other_instance
 from schedgap.instances.errors import InstanceError, SolutionError
+from schedgap.instances.provisioning import read_solution, table3, write_instance
 
 PATH = Path("folder/s.json")
 
@@ -28,3 +29,11 @@ def test_errors_name_their_file_and_keep_their_class():
             raise error("no jobs.")
     with pytest.raises(ValueError, match=r"^else$"), naming_file(PATH):
         raise ValueError("else")
+
+
+def test_another_schema_is_told_before_fields_that_it_explains(tmp_path):
+    instance = table3()
+    write_instance(instance, tmp_path / "i.json")
+    message = r"^i\.json: schema: input should be '[a-z/-]+-solution/1' \(found 'schedgap/provisioning/1'\)"
+    with pytest.raises(SolutionError, match=message):
+        read_solution(instance, tmp_path / "i.json")
