@@ -136,8 +136,8 @@ class Market:
     def _certain_static(self) -> Iterator[dict[str, int]]:
         """Yield the least that static pods ask for which are on every node, as kube-proxy is on some clouds."""
         on_nodes = [self.state.mirrored.get(name, {}) for name in self.state.nodes]
-        for name in set[str]().union(*on_nodes) - CONTROLLING:
-            if all(name in on for on in on_nodes):
+        for name in set[str]().union(*on_nodes):
+            if name.rpartition("/")[2] not in CONTROLLING and all(name in on for on in on_nodes):
                 yield smallest(on[name] for on in on_nodes)
 
     def _templates(self) -> list[Template]:

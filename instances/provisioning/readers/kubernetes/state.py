@@ -77,7 +77,7 @@ class DaemonSet:
 
 @dataclass(slots=True)
 class State:
-    """All that was read. mirrored : requests of static pods by node and by name without the node's."""
+    """All that was read. mirrored : requests of static pods by node, and by namespace and name without the node's."""
 
     report: Report = field(default_factory=Report)
     groups: dict[GroupKey, PodGroup] = field(default_factory=dict)
@@ -155,7 +155,7 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
     if (notes is not None and notes.mirror is not None) or (owner is not None and owner.kind == "Node"):
         report.left_out[MIRROR][name] += 1
         if spec.node_name:
-            state.mirrored.setdefault(spec.node_name, {})[meta.name.removesuffix(f"-{spec.node_name}")] = request
+            state.mirrored.setdefault(spec.node_name, {})[name.removesuffix(f"-{spec.node_name}")] = request
         return
     parts = cache.parts(spec)
     if owner is not None and owner.kind == "DaemonSet":
