@@ -222,7 +222,7 @@ class Market:
             taints = tuple(taint for taint in template.taints if is_spot or taint.key not in SPOT_LABELS)
             spare = self._spare(capacity_type) if self.spot else {}
             for zone, offerings in kind.places(capacity_type, self.zones):
-                has = labels | spare | template.labels | {TYPE: frozenset((kind.name,))}
+                has = labels | template.labels | spare | {TYPE: frozenset((kind.name,))}
                 if self.zones:
                     has[ZONE] = frozenset((zone,))
                 required = {SAME_LABELS.get(each.key, each.key) for each in template.requirements}
