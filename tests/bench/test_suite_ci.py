@@ -83,7 +83,8 @@ def test_one_micro_dollar_more_is_seen(baseline):
     """Of whichever run; here of the last one that has a solution."""
     records = list(baseline.records)
     index = max(i for i, record in enumerate(records) if record.measurement.objective is not None)
-    worse = replace(records[index].measurement, objective=records[index].measurement.objective + 1)
+    found = records[index].measurement
+    worse = replace(found, objective=found.objective + 1, solution_hash="another")
     records[index] = replace(records[index], measurement=worse)
     found = compare_results(baseline, replace(baseline, records=tuple(records)))
     run = records[index].run
