@@ -26,10 +26,7 @@ def source_notes(suite: Suite | None, records: Sequence[Record]) -> list[str]:
 
 
 def _notes(setting: Setting, records: Sequence[Record]) -> Iterator[str]:
-    """Yield a sentence for the groups that have a setting, if there are any, and for each that has not.
-
-    Groups without a figure are named beside those that have it; where no group has one, nothing is said.
-    """
+    """Yield a sentence for the groups that have a setting, which names those without a figure, and for each that has not."""
     what = f"{readable(setting.measure)} of {setting.method}"
     held, unknown = [], []
     for row, own in by_group_and_label(records):

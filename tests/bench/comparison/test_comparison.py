@@ -231,51 +231,6 @@ def test_a_draw_that_fails_now_is_a_regression(record):
     assert [(f.kind, f.seed) for f in compare_results(side(base), side(new)).regressions] == [("invalid", 2)]
 
 
-def timed(record, factor, *, reference=1.0, base_s=0.1, references=(0.00025, 0.00025)):
-    """Ten instances; NEW takes `factor` times as long, within a fifth, on a machine `reference` times as slow."""
-    base, new = [], []
-    for number in range(10):
-        spread = 0.8 + 0.04 * number
-        base.append(record("a", f"i{number}", objective=5, wall_s=base_s, reference_s=references[0]))
-        wall_s = base_s * factor * spread * reference
-        slow = None if references[1] is None else references[1] * reference
-        new.append(record("a", f"i{number}", objective=5, wall_s=wall_s, reference_s=slow))
-    return side(base), side(new)
-
-
-def test_times_fail_only_if_asked(record):
-    sides = timed(record, 3.0)
-    assert compare_results(*sides).verdict == "ok"
-    (finding,) = compare_results(*sides, time_factor=1.5).regressions
-    assert (finding.kind, finding.method) == ("time", "a")
-    assert 1.5 < finding.interval[0] < finding.change < finding.interval[1] < 3.2
-    assert compare_results(*sides, time_factor=4.0).verdict == "ok"
-
-
-def test_a_slower_machine_is_no_slower_method(record):
-    (method,) = compare_results(*timed(record, 1.0, reference=7.0)).methods
-    assert method.time.low < 1 < method.time.high
-
-
-def test_microseconds_are_noise(record):
-    """Ten times 20 us: less than a fifth of the shift of four reference works."""
-    assert compare_results(*timed(record, 10.0, base_s=0.00002), time_factor=1.5).verdict == "ok"
-
-
-def test_without_reference_times_a_time_gate_is_not_green(record):
-    sides = timed(record, 1.0, references=(None, 0.001))
-    found = compare_results(*sides)
-    assert (found.verdict, found.methods[0].time) == ("ok", None)
-    assert found.notes[1:] == ("No times to compare, for want of a reference time or of a result on both sides: a.",)
-    gated = compare_results(*sides, time_factor=1.5)
-    assert (gated.verdict, gated.problem[:20]) == ("not-comparable", "no times to compare:")
-
-
-def test_a_time_gate_sees_quality_too(record):
-    found = compare_results(side([record("a", objective=5)]), side([record("a", objective=6)]), time_factor=2.0)
-    assert (found.verdict, kinds(found.regressions)) == ("regression", [("objective", "a", "i")])
-
-
 @pytest.mark.parametrize(
     ("base", "new", "problem"),
     [

@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
+from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.statistics.headlines.measures import measured_row
 from schedgap.bench.statistics.measure_rows import Line, figure, lines_of, predicting, predictions_of
 from schedgap.instances.method import Status
 from schedgap.instances.method_text import method_label
+
+load_families()
 
 
 def test_a_row_has_mean_least_most_and_the_papers_figure(make_record):
@@ -51,6 +54,7 @@ def test_a_solution_tells_what_its_family_says_that_only_a_method_knows(make_rec
     assert figure(record, "full_share") is None
     record = replace(record, run=replace(record.run, family="reconfiguration"))
     assert (figure(record, "full_share"), figure(record, "plans")) == (0.25, None)
+    assert figure(make_record("eva", family="reconfiguration", details={"full_share": 0.25}), "full_share") is None
 
 
 def test_a_model_predicts_the_method_of_its_name_with_the_same_parameters(make_record):

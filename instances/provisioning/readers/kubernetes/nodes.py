@@ -64,15 +64,15 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
         if not type_name:
             unnamed.append(name)
             continue
-        price = None
+        asked, price = capacity_type, None
         if type_name in types:
             price = types[type_name].price(capacity_type, zone)
             if price is None and capacity_type == RESERVED:
-                price = types[type_name].price(ON_DEMAND, zone)
+                asked, price = ON_DEMAND, types[type_name].price(ON_DEMAND, zone)
         if price is None:
             unpriced.append(f"{name} ({type_name:.60}, {capacity_type})")
             continue
-        if not types[type_name].offers(capacity_type if capacity_type != RESERVED else ON_DEMAND, zone):
+        if not types[type_name].offers(asked, zone):
             elsewhere.append(f"{name} ({zone:.60})")
         labels[CAPACITY_TYPE] = capacity_type
         try:

@@ -90,6 +90,7 @@ class Market:
     variants: dict[object, Machine] = field(default_factory=dict)
     certain: list[tuple[DaemonSet, Constraint, dict[str, int]]] = field(default_factory=list)
     static: list[dict[str, int]] = field(default_factory=list)
+    spare: dict[str, Labels] = field(default_factory=dict)
     unstated: frozenset[str] = frozenset()
 
     def offers(self) -> tuple[list[Offer], list[Offer]]:
@@ -108,6 +109,7 @@ class Market:
         running = [self._running(node) for node in self.nodes]
         self.certain = list(self._certain_daemons(running))
         self.static = list(self._certain_static())
+        self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)} if self.spot else {}
         asked = {name for group in self.state.groups.values() for name, _ in group.key.request} - {PODS}
         stated = {name for name in asked if self.catalogue.states(name)}
         self.unstated = frozenset(asked - stated - ({NVIDIA_GPU} if self.catalogue.states(GPU) else set()))
@@ -136,8 +138,8 @@ class Market:
     def _certain_static(self) -> Iterator[dict[str, int]]:
         """Yield the least that static pods ask for which are on every node, as kube-proxy is on some clouds."""
         on_nodes = [self.state.mirrored.get(name, {}) for name in self.state.nodes]
-        for name in set[str]().union(*on_nodes):
-            if name.rpartition("/")[2] not in CONTROLLING and all(name in on for on in on_nodes):
+        for name in set.intersection(*map(set, on_nodes)) if on_nodes else ():
+            if name.rpartition("/")[2] not in CONTROLLING:
                 yield smallest(on[name] for on in on_nodes)
 
     def _templates(self) -> list[Template]:
@@ -220,9 +222,8 @@ class Market:
             # At on-demand prices every machine is one, whatever a pool would rent.
             is_spot = self.spot and capacity_type == SPOT
             taints = tuple(taint for taint in template.taints if is_spot or taint.key not in SPOT_LABELS)
-            spare = self._spare(capacity_type) if self.spot else {}
             for zone, offerings in kind.places(capacity_type, self.zones):
-                has = labels | template.labels | spare | {TYPE: frozenset((kind.name,))}
+                has = labels | template.labels | self.spare.get(capacity_type, {}) | {TYPE: frozenset((kind.name,))}
                 if self.zones:
                     has[ZONE] = frozenset((zone,))
                 required = {SAME_LABELS.get(each.key, each.key) for each in template.requirements}

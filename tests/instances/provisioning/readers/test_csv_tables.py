@@ -110,8 +110,7 @@ def test_machines_of_which_there_are_so_many_at_a_price(tables):
     assert (made.price.tolist(), made.stock.tolist()) == ([100_000, 50_000], [5, -1])
     with pytest.raises(InstanceError, match="machine type a has only so many machines for one of several prices"):
         tables(prices.format("0.2"), "name,cpu\nx,1\n", None)
-    made = tables("name,cpu,price,zone\na,4,1,\na,4,0.5,z1\n", "name,cpu\nx,1\n", None)
-    assert made.price.tolist() == [500_000]
+    assert tables("name,cpu,price,zone\na,4,1,\na,4,0.5,z1\n", "name,cpu\nx,1\n", None).price.tolist() == [500_000]
 
 
 def test_limits_on_pods_that_no_task_counts_for_are_named(tables):
