@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
 
 
-@method("bound-fluid", version=4, family=FAMILY, bounds=True)
+@method("bound-fluid", version=5, family=FAMILY, bounds=True)
 def bound_fluid(
     instance: WaitingInstance, *, time_limit_s: float | None = None, rounds: int = 120, max_grid: int = MOST_GRID
 ) -> Outcome:
     """Bound the cost by prices on machine time; exact integers, proven for whole jobs, waits and late ends.
 
-    rounds : of improving the prices for a number of machines on a grid, thrice that on the coarsest one. max_grid :
-    intervals of the finest.
+    rounds : of improving the prices for a number of machines on a grid, thrice that for the first one on the coarsest.
+    max_grid : intervals of the finest.
 
     The bound is that of the number of machines for which it is least: every evaluation proves a line over that number.
     O(rounds x (jobs + starts in the jobs' windows)), on the coarsest grid for

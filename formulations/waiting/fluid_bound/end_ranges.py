@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 # One evaluation looks at up to so many starts of jobs; grids have between so many intervals, each so often those before.
 STARTS, LEAST_GRID, MOST_GRID, FINER = 20_000_000, 64, 100_000, 4
-# Rounds are cheap on the coarsest grid, and prices have the longest way to go.
-FIRST_ROUNDS = 3
 # Ends are cut where jobs that never wait end later than that, in shares of the horizon, up to so often, with so many rounds;
 # and given up where so many cuts, or all, raise the bound by less than this share.
 LATE, CUTS, CUT_ROUNDS, TRIED, WORTH = 1.01, 32, 20, 4, 0.002
@@ -66,15 +64,14 @@ class EndRange:
 
     def least(self, machines: int) -> int:
         """Return what so many machines cost at least."""
-        amount = max(line.base + machines * line.slope for line in self.ascent.lines) >> self.ascent.problem.bits
+        amount = max(line.at(machines) for line in self.ascent.lines) >> self.ascent.problem.bits
         return amount + self.scaled.always_rented
 
 
 def priced(scaled: Scaled, rounds: int, max_grid: int = MOST_GRID, deadline: float | None = None) -> list[EndRange]:
     """Return ranges of all ends, with prices, from what proves least on; that is the bound.
 
-    rounds : of improving the prices for a number of machines on a grid, thrice that on the coarsest one. max_grid : its
-    intervals. There is a job at least.
+    rounds : of improving the prices for a number of machines on a grid. max_grid : its intervals. There is a job at least.
     """
     is_late = int((scaled.submit + scaled.runtime).max()) > LATE * scaled.horizon
     ranges = _cut(scaled, rounds, max_grid, deadline) if is_late else []
@@ -85,7 +82,7 @@ def priced(scaled: Scaled, rounds: int, max_grid: int = MOST_GRID, deadline: flo
         lowest.level += 1
         if lowest.level == len(sizes) or (lowest.ascent.lines and lowest.ascent.is_late()):
             break
-        lowest.improve(sizes[lowest.level], rounds if lowest.ascent.lines else FIRST_ROUNDS * rounds)
+        lowest.improve(sizes[lowest.level], rounds)
         if len(ranges) > 1 and lowest.level > 0 and lowest.amount - before < DONE * before:
             break
     return sorted(ranges, key=_amount)
@@ -100,7 +97,7 @@ def _cut(scaled: Scaled, rounds: int, max_grid: int, deadline: float | None) -> 
     rounds, whole = min(rounds, CUT_ROUNDS), _whole(scaled, deadline)
     begun = time.perf_counter()
     until = math.inf if deadline is None else begun + (deadline - begun) / 3
-    whole.improve(_grids(scaled, max_grid)[0], FIRST_ROUNDS * rounds)
+    whole.improve(_grids(scaled, max_grid)[0], rounds)
     ranges, lowest, worth = [whole], whole, (1 + WORTH) * whole.amount
     for cuts in range(CUTS):
         first, last = lowest.scaled.horizon, lowest.last

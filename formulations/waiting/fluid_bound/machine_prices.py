@@ -48,6 +48,10 @@ class Line(NamedTuple):
     base: int
     slope: int
 
+    def at(self, machines: int) -> int:
+        """Return what so many machines cost at least."""
+        return self.base + machines * self.slope
+
 
 class MachineTime:
     """The jobs of an instance against prices of machine time.
@@ -125,7 +129,7 @@ class MachineTime:
         """
 
         def cost(machines: int) -> int:
-            return max(line.base + machines * line.slope for line in lines)
+            return max(line.at(machines) for line in lines)
 
         low, high = 1, 1
         while cost(high + 1) < cost(high):

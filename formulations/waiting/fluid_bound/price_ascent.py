@@ -7,7 +7,8 @@ Jobs change their minds all at once, so subgradients are averaged and divided by
 are cheap and whose prices move far, and then on finer ones that begin where the coarser one ended.
 
 What every round proves is a line over the number of machines. So the number to work on is always that for which all lines
-together prove least: once it is one for which the prices of this grid were improved already, the grid is done.
+together prove least: once it is one for which the prices of this grid were improved already, the grid is done. Prices for
+a number that proves as much as one before it does are good enough: the bound is what the least of all numbers proves.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 # Of subgradients and of their squares, Adam's usual order of size; what keeps quiet times from being all noise.
 AVERAGING, SQUARES, LEAST_ROOT = 0.9, 0.98, 1e-3
-# In shares of a machine's price over its size: the first steps on the coarsest grid, and on all others.
-FIRST_STEP, LATER_STEP = 0.3, 0.1
+# In shares of a machine's price over its size: the first steps on the coarsest grid, and on all others. Rounds are cheap
+# on the coarsest one, and prices for the first number of machines have the longest way to go there.
+FIRST_STEP, LATER_STEP, FIRST_ROUNDS = 0.3, 0.1, 3
 
 
 class Ascent:
@@ -55,27 +57,33 @@ class Ascent:
     def improve(self, grid: IntArray, rounds: int) -> None:
         """Improve the prices on a grid, one after the other for all numbers of machines for which lines prove least.
 
-        grid : (G + 1,) int64, ascending, from 0 to the horizon. rounds : for one number. O(rounds x one evaluation).
+        grid : (G + 1,) int64, ascending, from 0 to the horizon. rounds : for one number, more for the very first one.
+        O(rounds x one evaluation).
         """
         if self.rates:
             known = {number: _on_grid(rate, self.grid, grid) for number, rate in self.rates.items()}
-            step, machines = LATER_STEP, self.problem.least(self.lines)[0]
+            step, first_rounds, machines = LATER_STEP, rounds, self.problem.least(self.lines)[0]
         else:
             # At even prices machines are worth their price where all jobs keep them busy; at none, nothing is.
             even = np.zeros((self.problem.capacity.shape[0], grid.shape[0] - 1))
             even[0] = 1.0
             line, levels = self.problem.evaluate(grid, even)
             self.lines += [line, self.problem.evaluate(grid, np.zeros_like(even))[0]]
-            step, machines = FIRST_STEP, max(1, int(levels[0] @ np.diff(grid) / grid[-1]))
+            step, first_rounds = FIRST_STEP, FIRST_ROUNDS * rounds
+            machines = max(1, int(levels[0] @ np.diff(grid) / grid[-1]))
             known = {machines: even}
         self.grid, self.rates = grid, {}
         while machines not in self.rates and not (self.rates and self.is_late()):
+            enough = min((max(line.at(number) for line in self.lines) for number in self.rates), default=None)
             nearest = min(known, key=lambda number: (abs(number - machines), number))
-            known[machines] = self.rates[machines] = self._ascend(known[nearest], machines, rounds, step)
+            now = rounds if self.rates else first_rounds
+            known[machines] = self.rates[machines] = self._ascend(known[nearest], machines, now, step, enough)
             machines = self.problem.least(self.lines)[0]
 
-    def _ascend(self, rate: FloatArray, machines: int, rounds: int, first_step: float) -> FloatArray:
-        """Return the best prices for a number of machines found from given ones."""
+    def _ascend(
+        self, rate: FloatArray, machines: int, rounds: int, first_step: float, enough: int | None
+    ) -> FloatArray:
+        """Return the best prices for a number of machines found from given ones, or the first that prove enough."""
         average, squares = np.zeros_like(rate), np.zeros_like(rate)
         best, best_rate = None, rate
         for done in range(1, rounds + 1):
@@ -83,9 +91,11 @@ class Ascent:
                 break
             line, levels = self.problem.evaluate(self.grid, rate)
             self.lines.append(line)
-            amount = line.base + machines * line.slope
+            amount = line.at(machines)
             if best is None or amount > best:
                 best, best_rate = amount, rate
+            if enough is not None and best >= enough:
+                break
             slope = levels / machines - 1.0
             average = AVERAGING * average + (1 - AVERAGING) * slope
             squares = SQUARES * squares + (1 - SQUARES) * slope**2

@@ -74,7 +74,7 @@ class Draft:
     least: float
 
 
-@method("priced-search", version=7, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=8, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,

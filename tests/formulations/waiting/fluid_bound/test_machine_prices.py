@@ -32,7 +32,7 @@ def test_the_least_of_the_highest_lines(random_instance):
     rng = np.random.default_rng(0)
     for _ in range(100):
         lines = [Line(*rng.integers(-50, 50, 2).tolist()) for _ in range(4)] + [Line(0, 1)]
-        costs = [max(line.base + number * line.slope for line in lines) for number in range(1, 1000)]
+        costs = [max(line.at(number) for line in lines) for number in range(1, 1000)]
         number, amount = problem.least(lines)
         assert amount == (min(costs) >> problem.bits) + problem.scaled.always_rented
         assert costs[number - 1] == min(costs)

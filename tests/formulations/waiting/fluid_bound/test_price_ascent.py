@@ -32,7 +32,19 @@ def test_works_on_the_number_of_machines_that_costs_least():
     assert machines in ascent.rates
     # What one machine more or less costs at least is no less.
     for other in (machines - 1, machines + 1):
-        assert max(line.base + other * line.slope for line in ascent.lines) >> ascent.problem.bits >= amount
+        assert max(line.at(other) for line in ascent.lines) >> ascent.problem.bits >= amount
+
+
+def test_stops_at_a_number_once_another_proves_no_more():
+    scaled, ascent = start()
+    ascent.improve(moments(scaled, 50), 100)
+    before = len(ascent.lines)
+    ascent.improve(moments(scaled, 200), 100)
+    machines, least = ascent.problem.least(ascent.lines)
+    assert len(ascent.rates) > 1
+    assert len(ascent.lines) - before < 100 * len(ascent.rates)
+    others = [max(line.at(number) for line in ascent.lines) for number in ascent.rates if number != machines]
+    assert min(others) >> ascent.problem.bits >= least
 
 
 def test_stops_at_the_deadline():
