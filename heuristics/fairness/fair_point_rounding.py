@@ -10,7 +10,7 @@ from schedgap.heuristics.fairness.lowest_share_first import class_order, user_ra
 from schedgap.heuristics.fairness.whole import Machines, too_many_tasks
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.model import FAMILY
-from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.fairness.solution import tasks_per_class
 from schedgap.instances.fairness.verify import fair_point
 from schedgap.instances.method import Outcome, Status, method
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ALMOST = 1e-6
 
 
-@method("fair-point-rounding", family=FAMILY, supports=too_many_tasks)
+@method("fair-point-rounding", version=2, family=FAMILY, supports=too_many_tasks)
 def fair_point_rounding(instance: FairnessInstance) -> FairnessAllocation | Outcome:
     """Round the fair point to whole tasks, then give out what is left, to the user furthest below its fair share first.
 
@@ -37,20 +37,23 @@ def fair_point_rounding(instance: FairnessInstance) -> FairnessAllocation | Outc
         fair, shares = fair_point(instance)
     except (BackendError, VerifyError) as error:
         return Outcome(status=Status.NO_SOLUTION, details={"reason": str(error)})
-    parts = share_of_a_task(instance) / shares[:, None]
+    value, scale = value_and_scale(instance)
+    scale *= shares
     tasks = tasks_per_class(instance, fair)
     tries = [
-        _rounded(instance, parts, tasks, np.floor(tasks + ALMOST)),
-        _rounded(instance, parts, tasks, np.ceil(tasks - ALMOST)),
+        _rounded(instance, value, scale, tasks, np.floor(tasks + ALMOST)),
+        _rounded(instance, value, scale, tasks, np.ceil(tasks - ALMOST)),
     ]
     return max(tries, key=lambda machines: float(machines.share.min())).allocation()
 
 
-def _rounded(instance: FairnessInstance, parts: FloatArray, tasks: FloatArray, whole: FloatArray) -> Machines:
+def _rounded(
+    instance: FairnessInstance, value: FloatArray, scale: FloatArray, tasks: FloatArray, whole: FloatArray
+) -> Machines:
     """Place whole tasks, (N, K), as far as they go, those of the class with the most first; then any."""
     machines, rank = Machines(instance), user_rank(instance, "constrained")
     order = np.argsort(-tasks, axis=1, kind="stable")
     used = np.take_along_axis(whole, order, axis=1) > 0
-    machines.place(parts, np.where(used, order, -1), rank, whole.astype(np.int64))
-    machines.place(parts, class_order(instance, "fastest"), rank)
+    machines.place(value, scale, np.where(used, order, -1), rank, whole.astype(np.int64))
+    machines.place(value, scale, class_order(instance, "fastest"), rank)
     return machines

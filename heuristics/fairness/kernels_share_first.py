@@ -9,20 +9,22 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from schedgap.instances.jit import inlined_kernel, lean_kernel
+from schedgap.instances.kernels.rounding import rounded
 
 # Returned where the caller's arrays hold no more tasks.
 FULL = -1
 
 
 class Users(NamedTuple):
-    """What users ask for. demand : (N, R). gain : (N, K) float64, added to the share by a task.
+    """What users ask for. demand : (N, R). value : (N, K) float64, of a task. scale : (N,) float64, of all of a user's share.
 
     order : (N, K), the classes that a user tries in turn, then -1. first_machine : (K + 1,), of each class.
     rank : (N,), who goes first at the same share, unique.
     """
 
     demand: Any
-    gain: Any
+    value: Any
+    scale: Any
     order: Any
     first_machine: Any
     rank: Any
@@ -31,12 +33,13 @@ class Users(NamedTuple):
 class Left(NamedTuple):
     """What changes. tasks : (N,), how many a user still has. quota : (N, K), most tasks on a class. left : (M, R).
 
-    share : (N,) float64.
+    total, share : (N,) float64, the values of a user's tasks together, and what part of its scale they are.
     """
 
     tasks: Any
     quota: Any
     left: Any
+    total: Any
     share: Any
 
 
@@ -78,7 +81,8 @@ def place_by_share(users: Users, left: Left, turns: Turns, task_user: Any, task_
             left.left[m, r] -= demand[i, r]
         tasks[i] -= 1
         left.quota[i, k] -= 1
-        share[i] += users.gain[i, k]
+        left.total[i] += users.value[i, k]
+        share[i] = rounded(left.total[i] / users.scale[i])
         task_user[placed] = i
         task_machine[placed] = m
         placed += 1

@@ -1,7 +1,7 @@
 """The online rule of the fair schedulers on a snapshot: the user with the lowest share goes first.
 
 Eunomia, section III-B; Choosy, TSF and DRF with their own shares. All machines are free, and tasks are given out whole, one
-at a time, to the user with the lowest share that some machine can still serve.
+at a time, to the user with the lowest share that some machine can still serve. The papers leave the order of machines open.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from schedgap.heuristics.fairness.whole import Machines, too_many_tasks
 from schedgap.instances.fairness.model import FAMILY, NOTIONS
-from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import method
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ TIES = ("index", "constrained")
 
 @method(
     "lowest-share-first",
+    version=2,
     family=FAMILY,
     supports=too_many_tasks,
     choices={"notion": ("", *NOTIONS), "order": ORDERS, "ties": TIES},
@@ -41,7 +42,7 @@ def lowest_share_first(
         the most `constrained`, which can use the least.
     """
     machines = Machines(instance)
-    machines.place(share_of_a_task(instance, notion), class_order(instance, order), user_rank(instance, ties))
+    machines.place(*value_and_scale(instance, notion), class_order(instance, order), user_rank(instance, ties))
     return machines.allocation()
 
 

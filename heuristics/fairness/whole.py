@@ -45,7 +45,7 @@ def most_whole_tasks(instance: FairnessInstance) -> int:
 class Machines:
     """Single machines of an instance, with what is left of them.
 
-    left : (M, R) int64. share : (N,) float64, in the measure of `gain`. tasks : (N,) int64, still to be placed.
+    left : (M, R) int64. share : (N,) float64. tasks : (N,) int64, still to be placed.
     """
 
     def __init__(self, instance: FairnessInstance) -> None:
@@ -53,22 +53,24 @@ class Machines:
         count = instance.machine_count
         self.first_machine = np.concatenate(([0], np.cumsum(count)))
         self.left = np.repeat(instance.capacity, count, axis=0)
-        self.share = np.zeros(instance.num_users)
+        self.total, self.share = np.zeros((2, instance.num_users))
         self.tasks = np.where(instance.tasks == UNLIMITED, NO_QUOTA, instance.tasks)
         self._placed: list[tuple[IntArray, IntArray]] = []
 
-    def place(self, gain: FloatArray, order: IntArray, rank: IntArray, quota: IntArray | None = None) -> None:
+    def place(
+        self, value: FloatArray, scale: FloatArray, order: IntArray, rank: IntArray, quota: IntArray | None = None
+    ) -> None:
         """Give tasks to the user with the lowest share, as long as one finds a machine.
 
-        gain : (N, K) float64, what a task adds. order : (N, K), the classes that each user tries, then -1.
-        rank : (N,) a permutation, who goes first at the same share. quota : (N, K), the most tasks on a class.
+        value, scale : as of `value_and_scale`, the same each time. order : (N, K), the classes that each user tries,
+        then -1. rank : (N,) a permutation, who goes first at the same share. quota : (N, K), the most tasks on a class.
         """
         num_users = self.instance.num_users
-        quotas = np.full(gain.shape, NO_QUOTA) if quota is None else quota.copy()
+        quotas = np.full(value.shape, NO_QUOTA) if quota is None else quota.copy()
         turns = Turns(*np.empty((3, num_users), np.int64))
         task_user, task_machine = np.empty((2, most_whole_tasks(self.instance)), np.int64)
-        users = Users(self.instance.demand, gain, order, self.first_machine, rank)
-        left = Left(self.tasks, quotas, self.left, self.share)
+        users = Users(self.instance.demand, value, scale, order, self.first_machine, rank)
+        left = Left(self.tasks, quotas, self.left, self.total, self.share)
         number = place_by_share(users, left, turns, task_user, task_machine)
         assert number >= 0
         self._placed.append((task_user[:number].copy(), task_machine[:number].copy()))

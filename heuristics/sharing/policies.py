@@ -60,7 +60,7 @@ def _lowest_share_first(
     return simulator.schedule()
 
 
-@method("eunomia", version=2, family=FAMILY, choices=SHARE_CHOICES)
+@method("eunomia", version=3, family=FAMILY, choices=SHARE_CHOICES)
 @flattened()
 def eunomia(
     instance: SharingInstance, offering: Offering = OFFERING, fitting: str = "fluid", draw: int = 0
@@ -69,7 +69,7 @@ def eunomia(
     return _lowest_share_first(instance, "eunomia", offering, draw, fitting)
 
 
-@method("tsf", version=2, family=FAMILY, choices=SHARE_CHOICES)
+@method("tsf", version=3, family=FAMILY, choices=SHARE_CHOICES)
 @flattened()
 def tsf(
     instance: SharingInstance, offering: Offering = OFFERING, fitting: str = "fluid", draw: int = 0
@@ -87,14 +87,14 @@ def _all_demand_the_first(instance: SharingInstance) -> str | None:
     )
 
 
-@method("choosy", version=2, family=FAMILY, supports=_all_demand_the_first, choices=CHOICES)
+@method("choosy", version=3, family=FAMILY, supports=_all_demand_the_first, choices=CHOICES)
 @flattened()
 def choosy(instance: SharingInstance, offering: Offering = OFFERING, draw: int = 0) -> SharingSchedule:
     """Serve the job with the lowest share of the first resource (Choosy, constrained max-min fairness)."""
     return _lowest_share_first(instance, "cmmf", offering, draw)
 
 
-@method("drf", version=2, family=FAMILY, choices=CHOICES)
+@method("drf", version=3, family=FAMILY, choices=CHOICES)
 @flattened()
 def drf(instance: SharingInstance, offering: Offering = OFFERING, draw: int = 0) -> SharingSchedule:
     """Serve the job with the lowest dominant share (DRF; DRFH where machines differ)."""

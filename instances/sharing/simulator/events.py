@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import below
+from schedgap.instances.kernels.rounding import rounded
 from schedgap.instances.sharing.simulator.kernels_ends import pop, push
 from schedgap.instances.sharing.simulator.kernels_waiting import lowest, reorder, wait, wait_no_more
 from schedgap.instances.sharing.simulator.state import FASTEST_FIRST, NEVER, NOBODY, SHUFFLED, State
@@ -72,7 +73,7 @@ def _value(s: State, job: int) -> None:
         if s.jobs.runs[job, k]:
             total += s.jobs.runs[job, k] * s.keys.gain[job, k]
     s.keys.total[job] = total
-    s.keys.key[job] = s.keys.base[job] + total / s.keys.scale[job]
+    s.keys.key[job] = s.keys.base[job] + rounded(total / s.keys.scale[job])
 
 
 @inner_kernel
@@ -80,7 +81,7 @@ def _add(s: State, job: int, k: int, more: int) -> None:
     """Count a task more or less of a job on a class, and set its key."""
     s.jobs.runs[job, k] += more
     s.keys.total[job] += more * s.keys.gain[job, k]
-    s.keys.key[job] = s.keys.base[job] + s.keys.total[job] / s.keys.scale[job]
+    s.keys.key[job] = s.keys.base[job] + rounded(s.keys.total[job] / s.keys.scale[job])
 
 
 @inner_kernel

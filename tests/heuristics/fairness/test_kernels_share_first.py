@@ -12,8 +12,12 @@ def drawn(seed):
     rng = np.random.default_rng(seed)
     order = np.array([rng.permutation(3) for _ in range(5)])
     order[0, 2] = order[1, 1:] = -1
-    users = Users(rng.integers(1, 5, (5, 2)), rng.random((5, 3)), order, np.arange(0, 7, 2), rng.permutation(5))
-    return users, Left(rng.integers(0, 6, 5), rng.integers(0, 4, (5, 3)), rng.integers(0, 10, (6, 2)), np.zeros(5))
+    users = Users(
+        rng.integers(1, 5, (5, 2)), rng.random((5, 3)), rng.random(5), order, np.arange(0, 7, 2), rng.permutation(5)
+    )
+    return users, Left(
+        rng.integers(0, 6, 5), rng.integers(0, 4, (5, 3)), rng.integers(0, 10, (6, 2)), *np.zeros((2, 5))
+    )
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -23,7 +27,7 @@ def test_compiled_kernel_is_the_python_one(monkeypatch, seed):
         users, left = drawn(seed)
         before = left.left.copy()
         if not compiled:
-            for name in ("_next_machine", "_sink"):
+            for name in ("_next_machine", "_sink", "rounded"):
                 monkeypatch.setattr(kernels_share_first, name, getattr(kernels_share_first, name).py_func)
         place = place_by_share if compiled else place_by_share.py_func
         out = np.full((2, 40), -1)

@@ -1,5 +1,7 @@
 """Whole tasks to the lowest share, against a slow and plain way to do the same."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -11,22 +13,26 @@ from schedgap.instances.fairness import (
     NOTIONS,
     TASK,
     UNLIMITED,
+    FairnessInstance,
     alice_bob,
     micro,
     random_users,
-    share_of_a_task,
     shares_of,
     tasks_per_class,
     verify,
 )
+from schedgap.instances.fairness.exact_shares import exact_fitting, exact_scale, exact_values
+from schedgap.instances.fairness.shares import value_and_scale
 
 
-def plainly(instance, gain, order, rank):
+def plainly(instance, order, rank):
     """Return the number of tasks on each machine, (N, M), placed one at a time after looking at all users and machines."""
+    fits, value = exact_fitting(instance), exact_values(instance)
+    scale = [exact_scale(instance, i, fits[i], value[i]) for i in range(instance.num_users)]
     first = np.concatenate(([0], np.cumsum(instance.machine_count)))
     left = np.repeat(instance.capacity, instance.machine_count, axis=0)
     tasks = np.zeros((instance.num_users, left.shape[0]), int)
-    share = np.zeros(instance.num_users)
+    share = [Fraction(0)] * instance.num_users
 
     def machine_for(i):
         if instance.tasks[i] != UNLIMITED and tasks[i].sum() >= instance.tasks[i]:
@@ -42,7 +48,7 @@ def plainly(instance, gain, order, rank):
         i, m = chosen
         left[m] -= instance.demand[i]
         tasks[i, m] += 1
-        share[i] += gain[i, np.searchsorted(first, m, side="right") - 1]
+        share[i] += value[i][np.searchsorted(first, m, side="right") - 1] / scale[i]
 
 
 def on_machines(instance, allocation):
@@ -58,9 +64,28 @@ def test_against_the_plain_way(order, ties):
     for seed in range(4):
         instance = random_users(8, classes=4, machines=8, resources=2, limited=seed % 2 == 1, seed=seed)
         found = lowest_share_first(instance, order=order, ties=ties)
-        expected = plainly(instance, share_of_a_task(instance), class_order(instance, order), user_rank(instance, ties))
+        expected = plainly(instance, class_order(instance, order), user_rank(instance, ties))
         assert on_machines(instance, found).tolist() == expected.tolist()
         assert verify(instance, found) >= FAIR
+
+
+@pytest.mark.parametrize("notion", ["drf", "tsf"])
+def test_equal_shares_are_equal_whatever_they_are_added_up_from(notion):
+    """At 12 of 14 cores each has 6/14, three times 2/14 and six times 1/14: the one who is listed first goes on."""
+    instance = FairnessInstance(
+        name="tie",
+        notion=notion,
+        resources=("cpu",),
+        machine_names=("one",),
+        machine_count=[1],
+        capacity=[[14_000]],
+        demand=[[2000], [1000]],
+        weight=[1000, 1000],
+        performance=[[1000], [1000]],
+        allowed=np.ones((2, 1), bool),
+        tasks=[UNLIMITED, UNLIMITED],
+    )
+    assert tasks_per_class(instance, lowest_share_first(instance)).ravel().tolist() == [4, 6]
 
 
 def test_illustrative_example():
@@ -117,7 +142,7 @@ def test_too_many_tasks():
 def test_kernel_says_when_its_arrays_are_full(monkeypatch):
     monkeypatch.setattr(whole, "most_whole_tasks", lambda instance: 79)
     with pytest.raises(AssertionError):
-        Machines(micro()).place(share_of_a_task(micro()), class_order(micro(), "index"), user_rank(micro(), "index"))
+        Machines(micro()).place(*value_and_scale(micro()), class_order(micro(), "index"), user_rank(micro(), "index"))
 
 
 def test_numbers_of_tasks_do_not_wrap():

@@ -74,6 +74,25 @@ def test_the_lowest_share_is_served(drawn, name):
     assert served > 20
 
 
+@pytest.mark.parametrize(("ties", "cost_s"), [("first", 15), ("last", 20)])
+def test_equal_shares_are_equal_whatever_they_are_added_up_from(three, ties, cost_s):
+    """With machine 0 full, job 0 has three times 1/16 and job 1 has 3/16: who is served on machine 1 is up to `ties`."""
+    instance = three.replace(
+        notion="eunomia",
+        machine_names=("a", "b"),
+        machine_count=[1, 1],
+        capacity=[[10_000], [4000]],
+        arrival_ms=[0, 0],
+        demand=[[2000], [3000]],
+        weight=[2000, 1000],
+        performance=[[1000, 1500], [1000, 1500]],
+        allowed=np.ones((2, 2), bool),
+        first_task=[0, 5, 10],
+        work_ms=[5000] * 10,
+    )
+    assert verify(instance, run(instance, "eunomia", ties=ties)) == cost_s * 1000
+
+
 def test_notions_differ_and_so_do_floors(three):
     # Job 1 alone could run 1 task of 600 on each of two machines with 1000 or, in parts, 5/3.
     instance = three.replace(capacity=[[1000]], machine_count=[2], demand=[[600], [500], [500]])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.fairness.shares import value_and_scale
+from schedgap.instances.kernels.rounding import rounded
 from schedgap.instances.sharing import as_users, random_jobs
 
 
@@ -98,7 +99,7 @@ class Plain:
         for _, _, task, m in self.running:
             if self.instance.task2job()[task] == job:
                 count[self.machine2class[m]] += 1
-        return self.base[job] + float((count * self.gain[job]).sum()) / self.scale[job]
+        return self.base[job] + rounded.py_func(float((count * self.gain[job]).sum()) / self.scale[job])
 
 
 @pytest.fixture
