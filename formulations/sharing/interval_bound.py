@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 MAX_COLUMNS, LEAST_INTERVALS = 100_000, 8
 
 
-@method("bound-intervals", family=FAMILY, bounds=True)
+@method("bound-intervals", version=2, family=FAMILY, bounds=True)
 def bound_intervals(
     instance: SharingInstance, *, time_limit_s: float | None = None, threads: int = 1, intervals: int = 200
 ) -> Outcome:
@@ -169,9 +169,12 @@ def _add_capacity(rows: Rows, instance: SharingInstance, columns: Columns) -> No
 
 
 def _grid(instance: SharingInstance, intervals: int) -> FloatArray:
-    """Return (I + 1,) float64, seconds from the first arrival: where intervals begin, the last of which has no end."""
+    """Return (I + 1,) float64, seconds from the first arrival: where intervals begin, the last of which has no end.
+
+    Whole milliseconds, as arrivals are: no interval is cut to a length that is a rounding.
+    """
     span = _last_ms(instance) - int(instance.arrival_ms[0])
-    return np.linspace(0, span, intervals + 1) / SECOND_MS
+    return np.unique(np.linspace(0, span, intervals + 1).astype(np.int64)) / SECOND_MS
 
 
 def _last_ms(instance: SharingInstance) -> int:

@@ -60,6 +60,13 @@ def test_size_of_the_program(make):
     assert model.matrix.shape[0] == 2 + 2 + 3 + 2
 
 
+def test_a_job_that_arrives_where_an_interval_begins(make):
+    """Of 200 intervals of 4.44 ms the 151st begins at 666 ms, in floats a rounding after it."""
+    instance = make([[37], [222]], arrival=np.array([0, 666]))
+    assert np.abs(program(instance, 200).matrix.data).max() <= 222
+    assert bound_intervals(instance).bound == 37 + 222
+
+
 def test_without_time_the_cheap_bound_is_left():
     instance = micro()
     assert bound_intervals(instance, time_limit_s=0.0).bound == bound_work(instance, time_limit_s=0.0).bound
