@@ -8,6 +8,7 @@ import pickle
 import signal
 import tempfile
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from schedgap.bench.isolation.messages import Ending
+
+# What a method is told when it is warmed up: one that searches as long as it may does so on a small instance too.
+WARM_UP_S = 5.0
 
 
 def serve(connection: Connection, scratch: Path) -> None:
@@ -94,7 +98,10 @@ class Server:
     def _warm(self, request: Request) -> WarmedUp:
         """Warm up a method of this package; if it takes longer than its limit, that ends this process."""
         method, small = find_method(request.family, request.method), shrunk(find_family(request.family), self._instance)
-        seconds, again_s = (warm_up(caller(method, request), small, request.limits.wall_s) for _ in range(2))
+        limits = request.limits
+        brief = replace(limits, time_limit_s=min(limits.time_limit_s, WARM_UP_S))
+        call = caller(method, replace(request, limits=brief))
+        seconds, again_s = (warm_up(call, small, limits.wall_s) for _ in range(2))
         # Nothing of what is alive now will be collected in the children, so their pages stay shared.
         gc.collect()
         gc.freeze()
