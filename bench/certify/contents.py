@@ -157,11 +157,11 @@ def _relaxations(
     binding = [d for d in range(len(capacity)) if sum(item.sizes[d] for item in items) > capacity[d]]
     if not binding:
         return [Relaxation(np.zeros(len(items), np.int64), 1, 1)]
-    sums = [[int(d == e) for e in range(len(capacity))] for d in binding]
+    sums: list[Sequence[int]] = [[int(d == e) for e in range(len(capacity))] for d in binding]
     if len(binding) > 1:
-        sums = [_shadow_prices(items, capacity), *map(list, hints), *sums]
-    entries = min(most_entries // len(sums) // (len(items) + 1), WIDEST)
-    return [_relaxation(items, capacity, parts, entries, spare) for parts in sums if any(parts)]
+        sums = [parts for parts in (_shadow_prices(items, capacity), *hints, *sums) if any(parts)]
+    entries = max(1, min(most_entries // len(sums) // (len(items) + 1), WIDEST))
+    return [_relaxation(items, capacity, parts, entries, spare) for parts in sums]
 
 
 def _relaxation(
@@ -217,9 +217,9 @@ def _arrays(items: Sequence[Item], capacity: Sequence[int], spare: Sequence[int]
     entries = [entry for item in items for entry in item.numerators]
     return Items(
         value=np.array([item.value for item in items]),
-        size=np.array([item.sizes for item in items]).reshape(len(items), len(capacity)),
-        capacity=np.array(capacity),
-        spare=np.maximum(spare, -1),
+        size=np.array([item.sizes for item in items], np.int64).reshape(len(items), len(capacity)),
+        capacity=np.array(capacity, np.int64),
+        spare=np.array([max(each, -1) for each in spare], np.int64),
         next_kind=np.array(next_kind),
         cut_start=np.cumsum([0, *(len(item.numerators) for item in items)]),
         cut=np.array([j for j, _ in entries], np.int64),

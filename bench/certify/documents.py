@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SCHEMA = "schedgap/certificate/1"
+# Dollars, whose micro-dollars 62 bits hold.
+MOST_BOUND = 2**62 // 10**6
 _STRICT = ConfigDict(extra="forbid", strict=True, arbitrary_types_allowed=True)
 Index = Annotated[int, Field(ge=0)]
 Natural = Annotated[int, Field(ge=0)]
@@ -68,7 +70,7 @@ class Leaf(TypedDict):
     task_prices: NotRequired[list[int]]
     cuts: NotRequired[list[Cut]]
     machine_prices: NotRequired[list[Natural]]
-    multipliers: NotRequired[list[list[Natural]]]
+    multipliers: NotRequired[Annotated[list[list[Natural]], Field(max_length=1000)]]
 
 
 @with_config(_STRICT)
@@ -78,7 +80,8 @@ class Certificate(TypedDict):
     schema: Literal["schedgap/certificate/1"]
     instance: str
     digest: NotRequired[str]
-    bound: Annotated[Decimal, Field(ge=0)] | Natural
+    # As many places as money has: of 1e-999999999 no fraction can be made.
+    bound: Annotated[Decimal, Field(ge=0, decimal_places=6)] | Natural
     proof: Pair | Machines | Listed | Leaf
 
 
@@ -115,7 +118,10 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise SolutionError(f"{path}: cannot be read ({error.strerror}); give the path of a certificate.") from None
     except (ValueError, RecursionError) as error:
         raise SolutionError(f"{path.name}: no JSON ({error!s:.100}); give a certificate.") from None
-    return _checked(_FILE, given, path.name)
+    checked = _checked(_FILE, given, path.name)
+    if checked["bound"] >= MOST_BOUND:
+        raise SolutionError(f"{path.name}: bound: {checked['bound']!s:.60} is more than any solution costs; mend it.")
+    return checked
 
 
 def read_node(given: dict[str, Any], where: str) -> tuple[str, dict[str, Any]]:

@@ -41,6 +41,27 @@ def test_a_content_that_leaves_too_much_free_is_none():
     assert dearer_content(items[1:4], [10], [], 4, spare=[0]).content is None
 
 
+@pytest.mark.parametrize("hint", [[0, 0], [1, 1]])
+def test_any_number_of_hints_is_sound(hint, monkeypatch):
+    """All but one of nine items fit, also where no room for tables is left of what hints share."""
+    monkeypatch.setattr("schedgap.bench.certify.contents.MOST_ENTRIES", 1000)
+    items = [item(t, 1, t + 1, 9 - t) for t in range(9)]
+    assert len(dearer_content(items, [44, 44], [], 7, [hint] * 101).content) == 8
+    assert dearer_content(items, [44, 44], [], 8, [hint] * 101).content is None
+
+
+def test_a_capacity_beyond_64_bits_makes_no_floats_of_others():
+    """Two items fill 2^53 + 1, which no float is."""
+    with pytest.raises(OverflowError):
+        dearer_content(
+            [item(0, 1, 2**52, 1), item(1, 1, 2**52 + 1, 1), item(2, 1, 2**52, 1)], [2**53 + 1, 2**63], [], 1
+        )
+
+
+def test_a_content_that_leaves_far_less_than_nothing_is_none():
+    assert dearer_content([item(0, 9, 5)], [10], [], 0, spare=[-(2**70)]).content is None
+
+
 @pytest.mark.parametrize("spare", [0, 1, 3])
 @pytest.mark.parametrize("seed", range(20))
 def test_what_must_be_full_against_enumeration(seed, spare):

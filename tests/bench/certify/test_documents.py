@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from schedgap.bench.certify.documents import read_certificate
+from schedgap.bench.certify.documents import read_certificate, read_node
 from schedgap.bench.certify.problem import Problem
 from schedgap.bench.certify.proof import check
 from schedgap.instances.errors import SolutionError
@@ -38,13 +38,20 @@ def test_bounds_are_exact(read):
         ({**GIVEN, "schema": "schedgap/certificate/2"}, "schema: input should be 'schedgap/certificate/1'"),
         ({**GIVEN, "solution": []}, "solution: extra inputs are not permitted"),
         ({**GIVEN, "bound": -1}, "bound"),
+        (json.dumps(GIVEN).replace("0.7", "1e999999999"), r"bound: 1E\+999999999 is more than any solution costs"),
+        ({**GIVEN, "bound": 10**400}, "bound: 1000.* is more than any solution costs"),
+        (json.dumps(GIVEN).replace("0.7", "1e-999999999"), "bound.decimal: decimal input should have no more than 6"),
+        (
+            {**GIVEN, "proof": {**LEAF, "multipliers": [[1, 1]] * 1001}},
+            "multipliers: list should have at most 1000 items",
+        ),
         ('{"schema": "schedgap/certificate/1", "instance": "x", "bound": NaN, "proof": {}}', "bound"),
         ({key: value for key, value in GIVEN.items() if key != "proof"}, "proof: field required"),
     ],
 )
 def test_what_is_no_certificate(read, content, said):
     with pytest.raises(SolutionError, match=said):
-        read(content)
+        read_node(read(content)["proof"], "proof")
 
 
 def test_a_file_that_is_not_there(tmp_path):
