@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,10 @@ if TYPE_CHECKING:
 
 # Prices are whole micro-dollars per hour; a bin of a packing set costs one dollar.
 DOLLAR = 1_000_000
+# In how many parts amounts of a resource are whole, by the ending of its name; all others in thousandths.
+PARTS = {"_gib": 1024, "_mib": 1, "_kib": 1, "_bytes": 1}
+# Parts that floats tell apart, whose products with numbers of tasks and machines are far from the end of 64 bits.
+MOST = 2**50
 Sizes = tuple[int, ...]
 
 
@@ -77,11 +80,15 @@ def read_problem(path: Path) -> Problem:
         for a file that cannot be read as one.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".json":
-            return _of_document(json.loads(text, parse_float=Decimal))
-        numbers = iter([int(word) for word in text.split()])
-        return _of_vectors(path.stem, numbers) if path.suffix == ".vbp" else _of_weights(path.stem, numbers)
+            problem = _of_document(json.loads(text))
+        else:
+            numbers = iter([_exact(int(word), 1).numerator for word in text.split()])
+            problem = (_of_vectors if path.suffix == ".vbp" else _of_weights)(path.stem, numbers)
+        if not (problem.prices and problem.counts):
+            raise ValueError("a machine type and a task must be in it")
+        return problem
     except OSError as error:
         raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the file of the instance.") from None
     except (ValueError, ArithmeticError, LookupError, TypeError, StopIteration, RecursionError) as error:
@@ -94,13 +101,16 @@ def _of_document(given: dict[str, Any]) -> Problem:
         raise ValueError("its tasks are in another file; write them into this one")
     types = given["machine_types"]
     families = list(dict.fromkeys(each["family"] for each in types))
-    rows = [[_demand(task["demand"], family) for task in given["tasks"]] for family in families]
-    exact = [[Fraction(value) for value in each["capacity"]] for each in types]
+    parts = [next((PARTS[e] for e in PARTS if resource.endswith(e)), 1000) for resource in given["resources"]]
+    rows = [[_demand(task["demand"], family, parts) for task in given["tasks"]] for family in families]
+    exact = [_vector(each["capacity"], parts) for each in types]
     vectors = [*exact, *(row for rows_of_family in rows for row in rows_of_family if row is not None)]
     scale = [math.lcm(*(vector[r].denominator for vector in vectors)) for r in range(len(given["resources"]))]
     return Problem(
         name=given["name"],
-        prices=tuple(_micro_dollars(Fraction(each["price"]) + Fraction(each.get("fee", 0))) for each in types),
+        prices=tuple(
+            _micro_dollars(_exact(each["price"], DOLLAR) + _exact(each.get("fee", 0), DOLLAR)) for each in types
+        ),
         capacities=tuple(_whole(vector, scale) for vector in exact),
         families=tuple(families.index(each["family"]) for each in types),
         demands=tuple(
@@ -110,9 +120,22 @@ def _of_document(given: dict[str, Any]) -> Problem:
     )
 
 
-def _demand(given: dict[str, Any], family: str) -> list[Fraction] | None:
+def _demand(given: dict[str, Any], family: str, parts: Sequence[int]) -> list[Fraction] | None:
     row = given.get(family, given.get("any"))
-    return None if row is None else [Fraction(value) for value in row]
+    return None if row is None else _vector(row, parts)
+
+
+def _vector(numbers: Sequence[float], parts: Sequence[int]) -> list[Fraction]:
+    return [_exact(number, part) for number, part in zip(numbers, parts, strict=True)]
+
+
+def _exact(number: float, parts: int) -> Fraction:
+    """Return a number as all other commands read it: in whole parts, from which a float may differ in its last digit."""
+    given = Fraction.from_float(number) * parts
+    whole = round(given)
+    if abs(given - whole) > max(abs(given), Fraction(1)) / 2**52 or abs(whole) > MOST:
+        raise ValueError(f"{number!r:.60} is no whole number of 1/{parts}, or above {MOST // parts}")
+    return Fraction(whole, parts)
 
 
 def _whole(vector: Sequence[Fraction], scale: Sequence[int]) -> Sizes:
@@ -123,8 +146,8 @@ def _whole(vector: Sequence[Fraction], scale: Sequence[int]) -> Sizes:
 
 
 def _micro_dollars(price: Fraction) -> int:
-    if price <= 0 or (price * DOLLAR).denominator != 1:
-        raise ValueError(f"a price of {price} is no positive whole number of micro-dollars")
+    if price <= 0:
+        raise ValueError(f"a price of {price} is not positive")
     return int(price * DOLLAR)
 
 
