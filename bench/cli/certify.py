@@ -37,21 +37,29 @@ def certify(
     given = read_certificate(certificate)
     file = instance or _beside(certificate, given["instance"])
     start = perf_counter()
-    finding = check(read_problem(file), given)
+    problem = read_problem(file)
+    finding = check(problem, given)
     seconds = perf_counter() - start
-    if given.get("digest") is not None and given["digest"] != (found := _digest(file)):
+    if "digest" not in given:
+        # A packing set's file has no name of its own.
+        if file.suffix not in FORMATS and problem.name != given["instance"]:
+            raise SolutionError(
+                f"{certificate.name}: is of instance '{given['instance']:.60}', {file.name} is '{problem.name!s:.60}'; give "
+                "the instance that it was made for."
+            )
+    elif given["digest"] != (found := _digest(file)):
         raise SolutionError(
             f"{certificate.name}: is of an instance with digest {given['digest'][:12]}..., {file.name} has "
             f"{found[:12]}...; give the instance that it was made for."
         )
     is_proven = finding.reason is None
     if as_json:
-        content = {"instance": given["instance"], "proven": is_proven, "bound": float(given["bound"])}
+        content = {"instance": problem.name, "proven": is_proven, "bound": float(given["bound"])}
         figures = {"nodes": finding.nodes, "leaves": finding.leaves, "contents": finding.contents}
         typer.echo(json.dumps({**content, **figures, "time_s": seconds, "reason": finding.reason}))
     elif is_proven:
         typer.echo(
-            f"proven: no solution of {given['instance']} is below {given['bound']}; {finding.nodes} nodes, "
+            f"proven: no solution of {problem.name} is below {given['bound']}; {finding.nodes} nodes, "
             f"{finding.leaves} leaves, {finding.contents} contents, {seconds:.2f} s"
         )
     else:

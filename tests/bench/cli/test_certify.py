@@ -28,11 +28,13 @@ def certify(tmp_path):
     return certify
 
 
-@pytest.mark.parametrize("instance", ["x.vbp", "y.json"])
-def test_a_proof_that_holds(certify, instance):
+@pytest.mark.parametrize(("instance", "name"), [("x.vbp", "x"), ("y.json", "y")])
+def test_a_proof_that_holds(certify, instance, name):
+    """It is told of the file that was read, by its name."""
     done = certify(instance)
     assert done.exit_code == 0
-    assert done.output.startswith("proven: no solution of y is below 2; 1 nodes, 1 leaves, ")
+    assert done.output.startswith(f"proven: no solution of {name} is below 2; 1 nodes, 1 leaves, ")
+    assert json.loads(certify(instance, "--json").output)["instance"] == name
 
 
 def test_the_instance_is_looked_for_beside(certify):
@@ -51,3 +53,16 @@ def test_a_proof_that_does_not_hold(certify):
 def test_another_instance(certify):
     with pytest.raises(SolutionError, match=r"digest 0000\.\.\., y.json has"):
         raise certify(digest="0000").exception
+
+
+def test_without_a_digest_the_name_tells(certify, tmp_path):
+    content = json.loads((tmp_path / "y.json").read_text())
+    (tmp_path / "z.json").write_text(json.dumps({**content, "name": "z"}))
+    assert certify("z.json").exit_code == 0
+    given = json.loads((tmp_path / "c.json").read_text())
+    (tmp_path / "d.json").write_text(json.dumps({key: value for key, value in given.items() if key != "digest"}))
+    done = CliRunner().invoke(app, ["certify", str(tmp_path / "d.json"), str(tmp_path / "x.vbp")])
+    assert done.exit_code == 0
+    done = CliRunner().invoke(app, ["certify", str(tmp_path / "d.json"), str(tmp_path / "z.json")])
+    with pytest.raises(SolutionError, match=r"d\.json: is of instance 'y', z\.json is 'z'; give the instance"):
+        raise done.exception
