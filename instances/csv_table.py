@@ -38,13 +38,14 @@ def read_rows(
         with unpacked(path) as content, io.TextIOWrapper(content, newline="", encoding="utf-8-sig") as file:
             quoting = csv.QUOTE_MINIMAL if separator == "," else csv.QUOTE_NONE
             lines = csv.reader(file, delimiter=separator, quoting=quoting)  # type: ignore[arg-type]
-            header = next(lines, [])
+            header = next(filter(None, lines), [])
+            where = f"{path.name} line {lines.line_num or 1}"
             missing = [column for column in columns if column not in header]
             if missing:
-                raise InstanceError(f"{path.name} line 1: no column '{missing[0]}'; a {what} has {', '.join(columns)}.")
-            twice = [column for column in columns if header.count(column) > 1]
+                raise InstanceError(f"{where}: no column '{missing[0]}'; a {what} has {', '.join(columns)}.")
+            twice = [column for column in filter(None, header) if header.count(column) > 1]
             if twice:
-                raise InstanceError(f"{path.name} line 1: column '{twice[0]}' is there twice; remove one.")
+                raise InstanceError(f"{where}: column '{twice[0]:.60}' is there twice; remove one.")
             for row in filter(None, lines):
                 if len(row) != len(header):
                     raise InstanceError(

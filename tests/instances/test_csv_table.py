@@ -20,6 +20,7 @@ def table(tmp_path):
 
 def test_rows_with_their_lines(table):
     """A byte-order mark, other columns and empty lines do not matter; quoted line ends count as lines."""
+    assert table("a,b,,\n1,2,,\n") == [(2, {"a": "1", "b": "2", "": ""})]
     assert table('\ufeffa,c,b\n1,x,2\n\n3,"y\nz",4\n5,,6\n') == [
         (2, {"a": "1", "c": "x", "b": "2"}),
         (5, {"a": "3", "c": "y\nz", "b": "4"}),
@@ -33,6 +34,7 @@ def test_rows_with_their_lines(table):
         ("a,c\n1,2\n", "t.csv line 1: no column 'b'; a list of things has a, b"),
         ("", "t.csv line 1: no column 'a'"),
         ("a,b,a\n", "t.csv line 1: column 'a' is there twice; remove one"),
+        ("\na,b,c,c\n", "t.csv line 2: column 'c' is there twice; remove one"),
         ("a,b\n1,2\n3\n", "t.csv line 3: 1 fields, the header has 2; the file is truncated or malformed there"),
         (b"a,b\n\xff,1\n", "t.csv: cannot be read as a UTF-8 CSV file .*; give the list of things of the trace"),
     ],
