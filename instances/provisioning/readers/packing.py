@@ -62,7 +62,7 @@ class _Numbers:
         content = member_bytes(Path(path), member)
         self.path = Path(member or path)
         try:
-            lines = content.decode().splitlines()
+            lines = content.decode("utf-8-sig").splitlines()
         except UnicodeDecodeError as error:
             raise InstanceError(
                 f"{self.path.name}: no text ({error.reason} at byte {error.start}); unpack it."

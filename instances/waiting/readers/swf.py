@@ -5,9 +5,9 @@ A line a job with 18 numbers, -1 for unknown; `;` begins the header's comments. 
 
 from __future__ import annotations
 
+import codecs
 import math
 import zlib
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
 
 NUM_FIELDS = 18
-# Columns, from 0: 1 submit time, 3 run time, 4 allocated processors, 6 used memory (KB a processor), 7 requested
+# Columns, from 0: 0 job number, 1 submit time, 3 run time, 4 allocated processors, 6 used memory (KB a processor), 7 requested
 # processors, 9 requested memory (KB a processor), 10 status.
-SUBMIT, RUNTIME, ALLOCATED, USED_MEMORY, REQUESTED, REQUESTED_MEMORY, STATUS = 1, 3, 4, 6, 7, 9, 10
+NUMBER, SUBMIT, RUNTIME, ALLOCATED, USED_MEMORY, REQUESTED, REQUESTED_MEMORY, STATUS = 0, 1, 3, 4, 6, 7, 9, 10
 FAILED, CANCELLED = 0, 5
+# A part of a run that was swapped out: to be continued, or the last one of a job that completed, or failed.
+PARTS = (2, 3, 4)
 # Lines that are converted at a time.
 BLOCK = 10_000
 # Bytes of a line; a block of numbers is as wide as the longest of them.
@@ -47,8 +49,8 @@ def swf(
     1% of the core-hours. jobs, skip : take so many jobs after leaving out so many; 0 for all. split : the share of these
     jobs, in order of submission, that become the history of an instance of the others; 0 for none. failed, cancelled :
     keep jobs of these states that ran. Allocated processors count, requested ones where the former are unknown; likewise
-    memory, which is 0 where neither is known. Jobs without a positive runtime or processors never ran and are left out; the
-    instance's notes say how many.
+    memory, which is 0 where neither is known. Jobs without a positive runtime or processors never ran and are left out, and
+    lines of parts of a run beside that of the whole job; the instance's notes say how many.
 
     Raises
     ------
@@ -56,7 +58,19 @@ def swf(
         naming file and line of what is no number, or of a line that has not 18 fields.
     """
     path = Path(path)
+    name = path.name.removesuffix(".gz").removesuffix(".swf")
     table = _table(path)
+    is_part = np.isin(table[:, STATUS], PARTS)
+    is_part &= (table[:, NUMBER] >= 0) & np.isin(table[:, NUMBER], table[~is_part, NUMBER])
+    rows = np.flatnonzero(~is_part)
+    table = table[rows]
+
+    def place(job: int) -> str:
+        return _place(path, int(rows[job]))
+
+    # Later parts of a run have none.
+    if (i := first_true(table[:, SUBMIT] < 0)) is not None:
+        raise InstanceError(f"{place(i)}: submitted at {table[i, SUBMIT]:.15g}; times are numbers from 0 on.")
     cores = np.where(table[:, ALLOCATED] > 0, table[:, ALLOCATED], table[:, REQUESTED])
     memory_kib = np.where(table[:, USED_MEMORY] > 0, table[:, USED_MEMORY], table[:, REQUESTED_MEMORY])
     status = table[:, STATUS]
@@ -69,13 +83,16 @@ def swf(
     with np.errstate(over="ignore"):
         memory_mib = np.maximum(memory_kib, 0) * np.maximum(cores, 1) / 1024
     log = Log(
-        name=path.name.removesuffix(".gz").removesuffix(".swf"),
+        name=name,
         submit_s=table[:, SUBMIT],
         runtime_s=table[:, RUNTIME],
         cores=cores,
         memory_mib=memory_mib,
         dropped=dropped,
-        place=partial(_place, path),
+        place=place,
+        notes=(f"{name}: {is_part.sum()} lines left out, parts of runs of jobs that have a line each.",)
+        if is_part.any()
+        else (),
     )
     return from_log(log, options)
 
@@ -102,7 +119,7 @@ def _jobs(path: Path, file: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]
     for number, line in enumerate(file, start=1):
         if len(line) > MOST_LINE:
             raise InstanceError(f"{path.name} line {number}: {len(line)} bytes long; give an SWF file.")
-        fields = line.split()
+        fields = line.removeprefix(codecs.BOM_UTF8).split()
         if not fields or fields[0].startswith(b";"):
             continue
         if len(fields) != NUM_FIELDS:
@@ -123,12 +140,7 @@ def _numbers(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
         table = np.array([fields for _, fields in block]).astype(np.float64)
     except ValueError:
         table = np.full((1, NUM_FIELDS), np.nan)
-    if not np.isfinite(table).all():
-        table = _slowly(path, block)
-    if (i := first_true(table[:, SUBMIT] < 0)) is not None:
-        shown = block[i][1][SUBMIT].decode(errors="replace")
-        raise InstanceError(f"{path.name} line {block[i][0]}: submitted at {shown:.60}; times are numbers from 0 on.")
-    return table
+    return table if np.isfinite(table).all() else _slowly(path, block)
 
 
 def _slowly(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:

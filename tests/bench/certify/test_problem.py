@@ -31,7 +31,7 @@ def read(tmp_path):
 
 def test_vectors(read):
     expected = Problem("x", (10**6,), ((10, 20),), (0,), (((6, 3), (0, 20), (5, 5)),), (2, 1, 2))
-    assert read("x.vbp", VECTORS) == expected
+    assert read("x.vbp", VECTORS) == read("x.vbp", "\ufeff" + VECTORS) == expected
     assert (expected.task_classes, expected.price_step) == ([0, 0, 1, 2, 2], 10**6)
 
 

@@ -28,6 +28,7 @@ def test_vectors(given):
     assert made.capacity.tolist() == [[10_000, 20_000]]
     assert made.demand.tolist() == [[[6000, 3000], [0, 20_000], [5000, 5000]]]
     assert made.counts.tolist() == [2, 1, 2]
+    assert given(vbp, "\ufeff" + VECTORS, name="mine").digest == made.digest
 
 
 def test_weights(given):

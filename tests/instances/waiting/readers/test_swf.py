@@ -104,6 +104,27 @@ def test_failed_and_cancelled_jobs_can_be_left_out(tmp_path):
     assert swf(path, failed=False).notes == ("log: 1 of 3 jobs left out by their state.",)
 
 
+def test_parts_of_a_run_are_no_further_jobs(tmp_path):
+    """Job 1 was swapped out once: 100 s are 60 and 40. Later parts have no submission. Of job 2 there are parts alone."""
+    parts = line(1, 0, 60, 4, status=2), line(1, -1, 40, 4, status=3)
+    rest = line(2, 50, 30, 2, status=2), line(2, 90, 20, 2, status=4), line(3, 95, 9, 1)
+    instance = swf(write(tmp_path, line(1, 0, 100, 4), *parts, *rest))
+    assert (instance.runtime_us / 1e6).tolist() == [100, 30, 20, 9]
+    assert instance.notes == ("log: 2 lines left out, parts of runs of jobs that have a line each.",)
+    with pytest.raises(InstanceError, match="line 8: the job runs for 10000000000000 s"):
+        swf(write(tmp_path, line(1, 0, 100, 4), *parts, line(4, 7, 9, 1), line(5, 7, 1e13, 1)))
+    # A job whose number is unknown is not another of these.
+    assert swf(write(tmp_path, line(-1, 0, 100, 4), line(-1, 0, 60, 4, status=2))).num_jobs == 2
+
+
+def test_a_byte_order_mark_is_none_of_a_log(tmp_path):
+    path = write(tmp_path, line(1, 0, 60, 2))
+    text = path.read_text()
+    for begin in (text, text.removeprefix(HEADER)):
+        path.write_text("\ufeff" + begin)
+        assert swf(path).num_jobs == 1
+
+
 def test_a_part_of_a_log(tmp_path):
     path = write(tmp_path, *(line(i, i, 9, i) for i in range(1, 6)))
     part = swf(path, skip=1, jobs=2)
