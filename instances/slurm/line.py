@@ -139,15 +139,14 @@ class Line:
         return sum(map(int, values))
 
     def memory_mib(self, tres: Mapping[str, str], cores: int, nodes: int) -> Fraction | None:
-        """Return the memory that was held, else what was asked for; None where neither is known.
+        """Return the memory that was held, else what was asked for; None where neither is known. 0 is what nobody counted.
 
         A suffix n or c, of releases before 21.08, is for each node or each CPU.
         """
-        column = "AllocTRES" if "mem" in tres else "ReqMem"
-        text = tres.get("mem", self.fields.get("ReqMem", ""))
-        match = MEMORY.fullmatch(text)
-        if (match is None and text) or (match is not None and not match[2] and Fraction(match[1])):
-            raise self.error(column, "give memory as a number with K, M, G, T or P")
-        if match is None or not Fraction(match[1]):
-            return None
-        return Fraction(match[1]) * MIB[match[2]] * {"n": nodes, "c": cores, "": 1}[match[3]]
+        for column, text in (("AllocTRES", tres.get("mem", "")), ("ReqMem", self.fields.get("ReqMem", ""))):
+            match = MEMORY.fullmatch(text)
+            if (match is None and text) or (match is not None and not match[2] and Fraction(match[1])):
+                raise self.error(column, "give memory as a number with K, M, G, T or P")
+            if match is not None and Fraction(match[1]):
+                return Fraction(match[1]) * MIB[match[2]] * {"n": nodes, "c": cores, "": 1}[match[3]]
+        return None

@@ -7,7 +7,7 @@ held. Steps, and jobs that are pending, running or never started, are left out a
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ KNOWN = ("cpu", "mem", "node", "billing", "energy", "gres/gpu")
 SHOWN = 3
 HETEROGENEOUS = "relaxed, parts of heterogeneous jobs need not start together"
 REQUEUED = "runs of requeued jobs, each submitted when it was requeued"
+RESIZED = "relaxed, what follows a change of a job's size is a job of its own, submitted as it starts"
 SUSPENDED = "ran for less time than from start to end (suspended, or the clock was changed), of which the former counts"
 
 
@@ -71,6 +72,7 @@ def read_log(path: Path | str) -> Log:
     jobs: list[Job] = []
     report: dict[str, list[str]] = defaultdict(list)
     seen: dict[str, set[tuple[int, int | None]]] = defaultdict(set)
+    state: dict[str, str] = {}
     for line in _lines(path):
         job_id = line.job_id()
         if job_id["step"]:
@@ -84,10 +86,15 @@ def read_log(path: Path | str) -> Log:
         if missing:
             report[missing] += [job_id[0]] * line.tasks_waiting()
         else:
-            if seen[job_id[0]]:
+            job = _job(line, report)
+            if state.get(job_id[0]) == "RESIZING":
+                report[RESIZED].append(job_id[0])
+                job = replace(job, submit_s=job.start_s, eligible_s=job.start_s)
+            elif seen[job_id[0]]:
                 report[REQUEUED].append(job_id[0])
-            jobs.append(_job(line, report))
+            jobs.append(job)
         seen[job_id[0]].add(run)
+        state[job_id[0]] = line.state()
     notes = tuple(kind_note(name, kind, names) for kind, names in report.items())
     if not jobs:
         found = " ".join(notes) or "It is empty."

@@ -66,6 +66,24 @@ def test_other_spellings_of_the_same(sacct, tmp_path):
     assert read_log(sacct(rows, columns)).jobs[0].submit_s == whole.jobs[0].submit_s
 
 
+def test_what_follows_a_change_of_size_comes_as_it_starts(sacct):
+    """Both have the first submission in some releases; after the second, the job is requeued."""
+    log = read_log(
+        sacct(
+            [
+                sacct.row("3", "08:00:00", "08:00:00", "08:01:00", "08:31:00", 1800, 8, "16G", "RESIZING"),
+                sacct.row("3", "08:00:00", "08:00:00", "08:31:00", "09:01:00", 1800, 4, "8G", "NODE_FAIL"),
+                sacct.row("3", "09:01:00", "09:03:00", "09:04:00", "09:05:00", 60, 4, "8G", "COMPLETED"),
+            ]
+        )
+    )
+    assert [run[2:5] for run in runs(log)] == [(0, 0, 60), (1860, 1860, 1860), (3660, 3780, 3840)]
+    assert log.notes == (
+        "sacct: relaxed, what follows a change of a job's size is a job of its own, submitted as it starts: 1 (3).",
+        "sacct: runs of requeued jobs, each submitted when it was requeued: 1 (3).",
+    )
+
+
 @pytest.mark.parametrize(
     ("requested", "mib"),
     [
@@ -81,11 +99,10 @@ def test_other_spellings_of_the_same(sacct, tmp_path):
         ("", 0),
     ],
 )
-def test_requested_memory(sacct, requested, mib):
+@pytest.mark.parametrize("tres", ["cpu=8", "cpu=8,mem=0"])
+def test_requested_memory(sacct, requested, mib, tres):
     """Eight cores on two nodes; K is rounded up to whole MiB; nothing and 0 are unknown, which is said."""
-    job = sacct.row(
-        "1", "08:00:00", "08:00:00", "08:00:00", "08:01:00", 60, 8, requested, "FAILED", nodes=2, tres="cpu=8"
-    )
+    job = sacct.row("1", "08:00:00", "08:00:00", "08:00:00", "08:01:00", 60, 8, requested, "FAILED", nodes=2, tres=tres)
     log = read_log(sacct([job]))
     assert log.jobs[0].memory_mib == mib
     expected = {0: ("sacct: relaxed, memory is unknown and taken as 0: 1 (1).",)}
