@@ -33,16 +33,20 @@ MACHINE = record(
 
 
 def task_names(instance: ProvisioningInstance) -> list[str]:
-    """Return the name of every task: its own, its class's where that has one task, else `class/0`, `class/1`, ..."""
+    """Return the name of every task: its own, its class's where that has one task, else `class/0`, `class/1`, ...
+
+    Where two tasks would have one name, of classes `x` and `x/0`, those of classes with one task are numbered, too.
+    """
     if instance.task_names is not None:
         return list(instance.task_names)
     seen = [0] * instance.num_classes
-    names = []
+    names, numbered = [], []
     for c in instance.task_classes().tolist():
         name = instance.class_name(c)
-        names.append(name if instance.counts[c] == 1 else f"{name}/{seen[c]}")
+        numbered.append(f"{name}/{seen[c]}")
+        names.append(name if instance.counts[c] == 1 else numbered[-1])
         seen[c] += 1
-    return names
+    return names if len(set(names)) == len(names) else numbered
 
 
 def _read(document: Given, place: Place) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import pytest
 
 from schedgap.instances import SolutionError
 from schedgap.instances.provisioning import Provisioning, read_solution, verify, write_solution
+from schedgap.instances.provisioning.solution_files import task_names
 
 BY_TASK = [
     {"type": "y-small", "tasks": ["a/0", "a/1"]},
@@ -39,6 +40,17 @@ def test_round_trip(tmp_path, two_families, named):
     again = read_solution(two_families, path)
     assert verify(two_families, again) == 3_700_000
     assert (again.task2machine is None) is not named
+
+
+def test_tasks_have_names_of_their_own(tmp_path, two_families):
+    """The first of two tasks of `x` would be called as the one of `x/0`."""
+    instance = two_families.replace(class_names=("x", "x/0", "x/1"))
+    assert task_names(instance) == ["x/0", "x/1", "x/0/0", "x/1/0", "x/1/1"]
+    solution = Provisioning.from_patterns([2, 0, 0], [1, 1, 2], [[2, 0, 0], [0, 1, 0], [0, 0, 1]]).with_tasks(instance)
+    write_solution(instance, solution, tmp_path / "s.json")
+    again = read_solution(instance, tmp_path / "s.json")
+    assert again.task2machine.tolist() == solution.task2machine.tolist()
+    assert verify(instance, again) == 3_700_000
 
 
 @pytest.mark.parametrize(
