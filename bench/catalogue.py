@@ -37,15 +37,18 @@ def load_catalogue(families: Sequence[str], plugins: Sequence[str | Program] = (
         with closing(Pool(families)) as pool:
             load_methods(families)
             methods = pool.describe(files)
+        # A file that is written anew may register other names.
+        for key in [key for key, method in REGISTRY.items() if method.plugin in files]:
+            del REGISTRY[key]
         for method in methods:
             REGISTRY[method.family, method.name] = method
-            described.add(method.name)
+            described.add((method.family, method.name))
     else:
         load_methods(families)
     for family in families:
         for program in programs_among(plugins):
             known = REGISTRY.get((family, program.name))
-            if (known is not None and known.is_shipped) or program.name in described:
+            if (known is not None and known.is_shipped) or (family, program.name) in described:
                 raise MethodError(
                     f"family {family} has a method '{program.name}' already; give the {program.kind} another name, by "
                     f"NAME={program.command[0]}."

@@ -81,9 +81,14 @@ class Plan:
         """Return what a worker needs to do a run."""
         run = self.runs[key]
         # A block's own threads need processes of their own: libraries read their number when they start.
-        place = replace(self.setting, threads=run.limits.threads)
-        is_plugin = not find_method(run.family, run.method).is_shipped
-        return Task(run, *self.instances[run.digest], place, is_plugin, keep)
+        method = find_method(run.family, run.method)
+        place = replace(self.setting, threads=run.limits.threads, plugins=self._imported(method))
+        return Task(run, *self.instances[run.digest], place, not method.is_shipped, keep)
+
+    def _imported(self, method: Method) -> tuple[str | Program, ...]:
+        """Return the plug-ins without those that register other methods only: a run imports none of these."""
+        others = {each.plugin for each in REGISTRY.values()} - {method.plugin}
+        return tuple(each for each in self.setting.plugins if each not in others)
 
 
 def plan_suite(

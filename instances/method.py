@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
@@ -98,6 +99,7 @@ class Method:
     twin : another method of the family, with the same parameters, that states the same model by other code; or None.
     wants : which of `OFFERED` the function takes.
     module, file : where it is defined; the file only of a plug-in's, whose module is not imported here.
+    plugin : the plug-in file that registers it, itself or by a module beside it; None of all others.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Method:
     wants: tuple[str, ...] = ()
     module: str = ""
     file: str | None = None
+    plugin: str | None = None
 
     @property
     def is_shipped(self) -> bool:
@@ -177,6 +180,8 @@ class Method:
 
 
 REGISTRY: dict[tuple[str, str], Method] = {}
+# What the module of each function was loaded by.
+_SPECS: dict[tuple[str, str], Any] = {}
 
 
 def runs_elsewhere(instance: Any) -> Any:
@@ -188,6 +193,11 @@ def runs_elsewhere(instance: Any) -> Any:
         always: only the processes of its runs may call it.
     """
     raise MethodError(f"a plug-in's method was called on {instance.name} in a process that does not import plug-ins.")
+
+
+def registered_twice(family: str, name: str) -> MethodError:
+    """Return the error for two methods of one name."""
+    return MethodError(f"method {name} of family {family} is registered twice; rename one of them.")
 
 
 def _anything(_: Any) -> str | None:
@@ -212,8 +222,8 @@ def method(
     Raises
     ------
     MethodError
-        if the family already has a method of that name from another place, a parameter lacks a default, or its default
-        is none of its choices.
+        if the family already has a method of that name, unless its module is loaded again; for a parameter without a
+        default, or with one that is none of its choices; for `*args` and `**kwargs`.
     """
 
     def register(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -222,17 +232,22 @@ def method(
         names = list(inspect.signature(func).parameters.values())[1:]
         wants = tuple(p.name for p in names if p.name in OFFERED)
         parameters = {p.name: p.default for p in names if p.name not in OFFERED}
+        if rest := [str(p) for p in names if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]:
+            raise MethodError(f"method {name}: {rest[0]} names no parameter; name each one, with a default.")
         missing = [key for key, default in parameters.items() if default is inspect.Parameter.empty]
         if missing:
             raise MethodError(f"method {name}: parameter '{missing[0]}' has no default; give it one.")
         offered = {key: tuple(values) for key, values in (choices or {}).items()}
         _check_choices(name, parameters, offered)
         known = REGISTRY.get((family, name))
-        if known is not None and (known.func.__module__, known.func.__qualname__) != (
-            func.__module__,
-            func.__qualname__,
+        # A module that is loaded again has another spec, or, as a notebook, none.
+        spec = getattr(sys.modules.get(func.__module__), "__spec__", None)
+        if known is not None and (
+            (known.func.__module__, known.func.__qualname__) != (func.__module__, func.__qualname__)
+            or (known.func is not func and spec is not None and _SPECS.get((family, name)) is spec)
         ):
-            raise MethodError(f"method {name} of family {family} is registered twice; rename one of them.")
+            raise registered_twice(family, name)
+        _SPECS[family, name] = spec
         summary = (inspect.getdoc(func) or "").strip().split("\n")[0]
         REGISTRY[family, name] = Method(
             name=name,

@@ -21,11 +21,12 @@ from schedgap.bench.isolation.answer import MAX_POINTS, Report, pack, plain_numb
 from schedgap.bench.isolation.clocks import Allowance, WallClock
 from schedgap.bench.isolation.messages import Message, send
 from schedgap.bench.plugins.discover import import_plugins
+from schedgap.bench.programs.failure import ProgramFailure
 from schedgap.bench.programs.process import Terms
 from schedgap.bench.programs.program import files_among
 from schedgap.bench.programs.run import ask
 from schedgap.instances.family import find_family
-from schedgap.instances.method import find_method
+from schedgap.instances.method import Status, find_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -193,6 +194,11 @@ def measured(request: Request, instance: Any, answers: int) -> bytes:
         warm, warm_s = "repeat", times["wall_s"]
         send(answers, Message.READY)
         outcome, times = _timed(call, instance, answers, tell)
+    if outcome.bound is not None and request.program is None and not find_method(request.family, request.method).bounds:
+        raise ProgramFailure(
+            Status.INVALID,
+            "it returns a bound and is not registered as a method that proves any; add bounds=True to its @method(...)",
+        )
     facts = {"mutated": fingerprint(instance) != before, "reference_s": reference, "warm": warm, "warm_s": warm_s}
     if request.keep and outcome.certificate is not None:
         facts["certificate"] = json.dumps(outcome.certificate)
@@ -247,11 +253,12 @@ def _processor_s() -> float:
 def _packed(family: Family, outcome: Outcome, **facts: Any) -> bytes:
     """Return the outcome as bytes; what has the wrong type is passed on as text for the judge to refuse."""
     step = max(1, -(-len(outcome.trajectory) // MAX_POINTS))
+    bound = plain_number(outcome.bound)
     kept = outcome.trajectory[::-1][::step][::-1]
     is_foreign = outcome.solution is not None and type(outcome.solution) is not family.solution
     report = Report(
         status=plain_text(outcome.claimed_status),
-        bound=plain_number(outcome.bound),
+        bound=plain_text(bound) if isinstance(bound, float) else bound,
         foreign=plain_text(type(outcome.solution).__name__) if is_foreign else None,
         build_s=plain_number(outcome.build_s),
         solve_s=plain_number(outcome.solve_s),

@@ -168,7 +168,10 @@ def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tupl
     if claimed not in _CLAIMS:
         return refused(f"it claims to be '{claimed:.60}'; a method claims {', '.join(_CLAIMS)}")
     if isinstance(bound, str):
-        return refused(f"its bound is {bound:.60}; a bound is a whole number of the family's units, of at most 63 bits")
+        scale = f"{family.objective_scale:,} in 1 {family.objective_unit}"
+        return refused(
+            f"its bound is {bound:.60}; a bound is a whole number in the family's smallest unit ({scale}), of at most 63 bits"
+        )
     if said.foreign is not None:
         return refused(
             f"it returned a {said.foreign:.60}, and a solution is a {_constructor(family.solution)}; return one"

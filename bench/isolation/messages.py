@@ -184,9 +184,8 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class Describe:
-    """Ask a server what methods of some families plug-ins register, without importing them itself."""
+    """Ask a server what methods plug-ins register, without importing them itself."""
 
-    families: tuple[str, ...]
     plugins: tuple[str, ...]
 
 

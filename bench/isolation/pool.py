@@ -77,7 +77,7 @@ class Pool:
             raise MethodError(f"methods cannot be loaded: {problem}")
 
     def describe(self, plugins: tuple[str, ...]) -> list[Method]:
-        """Return the methods of the pool's families that plug-ins register, which are imported in a process of their own.
+        """Return the methods that plug-ins register, which are imported in a process of their own.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class Pool:
         self._wait_until_ready()
         try:
             server = self._clone()
-            answer = server.ask(Describe(self._families, plugins), START_S + PATIENCE_S)
+            answer = server.ask(Describe(plugins), START_S + PATIENCE_S)
         except ServerLostError:
             raise MethodError(f"plug-ins {', '.join(plugins)} end the processes that import them.") from None
         self._give(CLEAN, server)

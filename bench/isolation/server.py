@@ -138,7 +138,7 @@ class Server:
         limits = Limits(wall_s=START_S)
         with self._folder() as scratch:
             ending = supervised(
-                lambda _: described(question.families, question.plugins),
+                lambda _: described(question.plugins),
                 lambda failure: b"",
                 limits,
                 self._connection.fileno(),

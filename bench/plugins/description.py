@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from schedgap.bench.plugins.discover import import_plugins
+from schedgap.bench.plugins.discover import forgotten_after, import_plugins
 from schedgap.instances.errors import MethodError, SchedgapError
-from schedgap.instances.method import NAME, REGISTRY, Method, runs_elsewhere
+from schedgap.instances.family import find_family
+from schedgap.instances.method import NAME, REGISTRY, Method, registered_twice, runs_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +36,7 @@ class _Method(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     wants: list[Name]
     module: Text
     file: Text | None
+    plugin: Text | None
 
 
 class _Said(msgspec.Struct, forbid_unknown_fields=True):
@@ -41,26 +44,43 @@ class _Said(msgspec.Struct, forbid_unknown_fields=True):
     problem: str | None = None
 
 
-def described(families: Sequence[str], plugins: Sequence[str]) -> bytes:
-    """Import the plug-ins here and return what they register for the families, or what is wrong with them."""
-    known = set(REGISTRY)
+def described(plugins: Sequence[str]) -> bytes:
+    """Import the plug-ins here and return what they register, of whatever family, or what is wrong with them."""
+    shipped, found = set(REGISTRY), dict[tuple[str, str], _Method]()
     try:
-        import_plugins(plugins)
+        for plugin in (None, *dict.fromkeys(plugins)):
+            known = dict(REGISTRY)
+            with nullcontext() if plugin is None else forgotten_after(plugin):
+                import_plugins(() if plugin is None else (plugin,))
+                new = {key: method for key, method in REGISTRY.items() if known.get(key) is not method}
+                for key, method in new.items():
+                    each = _described(method, plugin)
+                    if key in shipped or (key in found and found[key].file != each.file):
+                        raise registered_twice(*key)
+                    found[key] = each
+            if plugin is not None and not new:
+                raise MethodError(f"plug-in {plugin} registers no method; put @method(NAME, family=FAMILY) before one.")
     except SchedgapError as error:
         return msgspec.json.encode(_Said(problem=str(error)))
-    methods = [
-        _Method(
-            **{name: getattr(method, name) for name in _SAME},
-            parameters=dict(method.parameters),
-            summary=method.summary[:2000],
-            choices={key: list(values) for key, values in method.choices.items()},
-            wants=list(method.wants),
-            file=getattr(sys.modules.get(method.module), "__file__", None),
-        )
-        for key, method in REGISTRY.items()
-        if key not in known and method.family in families
-    ]
-    return msgspec.json.encode(_Said(methods))
+    return msgspec.json.encode(_Said(list(found.values())))
+
+
+def _described(method: Method, plugin: str | None) -> _Method:
+    try:
+        find_family(method.family)
+    except SchedgapError as error:
+        raise MethodError(
+            f"{plugin or 'a plug-in'} registers method {method.name} of another family: {error}"
+        ) from None
+    return _Method(
+        **{name: getattr(method, name) for name in _SAME},
+        parameters=dict(method.parameters),
+        summary=method.summary[:2000],
+        choices={key: list(values) for key, values in method.choices.items()},
+        wants=list(method.wants),
+        file=getattr(sys.modules.get(method.module), "__file__", None),
+        plugin=plugin,
+    )
 
 
 def methods_of(content: bytes) -> list[Method]:
@@ -81,7 +101,7 @@ def methods_of(content: bytes) -> list[Method]:
         raise MethodError(said.problem)
     return [
         Method(
-            **{name: getattr(each, name) for name in (*_SAME, "parameters", "summary", "file")},
+            **{name: getattr(each, name) for name in (*_SAME, "parameters", "summary", "file", "plugin")},
             func=runs_elsewhere,
             supports=_unknown,
             choices={key: tuple(values) for key, values in each.choices.items()},

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import entry_points
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from schedgap.instances.errors import MethodError, SchedgapError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from importlib.metadata import EntryPoint
 
 GROUP = "schedgap.methods"
@@ -72,6 +72,24 @@ def import_plugins(plugins: Iterable[str]) -> None:
                 ) from error
         for plugin in plugins:
             _load_file(Path(plugin))
+
+
+@contextmanager
+def forgotten_after(plugin: str) -> Iterator[None]:
+    """Forget at the end what was imported from a plug-in's folder: a file beside another plug-in may have the same name.
+
+    Modules from elsewhere stay, those of a virtual environment below the folder too: not all can be imported twice.
+    """
+    folder, loaded, path = Path(plugin).resolve().parent, set(sys.modules), list(sys.path)
+    try:
+        yield
+    finally:
+        new = {name: sys.modules.get(name.partition(".")[0]) for name in set(sys.modules) - loaded}
+        for name, top in new.items():
+            places = getattr(top, "__path__", None) or (getattr(top, "__file__", None),)
+            if any(place is not None and Path(place).parent == folder for place in places):
+                del sys.modules[name]
+        sys.path[:] = path
 
 
 def _import_all(name: str) -> None:

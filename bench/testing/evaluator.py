@@ -9,7 +9,6 @@ judge.final("candidate.py").score
 
 from __future__ import annotations
 
-import os
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,20 +183,13 @@ def _candidate(candidate: str | Path | Program, family: str) -> tuple[str | Prog
         raise MethodError(f"candidate {path} is no file; give a Python file with a method, or an executable.")
     if path.suffix != ".py":
         return Program.make("candidate", (str(path),), kind=Kind.METHOD), []
-    # A candidate that is written anew may register another name.
-    for key in [key for key, method in REGISTRY.items() if _is_of(method.file, path)]:
-        del REGISTRY[key]
     load_catalogue([family], [str(path)])
-    found = [name for (of, name), method in REGISTRY.items() if of == family and _is_of(method.file, path)]
+    found = [name for (of, name), method in REGISTRY.items() if of == family and method.plugin == str(path)]
     if len(found) != 1:
         raise MethodError(
             f"candidate {path} registers {len(found)} methods of family {family} ({', '.join(found) or 'none'}); register one."
         )
     return found[0], [path]
-
-
-def _is_of(file: str | None, path: Path) -> bool:
-    return file is not None and os.path.realpath(file) == str(path)
 
 
 def _measures(own: Sequence[Record]) -> dict[str, float]:

@@ -1,3 +1,6 @@
+import sys
+from copy import copy
+
 import pytest
 
 from schedgap.instances import MethodError, Outcome, Status, find_method, method, parse_method
@@ -47,7 +50,12 @@ def test_unsupported_says_why_and_none_is_no_solution():
     assert Outcome(bound=3).claimed_status is Status.NO_SOLUTION
 
 
-def test_refusals():
+def renamed(func, other):
+    func.__qualname__ = other.__qualname__
+    return func
+
+
+def test_refusals(monkeypatch):
     with pytest.raises(MethodError, match="'Bad Name' is not kebab-case"):
         method("Bad Name", family="test")(lambda instance: None)
 
@@ -55,6 +63,14 @@ def test_refusals():
 
         @method("no-default", family="test")
         def no_default(instance, depth):
+            return None
+
+    with pytest.raises(
+        MethodError, match=r"method any-keyword: \*\*kw names no parameter; name each one, with a default"
+    ):
+
+        @method("any-keyword", family="test")
+        def any_keyword(instance, **kw):
             return None
 
     @method("twice", family="test")
@@ -66,6 +82,15 @@ def test_refusals():
         @method("twice", family="test")
         def second(instance):
             return None
+
+    with pytest.raises(MethodError, match="registered twice"):
+        # Of the same name, as in a loop.
+        method("twice", family="test")(renamed(lambda instance: 1, first))
+
+    # The module is loaded again.
+    monkeypatch.setattr(sys.modules[__name__], "__spec__", copy(__spec__))
+    method("twice", family="test")(renamed(lambda instance: 2, first))
+    assert find_method("test", "twice").run(1).solution == 2
 
     with pytest.raises(MethodError, match="did you mean twice"):
         find_method("test", "twise")

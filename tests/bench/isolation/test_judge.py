@@ -20,6 +20,8 @@ LIMITS = Limits(wall_s=9.0, memory_mib=77, cpu_s=3.0)
 class FakeFamily:
     cost: int = 10
     solution: type = Provisioning
+    objective_scale: int = 1000
+    objective_unit: str = "$"
 
     def verify(self, instance, solution):
         if self.cost == 0:
@@ -76,6 +78,10 @@ def test_claims_and_figures(weigh, answer, status, objective, bound):
 
 def test_reasons(weigh):
     assert weigh(cost=-1)[0].reason == "machine 3 is over capacity"
+    said = (
+        "its bound is 9.5; a bound is a whole number in the family's smallest unit (1,000 in 1 $), of at most 63 bits"
+    )
+    assert weigh(bound="9.5")[0].reason == said
     assert weigh(bound=11)[0].reason == "its bound 11 is above the objective 10 of its own verified solution"
     assert weigh("optimal", bound=9)[0].reason == "it claims to be optimal, its bound 9 does not prove that"
     assert weigh("unsupported", solution=None, details={"reason": "too odd"})[0].reason == "too odd"
