@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from schedgap.bench.audit import audit_of
 from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.choice import RETRIED, matching, to_do
+from schedgap.bench.executors.execute import Performed, ProcessExecutor
 from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.isolation.runexec import require_runexec
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
     from schedgap.bench.choice import Retry
-    from schedgap.bench.executors.execute import Performed
     from schedgap.bench.executors.factory import Executor
     from schedgap.bench.programs.program import Program
     from schedgap.bench.records.runs import Scalar
@@ -150,7 +150,8 @@ def _journalled(
     keep : directory for solutions, which have these `names`, by key.
     """
     with closing(executor.execute(plan.task(key, keep=keep is not None) for key in missing)) as ends:
-        for performed in ends:
+        # A cluster has the plug-ins as they were when it got them.
+        for performed in plan.unchanged(ends) if isinstance(executor, ProcessExecutor) else ends:
             if keep is not None:
                 _keep(performed, keep, names[performed.run.key])
             if performed.answer.picture is not None:
@@ -265,7 +266,7 @@ def _performed(
     names = {} if solutions is None else file_names(plan.runs, lambda run: run.label)
     tasks = (plan.task(key, keep=solutions is not None) for key in plan.runs)
     with closing(executor.execute(tasks)) as ends:
-        for done, performed in enumerate(ends, start=1):
+        for done, performed in enumerate(plan.unchanged(ends), start=1):
             record = recorded(performed, host_id(performed.host))
             records[record.key] = record
             if solutions is not None:

@@ -12,7 +12,7 @@ from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.executors.execute import Setting, Task
 from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import compiled_kind, pickled
-from schedgap.bench.plugins.files import plugin_hash
+from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed
 from schedgap.bench.records.host import package_version
 from schedgap.bench.records.record import ISOLATIONS, PROCESS_GROUP
 from schedgap.bench.records.runs import Run
@@ -24,6 +24,9 @@ from schedgap.instances.method_text import method_label, parse_method
 from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from schedgap.bench.executors.execute import Performed
     from schedgap.bench.programs.program import Program
     from schedgap.bench.records.runs import Limits, Scalar
     from schedgap.bench.suites.shard import Shard
@@ -84,6 +87,20 @@ class Plan:
         method = find_method(run.family, run.method)
         place = replace(self.setting, threads=run.limits.threads, plugins=self._imported(method))
         return Task(run, *self.instances[run.digest], place, not method.is_shipped, keep)
+
+    def unchanged(self, ends: Iterable[Performed]) -> Iterator[Performed]:
+        """Yield runs that have ended, as long as the plug-ins are what they were when the runs were planned.
+
+        Raises
+        ------
+        MethodError
+            naming the file that was edited meanwhile.
+        """
+        seen: Seen = {}
+        for performed in ends:
+            run = performed.run
+            refuse_changed(find_method(run.family, run.method), run, self.setting.plugins, seen)
+            yield performed
 
     def _imported(self, method: Method) -> tuple[str | Program, ...]:
         """Return the plug-ins without those that register other methods only: a run imports none of these."""

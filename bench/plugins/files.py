@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 from schedgap.bench.plugins.discover import GROUP
 from schedgap.bench.programs.program import MODULE, Program, files_among, programs_among
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import runs_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -40,19 +42,58 @@ def plugin_hash(method: Method, plugins: Collection[str | Program]) -> str | Non
         if method.module == MODULE and program.name == method.name:
             return program.hash
     module = method.module
-    file = _file_of(module) if method.file is None else Path(method.file).resolve()
     parts: list[str] = []
+    for main, root, top, files in _found(method, plugins):
+        parts += [*([] if top is None else _versions(top)), *_hashes(files, root, main)]
+    return hashlib.sha256("\n".join(parts or [module]).encode()).hexdigest()[:16]
+
+
+def _found(method: Method, plugins: Collection[str | Program]) -> list[tuple[Path, Path, str | None, set[Path]]]:
+    """Return the main file, root, package and all files of each plug-in that has a method; see `_files`."""
+    file = _file_of(method.module) if method.file is None else Path(method.file).resolve()
+    found: list[tuple[Path, Path, str | None, set[Path]]] = []
     for plugin in files_among(plugins):
         path = Path(plugin).resolve()
         files = _files(path, path.parent, None)
         if file in {each.resolve() for each in files}:
-            parts += _hashes(files, path.parent, path)
-    if not parts and file is not None:
-        top = module.partition(".")[0]
-        depth = module.count(".") + (file.stem == "__init__")
-        root = file.parents[min(depth, len(file.parents) - 1)]
-        parts = [*_versions(top), *_hashes(_files(file, root, top), root, file)]
-    return hashlib.sha256("\n".join(parts or [module]).encode()).hexdigest()[:16]
+            found.append((path, path.parent, None, files))
+    if found or file is None:
+        return found
+    top = method.module.partition(".")[0]
+    depth = method.module.count(".") + (file.stem == "__init__")
+    root = file.parents[min(depth, len(file.parents) - 1)]
+    return [(file, root, top, _files(file, root, top))]
+
+
+Seen = dict[str, dict[Path, tuple[int, ...] | None]]
+
+
+def refuse_changed(method: Method, run: Run, plugins: Collection[str | Program], seen: Seen) -> None:
+    """Raise `MethodError` if a plug-in is not what it was when a run of its method was planned: who knows what ran.
+
+    seen : what its files looked like when they were read last, by its hash, so that they are read again only if need be.
+    """
+    # What was sent by value stays as it was, and so does what is imported here.
+    if run.plugin is None or method.func is not runs_elsewhere:
+        return
+    known = seen.get(run.plugin)
+    if known is not None and all(_looks(path) == looks for path, looks in known.items()):
+        return
+    own = [each for each in programs_among(plugins) if method.module == MODULE and each.name == method.name]
+    files = [Path(path) for each in own for path in each.files]
+    files += [path for *_, found in _found(method, plugins) for path in found]
+    seen[run.plugin] = {path: _looks(path) for path in files}
+    if plugin_hash(method, plugins) != run.plugin:
+        name = method.name if method.file is None else Path(method.file).name
+        raise MethodError(f"{name} was changed meanwhile; run again. What was recorded before stays.")
+
+
+def _looks(path: Path) -> tuple[int, ...] | None:
+    try:
+        now = path.stat()
+    except OSError:
+        return None
+    return now.st_mtime_ns, now.st_size, now.st_ino
 
 
 def earlier_rows(

@@ -96,19 +96,25 @@ class Program:
         The folder of the first is left out: moved, it is the same. A solution's name decides nothing.
         """
         first, *others = self.command
-        files = [first, *self.depends]
-        files += [path for word in others if os.path.isfile(path := os.path.join(self.folder, word))]
-        # Of a large solution the arrays are in a file beside it.
-        if self.kind is Kind.SOLUTION and (beside := arrays_beside(Path(first))).is_file():
-            files.append(str(beside))
         parts = [str(self.kind)] if self.kind is Kind.SOLUTION else [self.kind, os.path.basename(first), *others]
-        for path in files:
+        for path in self.files:
             try:
                 with open(path, "rb") as file:
                     parts.append(hashlib.file_digest(file, "sha256").hexdigest())
             except OSError as error:
                 raise MethodError(f"program {self.name}: {path} cannot be read ({error.strerror}).") from None
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+    @property
+    def files(self) -> list[str]:
+        """Return the paths of all files that it is made of."""
+        first, *others = self.command
+        files = [first, *self.depends]
+        files += [path for word in others if os.path.isfile(path := os.path.join(self.folder, word))]
+        # Of a large solution the arrays are in a file beside it.
+        if self.kind is Kind.SOLUTION and (beside := arrays_beside(Path(first))).is_file():
+            files.append(str(beside))
+        return files
 
     @property
     def option(self) -> str:

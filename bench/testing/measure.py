@@ -107,7 +107,7 @@ def measure_gap(
 def _records_of(plan: Plan, jobs: int | None) -> dict[str, Record]:
     with open_executor("process", plan.setting, jobs) as executor:
         ends = executor.execute(map(plan.task, plan.runs))
-        return {each.run.key: recorded(each, host_id(each.host)) for each in ends}
+        return {each.run.key: recorded(each, host_id(each.host)) for each in plan.unchanged(ends)}
 
 
 def _reduced(suite: Suite, label: str, bound: str | None) -> Suite:

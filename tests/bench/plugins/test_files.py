@@ -11,7 +11,9 @@ from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.plugins.files import plugin_hash
 from schedgap.bench.programs.program import Program
 from schedgap.bench.records.journal import read_journal
+from schedgap.instances.errors import MethodError
 from schedgap.instances.method import REGISTRY, Method
+from schedgap.instances.provisioning import table7, write_instance
 
 MINE = """
 import numpy as np
@@ -173,6 +175,29 @@ def test_an_edited_plug_in_is_measured_anew(tmp_path, edited, schedgap):
     assert json.loads(schedgap(*command)[1])["measured_now"] == 0
 
 
+@pytest.mark.parametrize("command", ["run", "gap"])
+def test_a_plug_in_that_is_edited_while_it_runs(tmp_path, edited, schedgap, command):
+    """Nobody knows which state ran: the row is not written, those before it stay."""
+    _, path, suite = edited
+    edit = f"if 's1' in instance.name: open({str(tmp_path / 'x_beside.py')!r}, 'w').write('LUCK = 2')\n    tasks ="
+    path.write_text(path.read_text().replace("tasks =", edit))
+    suite.write_text(suite.read_text().replace("seeds = 1", "seeds = 2").replace(', "no-packing"', ""))
+    write_instance(table7(6, seed=1), tmp_path / "i-s1.json")
+    asked = {
+        "run": ("run", suite, "--out", tmp_path / "out"),
+        "gap": ("gap", tmp_path / "i-s1.json", "--method", "x-edited", "--bound", "patterns"),
+    }[command]
+    code, _, err = schedgap(*asked, "--plugin", path, "--jobs", 1, "--json")
+    assert (code, err) == (
+        2,
+        "MethodError: mine.py was changed meanwhile; run again. What was recorded before stays.\n",
+    )
+    if command == "run":
+        assert [row.run.instance[-2:] for row in read_journal(tmp_path / "out").values()] == ["s0"]
+    # A file that looks otherwise and holds the same is not edited.
+    assert schedgap(*asked, "--plugin", path, "--jobs", 1, "--json")[0] == 0
+
+
 def test_rows_that_do_not_say_which_plug_in(tmp_path, edited):
     """Those of versions that did not ask; which code they are of, nobody knows."""
     _, path, suite = edited
@@ -223,6 +248,12 @@ def test_an_edited_program_is_measured_anew(tmp_path, alone, write_suite, edited
     assert told == [(4, 0, ()), (0, 0, ()), (2, 0, (note,)), (0, 0, ()), (0, 0, ())]
     rows = read_journal(tmp_path / "out").values()
     assert len({row.run.plugin for row in rows if row.run.method == "mine"}) == 2
+
+
+def test_a_program_that_is_edited_while_it_runs(tmp_path, alone, write_suite):
+    alone.write_text(alone.read_text() + "open(__file__, 'a').write('#')\n")
+    with pytest.raises(MethodError, match=r"^mine was changed meanwhile; run again\."):
+        run_suite(write_suite(["mine"]), out=tmp_path / "out", plugins=[Program.make("mine", alone)], jobs=1)
 
 
 def test_another_command_is_another_program(tmp_path, alone, write_suite):
