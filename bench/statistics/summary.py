@@ -68,6 +68,7 @@ class MethodSummary:
     failed: int
     solved: int
     unsupported: int
+    unsolved: int
     proven_optimal: int
     gap_mean: float | None
     gap_worst: float | None
@@ -222,13 +223,18 @@ def shifted_geometric_mean(values: Sequence[float], shift: float = SHIFT_S) -> f
     return math.exp(math.fsum(math.log(value + shift) for value in values) / len(values)) - shift
 
 
+def is_unsolved(record: Record, bounding: frozenset[str]) -> bool:
+    """Whether a run found nothing, though it could; of methods that only prove bounds (`bounds_only`) none is."""
+    return record.measurement.status is Status.NO_SOLUTION and record.run.label not in bounding
+
+
 class _Tally:
     """What one pass over a method's runs counts and collects."""
 
-    __slots__ = ("failed", "gaps", "penalised", "proven", "runs", "solved", "times")
+    __slots__ = ("failed", "gaps", "penalised", "proven", "runs", "solved", "times", "unsolved")
 
     def __init__(self) -> None:
-        self.runs = self.failed = self.solved = self.proven = 0
+        self.runs = self.failed = self.solved = self.unsolved = self.proven = 0
         self.gaps: list[float] = []
         self.times: list[float] = []
         self.penalised: list[float] = []
@@ -241,6 +247,7 @@ def _tallies(records: Iterable[Record], best: Mapping[str, Best], bounding: froz
         own, objective, time = found[record.run.label], verified_objective(record), counted_time(record)
         own.runs += 1
         own.failed += record.measurement.status in FAILED
+        own.unsolved += is_unsolved(record, bounding)
         if objective is not None:
             own.solved += 1
             if (gap := best[record.run.digest].gap(objective)) is not None:
@@ -269,6 +276,7 @@ def summarise(records: Sequence[Record]) -> list[MethodSummary]:
                 failed=own.failed,
                 solved=own.solved,
                 unsupported=own.runs - len(times),
+                unsolved=own.unsolved,
                 proven_optimal=own.proven,
                 gap_mean=mean(known),
                 gap_worst=known[-1] if known else None,

@@ -25,7 +25,18 @@ if TYPE_CHECKING:
     from schedgap.bench.statistics.summary import MethodSummary
 
 _SHOWN = (
-    *("method", "runs", "failed", "unsupported", "proven_optimal", "gap_mean", "gap_median", "gap_p95", "gap_worst"),
+    *(
+        "method",
+        "runs",
+        "failed",
+        "unsupported",
+        "unsolved",
+        "proven_optimal",
+        "gap_mean",
+        "gap_median",
+        "gap_p95",
+        "gap_worst",
+    ),
     *("wins", "ties", "losses", "sgm_time_s", "par10_s"),
 )
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schedgap.bench.records.measurement import FAILED
-from schedgap.bench.statistics.summary import by_label
+from schedgap.bench.statistics.summary import bounds_only, by_label, is_unsolved
 from schedgap.bench.statistics.tables import NOTHING, Head, in_percent, in_seconds, percent, seconds, table_lines
+from schedgap.instances.method import Status
 from schedgap.instances.method_text import parse_method, spelled
 
 if TYPE_CHECKING:
@@ -92,13 +93,20 @@ class Headline:
 
 def by_group_and_label(records: Iterable[Record]) -> Iterator[tuple[Row, list[Record]]]:
     """Yield the beginning of a row and the records of each method in each group, in the order of the first of each."""
+    kept = list(records)
+    bounding = bounds_only(kept)
     groups: dict[str, list[Record]] = {}
-    for record in records:
+    for record in kept:
         groups.setdefault(record.run.group, []).append(record)
     for group, members in groups.items():
         for label, own in by_label(members).items():
-            failed = sum(record.status in FAILED for record in own)
-            yield {"group": group, "method": label, "runs": len(own), "failed": failed}, own
+            counts = {
+                "runs": len(own),
+                "failed": sum(record.status in FAILED for record in own),
+                "unsupported": sum(record.status is Status.UNSUPPORTED for record in own),
+                "unsolved": sum(is_unsolved(record, bounding) for record in own),
+            }
+            yield {"group": group, "method": label, **counts}, own
 
 
 def times_of(records: Iterable[Record]) -> list[float]:
@@ -148,12 +156,21 @@ METHOD = Column("method", "", lambda row: row["method"], lambda row: row["method
 GROUP = Column(
     "instances", "", lambda row: row["group"], lambda row: row["group"] or NOTHING, needs=("group",), is_text=True
 )
+_WITHOUT = {"failed": "failed", "unsolved": "without a solution", "unsupported": "unsupported"}
+
+
+def _runs(row: Given, comma: str = ",") -> str:
+    """Return how many runs there are, and how many of them no mean is made of: the hard ones, perhaps."""
+    parts = [f"{row[key]:{comma}} {text}" for key, text in _WITHOUT.items() if row[key]]
+    return f"{row['runs']:{comma}}" + (f" ({', '.join(parts)})" if parts else "")
+
+
 RUNS = Column(
     "runs",
-    "and how many of them failed",
+    "and how many of them failed, found no solution or were not supported",
     lambda row: row["runs"],
-    lambda row: f"{row['runs']:,}" + (f" ({row['failed']:,} failed)" if row["failed"] else ""),
-    terminal_text=lambda row: f"{row['runs']}" + (f" ({row['failed']} failed)" if row["failed"] else ""),
+    _runs,
+    terminal_text=lambda row: _runs(row, ""),
     rank=2,
 )
 MEAN_GAP = figure_column(

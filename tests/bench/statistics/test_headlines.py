@@ -47,6 +47,26 @@ def test_normalised_cost(make_record):
     assert (greedy["paper_mean"], greedy["paper_std"], greedy["paper_time_s"]) == (1.25, 0.1, 2.0)
 
 
+@pytest.mark.parametrize("headline", ["normalised-cost", "gap"])
+def test_runs_of_which_no_mean_is_made_are_told(make_record, headline):
+    """A method that leaves the hard instances out looks better; one that only proves bounds leaves none out."""
+    records = [make_record(label, "i", objective=12) for label in ("a", "b", "c")]
+    records += [make_record("a", name, status=Status.NO_SOLUTION, bound=5) for name in "jk"]
+    records += [make_record("b", "j", status=Status.UNSUPPORTED), make_record("b", "k", status=Status.ERROR)]
+    records += [make_record("bound", name, status=Status.NO_SOLUTION, bound=10) for name in "ijk"]
+    records += [make_record("none", "i", status=Status.NO_SOLUTION), make_record("c", "j", status=Status.INFEASIBLE)]
+    suite = make_suite(headline)
+    heads, cells = find_headline(suite).cells(headline_rows(suite, records))
+    place = [head.title for head in heads].index("runs")
+    assert [row[place] for row in cells] == [
+        "3 (2 without a solution)",
+        "3 (1 failed, 1 unsupported)",
+        "2",
+        "3",
+        "1 (1 without a solution)",
+    ]
+
+
 def test_a_reference_of_the_group_goes_before_one_of_all(make_record):
     references = [{"method": "a", "name": "all", "mean": 1.1}, {"method": "a", "name": "g", "group": "g", "mean": 1.5}]
     records = [make_record("a", group=group, objective=15, bound=10) for group in ("g", "h")]
