@@ -226,6 +226,7 @@ def make_run(
         limits=limits,
         stochastic=method.stochastic,
         plugin=plugin,
+        takes_limit=method.takes_limit,
     )
 
 
@@ -235,6 +236,7 @@ def _solved_by(run: Run, method: Method, backend: str) -> Run:
         run,
         method=method.name,
         version=method.version,
+        takes_limit=method.takes_limit,
         given=given,
         parameters={**run.parameters, "backend": backend},
         label=method_label(method.name, given),

@@ -188,8 +188,13 @@ def _notes(base: Results, new: Results, pairs: Sequence[Pair], methods: Sequence
     yield from _one_sided(pairs)
     versions: dict[str, None] = {}
     defaults: dict[str, None] = {}
+    drawing: dict[str, None] = {}
     limits = 0
     for old, now in ((pair.base.run, pair.new.run) for pair in pairs if pair.base is not None and pair.new is not None):
+        if old.stochastic != now.stochastic:
+            drawing[
+                f"{now.label} {'draws random numbers now' if now.stochastic else 'draws no random numbers any more'}"
+            ] = None
         if old.version != now.version:
             versions[f"{old.label}: version {old.version} -> {now.version}"] = None
         if old.backend_version != now.backend_version or old.backend != now.backend:
@@ -203,6 +208,8 @@ def _notes(base: Results, new: Results, pairs: Sequence[Pair], methods: Sequence
         yield f"Changed versions: {_listed(versions)}."
     if defaults:
         yield f"Changed defaults: {_listed(defaults)}."
+    if drawing:
+        yield f"{_listed(drawing)}."
     if limits:
         yield f"{limits} pairs ran under other limits."
     clock = sum(method.clock for method in methods)

@@ -136,8 +136,8 @@ def judge_pair(pair: Pair, best: Mapping[str, Best], min_effect: float) -> tuple
         return None, None
     drawn, clock = pair.stochastic, pair.used_clock
     found = worse(base, new, best, drawn=drawn, clock=clock, min_effect=min_effect)
-    # A failure in place of another is no improvement, and no more is a refusal.
-    nothing = new.status in FAILED or new.status is Status.UNSUPPORTED
+    # A failure in place of another is no improvement, and no more is a refusal, or finding nothing.
+    nothing = new.status in FAILED or (now.objective is None and now.bound is None and not is_proven(new))
     gained = None if nothing else worse(new, base, best, drawn=drawn, clock=clock, min_effect=min_effect)
     return None if found is None else _finding(found, pair), None if gained is None else _finding(gained, pair)
 

@@ -42,15 +42,18 @@ class Pair:
 
     @property
     def stochastic(self) -> bool:
-        """Whether the answer of either side depends on the seed."""
-        base, new = self.base, self.new
-        return (base is not None and base.run.stochastic) or (new is not None and new.run.stochastic)
+        """Whether the answer of the baseline depends on the seed: a method that begins to draw must not get worse by it."""
+        record = self.base or self.new
+        assert record is not None
+        return record.run.stochastic
 
     @property
     def used_clock(self) -> bool:
         """Whether the clock may have stopped one of the two, so that not even the same code repeats its answer."""
-        base, new = self.base, self.new
-        return (base is not None and used_clock(base)) or (new is not None and used_clock(new))
+        sides = [side for side in (self.base, self.new) if side is not None]
+        # Where the row of one side does not say whether the method takes a limit, that of the other does.
+        told = next((side.run.takes_limit for side in sides[::-1] if side.run.takes_limit is not None), None)
+        return any(used_clock(side, told) for side in sides)
 
 
 def pair_up(base: Iterable[Record], new: Iterable[Record]) -> list[Pair]:
@@ -96,9 +99,14 @@ def judge_together(pairs: list[Pair]) -> tuple[list[Pair], dict[str, Best], list
     return judged, best, [(run, each.reason) for run, each in zip(accused, found, strict=True)]
 
 
-def used_clock(record: Record) -> bool:
-    """Whether the clock may have stopped a run; a proven optimum is the same at any time."""
+def used_clock(record: Record, takes_limit: bool | None = None) -> bool:
+    """Whether the clock may have stopped a run; a proven optimum is the same at any time.
+
+    takes_limit : whether its method has a limit to keep to, where its row does not say.
+    """
     measurement = record.measurement
+    if (takes_limit if record.run.takes_limit is None else record.run.takes_limit) is False:
+        return False
     wall_s = measurement.wall_s
     if wall_s is None or wall_s < CLOCK_SHARE * record.run.limits.time_limit_s:
         return False

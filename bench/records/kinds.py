@@ -25,6 +25,7 @@ _BY_ANNOTATION: Mapping[object, Any] = {
     "str": str,
     "str | None": str | None,
     "bool": bool,
+    "bool | None": bool | None,
     "int": WHOLE,
     # Objectives and bounds, which may have more than 64 bits: see `is_small`.
     "int | None": int | None,

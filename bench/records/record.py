@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RUN_SCHEMA = "schedgap/run/2"
-# What rows of this schema may lack: methods of ours have no plug-in, and rows of versions that knew none have no hash.
-LACKING: Mapping[str, Any] = {"plugin": None, "solution_hash": None}
+# What rows of this schema may lack: methods of ours have no plug-in, and older versions wrote neither hashes nor limits.
+LACKING: Mapping[str, Any] = {"plugin": None, "solution_hash": None, "takes_limit": None}
 # What an older schema lacks, and what it meant by that.
 OLDER: Mapping[str, Mapping[str, Any]] = {
     "schedgap/run/1": {"stochastic": False, "reference_s": None, "measures": {}, **LACKING},
@@ -87,8 +87,9 @@ class Record:
     def to_row(self) -> dict[str, Any]:
         """Return the record as a flat JSON object."""
         run = asdict(self.run)
-        if self.run.plugin is None:
-            del run["plugin"]
+        for name in ("plugin", "takes_limit"):
+            if run[name] is None:
+                del run[name]
         return {
             "schema": RUN_SCHEMA,
             "key": self.key,

@@ -54,7 +54,8 @@ class Run:
     backend_version : the solver chosen by the parameter `backend`, and its package's version; None without one.
     plugin : hash of the files of the plug-in that defines the method (see `plugin_files`), None of our own methods.
     seed : what `rng` is made of; it depends on base seed, instance and repetition, never on the method.
-    stochastic : whether the answer depends on it.
+    stochastic : whether the answer depends on it. takes_limit : whether the method has the time limit to keep to, as policies
+    have not; None of rows that do not say.
     """
 
     family: str
@@ -74,6 +75,7 @@ class Run:
     limits: Limits
     stochastic: bool = False
     plugin: str | None = None
+    takes_limit: bool | None = None
 
     @property
     def file_name(self) -> str:

@@ -57,6 +57,7 @@ RUN_COLUMNS: Mapping[str, str] = {
     "ended_at": TIME,
     "isolation": TEXT,
     **dict.fromkeys(("plugin", "solution_hash"), TEXT),
+    "takes_limit": TRUTH,
 }
 # Columns that are fields of a run, of its limits and of its measurement, as they are.
 _RUN_NAMES = tuple(field.name for field in fields(Run) if field.name in RUN_COLUMNS)

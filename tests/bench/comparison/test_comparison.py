@@ -204,6 +204,20 @@ def test_an_effect_below_the_minimum_is_none(record):
     assert compare_results(base, new, min_effect=0.02).verdict == "ok"
 
 
+def test_a_method_that_begins_to_draw_is_no_freer(record):
+    """One that drew already is judged as before, and so is one that does no more."""
+    plain, drawn = (
+        [record("s", objective=objective, bound=500, **options) for objective in (1000, 1001)]
+        for options in ({}, {"stochastic": True})
+    )
+    begins = compare_results(side(plain[:1]), side(drawn[1:]))
+    assert [found.kind for found in begins.regressions] == ["objective"]
+    assert "s draws random numbers now." in begins.notes
+    ends = compare_results(side(drawn[:1]), side(plain[1:]))
+    assert ends.regressions == ()
+    assert "s draws no random numbers any more." in ends.notes
+
+
 def test_instances_count_once_however_many_seeds(record):
     """i: 5 seeds of +10, j: 1 seed of -10: no change on average."""
     options = {"stochastic": True, "bound": 500}

@@ -72,7 +72,9 @@ def test_worse(kind, before, after, expected):
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        (Status.CRASHED, Status.NO_SOLUTION, Kind.FAILED),
+        (Status.CRASHED, Status.INFEASIBLE, Kind.FAILED),
+        # Nor does who finds nothing.
+        (Status.CRASHED, Status.NO_SOLUTION, None),
         (Status.CRASHED, Status.TIMEOUT, None),
         # Who refuses an instance solves no more of it than who fails on it.
         (Status.CRASHED, Status.UNSUPPORTED, None),

@@ -57,6 +57,15 @@ def test_used_clock(make_record, status, wall_s, expected):
     assert used_clock(make_record("a", "i", status=status, objective=5, wall_s=wall_s)) is expected
 
 
+def test_the_clock_stops_no_method_without_a_limit(make_record):
+    """Policies have theirs for each decision. Of rows that do not say, the other side does; none does of two old ones."""
+    old = make_record("a", "i", status=Status.FEASIBLE, objective=5, wall_s=60.1)
+    limited, free = (with_run(old, takes_limit=takes) for takes in (True, False))
+    assert [used_clock(record) for record in (old, limited, free)] == [True, True, False]
+    pairs = [(old, free), (free, old), (free, free), (old, old), (old, limited), (limited, free), (free, limited)]
+    assert [Pair(*pair).used_clock for pair in pairs] == [False, False, False, True, True, True, True]
+
+
 def test_distance_is_to_the_bound_or_else_to_the_best_solution(make_record):
     record = make_record("a", "i", objective=100)
     assert distance(record, {"i": Best(bound=80, objective=90)}) == 0.2
