@@ -17,6 +17,7 @@ from schedgap.bench.records.host import package_version
 from schedgap.bench.records.record import ISOLATIONS, PROCESS_GROUP
 from schedgap.bench.records.runs import Run
 from schedgap.bench.statistics.headlines import check_headline
+from schedgap.bench.statistics.suite_names import check_names
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError, SuiteError, one_of
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, find_method
@@ -139,6 +140,7 @@ def plan_suite(
     hashes = {text: plugin_hash(method, plugins) for text, (method, _) in methods.items()}
     for reference in suite.reference:
         _checked(suite, reference.method)
+    check_names(suite, {method_label(method.name, given): method.name for method, given in methods.values()})
     seen: dict[str, str] = {}
     for number, block in enumerate(suite.blocks):
         limits = suite.limits_of(block)

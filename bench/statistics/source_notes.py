@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from schedgap.bench.statistics.headlines.headline import by_group_and_label, is_same_method
 from schedgap.bench.statistics.measure_rows import figure
+from schedgap.bench.statistics.suite_names import unknown_measures
 from schedgap.bench.statistics.summary import mean
 from schedgap.bench.statistics.tables import measured, readable
 
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
 
 
 def source_notes(suite: Suite | None, records: Sequence[Record]) -> list[str]:
-    """Return sentences: the source of a suite's published figures, and of each of its settings where it does not hold."""
+    """Return sentences: the source of published figures, settings that do not hold, measures that no run has."""
     if suite is None:
         return []
     source = [f"The paper's figures: {suite.source}."] if suite.source else []
-    return [*source, *(note for setting in suite.setting for note in _notes(setting, records))]
+    settings = (note for setting in suite.setting for note in _notes(setting, records))
+    return [*source, *settings, *unknown_measures(suite, records)]
 
 
 def _notes(setting: Setting, records: Sequence[Record]) -> Iterator[str]:

@@ -109,6 +109,8 @@ class InstanceBlock(_Strict):
             raise ValueError("give 'generator', or 'file', or 'importer' with 'file'")
         if self.generator is None and self.importer is None and (self.parameters or self.seeds is not None):
             raise ValueError("an instance file takes neither 'parameters' nor 'seeds'; leave them out")
+        if self.seeds is not None and "seed" in self.parameters:
+            raise ValueError("give 'seeds' or the parameter 'seed', not both")
         return self
 
 

@@ -118,7 +118,9 @@ def _reduced(suite: Suite, label: str, bound: str | None) -> Suite:
         return [label, *(text for text in texts if _proves(suite.family, text, label))]
 
     blocks = [block.model_copy(update={"methods": methods(block)}) for block in suite.instances]
-    return suite.model_copy(update={"methods": [label], "instances": blocks, "reference": []})
+    # What is shown of other methods beside a paper is none of this one's matter.
+    shown: dict[str, list[Any]] = {"reference": [], "setting": [], "sweep": [], "map": []}
+    return suite.model_copy(update={"methods": [label], "instances": blocks, **shown})
 
 
 def _proves(family: str, text: str, label: str) -> bool:

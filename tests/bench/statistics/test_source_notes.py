@@ -67,8 +67,8 @@ def test_a_group_without_a_figure_is_not_as_in_the_paper(runs, make_record):
     ]
 
 
-def test_nothing_is_said_of_what_nobody_measured(runs):
-    assert source_notes(suite(most=0.05, measure="else"), runs(calm=(0.01,))) == []
+def test_what_nobody_measured_is_said_once(runs):
+    assert source_notes(suite(most=0.05, measure="else"), runs(calm=(0.01,))) == ["No run has the measure 'else'."]
     assert source_notes(None, runs(calm=(0.01,))) == []
 
 

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from schedgap.bench.plan import plan_suite
+from schedgap.bench.plan import chosen_method, plan_suite
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.records.runs import Limits
+from schedgap.bench.statistics.suite_names import check_names
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import MethodError, SuiteError
+from schedgap.instances.method_text import method_label
 
 MILLION = 1_000_000
 
@@ -28,9 +30,13 @@ def edited(tmp_path, write_suite, old, new):
 
 @pytest.mark.parametrize("name", shipped_suites())
 def test_shipped_suites_are_sound(name):
-    """Their names are their files' names, their methods and makers exist, their instances differ."""
+    """Their names are their files' names, their methods and makers exist, their instances differ, they show what they have."""
     suite, folder = read_suite(name)
     assert suite.name == name
+    load_methods([suite.family])
+    chosen = [chosen_method(suite.family, text) for block in suite.blocks for text in block.methods or suite.methods]
+    check_names(suite, {method_label(method.name, given): method.name for method, given in chosen})
+    suite = suite.model_copy(update={"reference": [], "setting": [], "sweep": [], "map": []})
     small = [_smaller(block) for block in suite.instances if _is_small(block)]
     if not small:
         pytest.skip("all of its instances take long to make")
