@@ -46,7 +46,7 @@ class GapFixture:
         *,
         solution: str | Path | None = None,
         suite: str | Path | None = None,
-        instances: Sequence[Any] | None = None,
+        instances: str | Path | Sequence[Any] | None = None,
         bound: str | None = None,
         plugins: Sequence[str | Path | Program] = (),
         trace: str | Path | None = None,
@@ -74,6 +74,8 @@ class GapFixture:
             pytest.fail(f"suite '{suite}' and instances are given; give one of them.")
         if (method is None) == (solution is None):
             pytest.fail("give a method, or a solution: a file, made for one of the instances.")
+        if isinstance(instances, str | Path):
+            instances = [instances]
         chosen = self._suite(suite) if instances is None else None
         try:
             own, others = measure_gap(

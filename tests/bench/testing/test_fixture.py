@@ -35,6 +35,9 @@ def test_programs_and_plans(repository, with_bounds, alone):
             assert gaps.method in ("plan", "best")
             assert gaps.mean == pytest.approx(3.4 / 16.2)
 
+        def test_one_file_is_one_instance(gap):
+            assert gap("no-packing", instances="table3.json").runs == 1
+
         def test_plan_for_others(gap):
             gap(solution="plan.json")
 
@@ -58,7 +61,7 @@ def test_programs_and_plans(repository, with_bounds, alone):
         """
     )
     answer = repository.runpytest_subprocess(with_bounds)
-    answer.assert_outcomes(passed=4, failed=7)
+    answer.assert_outcomes(passed=5, failed=7)
     answer.stdout.fnmatch_lines(
         [
             "E *Failed: plan has no gap in 1 of 2 runs on tiny:",
