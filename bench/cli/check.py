@@ -10,7 +10,7 @@ import typer
 from schedgap.bench.api import Progress
 from schedgap.bench.checks.check import check_methods
 from schedgap.bench.cli.completion import complete_family, complete_method
-from schedgap.bench.cli.options import AsJson, Jobs, Plugins, Policies, Programs, given_plugins
+from schedgap.bench.cli.options import AsJson, Depends, Jobs, Plugins, Policies, Programs, Stochastic, given_plugins
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.cli.show import show_table
 from schedgap.bench.programs.program import programs_among
@@ -33,9 +33,8 @@ def check(
     plugin: Plugins = None,
     program: Programs = None,
     policy: Policies = None,
-    stochastic: Annotated[
-        bool, typer.Option("--stochastic", help="The program's answers depend on SCHEDGAP_SEED.")
-    ] = False,
+    depends: Depends = None,
+    stochastic: Stochastic = False,
     family: Annotated[
         str, typer.Option("--family", help="The method's family of problems.", autocompletion=complete_family)
     ] = DEFAULT_FAMILY,
@@ -43,7 +42,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Try a method on small instances and say which of a method's promises it keeps; exit code 1 if it breaks one."""
-    plugins = given_plugins(plugin, program, policy, stochastic=stochastic)
+    plugins = given_plugins(plugin, program, policy, depends=depends, stochastic=stochastic)
     named = [each.name for each in programs_among(plugins)]
     method = method or next(iter(named), None)
     if method is None:

@@ -16,12 +16,14 @@ from schedgap.bench.cli.ending import finish
 from schedgap.bench.cli.options import (
     AsJson,
     Audit,
+    Depends,
     InstanceFile,
     Jobs,
     Plugins,
     Policies,
     Programs,
     Solutions,
+    Stochastic,
     given_plugins,
 )
 from schedgap.bench.cli.progress import ProgressBar
@@ -61,6 +63,8 @@ def gap(
     plugin: Plugins = None,
     program: Programs = None,
     policy: Policies = None,
+    depends: Depends = None,
+    stochastic: Stochastic = False,
     solution: Solutions = None,
     solutions: Annotated[
         Path | None,
@@ -74,7 +78,7 @@ def gap(
     """Run methods on one instance; print cost, proven bound and gap of each."""
     family = find_family(family_of_file(instance))
     loaded = family.read_instance(instance)
-    plugins = given_plugins(plugin, program, policy, solution)
+    plugins = given_plugins(plugin, program, policy, solution, depends=depends, stochastic=stochastic)
     if not method and not programs_among(plugins):
         raise MethodError("nothing is to be measured; give --method, --program, --policy or --solution.")
     if solutions is not None and solutions.exists():

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from schedgap.bench.programs.program import Kind, Program, parse_program
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.errors import InstanceError, MethodError
 
 Plugins = Annotated[
     list[Path] | None, typer.Option("--plugin", help="Python file with methods of your own; repeatable.")
@@ -21,6 +21,11 @@ Policies = Annotated[
     list[str] | None,
     typer.Option("--policy", help="NAME=COMMAND: a program that is asked at each decision, over a pipe; repeatable."),
 ]
+Depends = Annotated[
+    list[str] | None,
+    typer.Option("--depends", help="NAME=FILE: a file of a program that its command does not name; repeatable."),
+]
+Stochastic = Annotated[bool, typer.Option("--stochastic", help="The programs' answers depend on SCHEDGAP_SEED.")]
 Solutions = Annotated[
     list[str] | None,
     typer.Option("--solution", help="PATH or NAME=PATH: a solution that was made elsewhere; repeatable."),
@@ -43,14 +48,33 @@ def given_plugins(
     policies: list[str] | None = None,
     solutions: list[str] | None = None,
     *,
+    depends: list[str] | None = None,
     stochastic: bool = False,
 ) -> list[Path | Program]:
-    """Return what the options `--plugin`, `--program`, `--policy` and `--solution` name. stochastic : all programs are."""
+    """Return what `--plugin`, `--program`, `--policy` and `--solution` name.
+
+    depends : NAME=FILE. stochastic : all programs are.
+
+    Raises
+    ------
+    MethodError
+        as `Program.make`, and for files of a program that is not there.
+    """
+    files: dict[str, list[str]] = {}
+    for text in depends or ():
+        name, _, file = text.partition("=")
+        files.setdefault(name, []).append(file)
     kinds = ((Kind.METHOD, programs), (Kind.POLICY, policies), (Kind.SOLUTION, solutions))
-    return [
-        *(plugins or ()),
-        *(parse_program(text, kind, stochastic=stochastic) for kind, texts in kinds for text in texts or ()),
+    found = [
+        parse_program(text, kind, depends=files.get(text.partition("=")[0], ()), stochastic=stochastic)
+        for kind, texts in kinds
+        for text in texts or ()
     ]
+    for name in files.keys() - {program.name for program in found}:
+        raise MethodError(
+            f"--depends: no program is called '{name:.60}'; give NAME=FILE, with the name of a --program."
+        )
+    return [*(plugins or ()), *found]
 
 
 def pairs_of(texts: list[str]) -> dict[str, Any]:

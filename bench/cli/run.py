@@ -14,7 +14,17 @@ from schedgap.bench.api import run_suite
 from schedgap.bench.choice import Retry
 from schedgap.bench.cli.completion import complete_suite
 from schedgap.bench.cli.ending import finish
-from schedgap.bench.cli.options import AsJson, Audit, Jobs, Plugins, Policies, Programs, given_plugins
+from schedgap.bench.cli.options import (
+    AsJson,
+    Audit,
+    Depends,
+    Jobs,
+    Plugins,
+    Policies,
+    Programs,
+    Stochastic,
+    given_plugins,
+)
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.cli.runs import show_forecast
 from schedgap.bench.cli.show import show_suite
@@ -35,6 +45,8 @@ def run(
     plugin: Plugins = None,
     program: Programs = None,
     policy: Policies = None,
+    depends: Depends = None,
+    stochastic: Stochastic = False,
     trace: Annotated[Path | None, typer.Option("--trace", help="Trace file for suites that can use one.")] = None,
     retry: Annotated[
         Retry,
@@ -91,7 +103,7 @@ def run(
     asked: dict[str, Any] = {
         "out": out,
         "jobs": jobs,
-        "plugins": given_plugins(plugin, program, policy),
+        "plugins": given_plugins(plugin, program, policy, depends=depends, stochastic=stochastic),
         "trace": trace,
         "retry": retry,
         "fresh": fresh,

@@ -145,7 +145,9 @@ class Program:
         )
 
 
-def parse_program(text: str, kind: Kind, folder: str | Path = ".", *, stochastic: bool = False) -> Program:
+def parse_program(
+    text: str, kind: Kind, folder: str | Path = ".", *, depends: Iterable[str] = (), stochastic: bool = False
+) -> Program:
     """Return the program that `NAME=COMMAND` means; a solution may be a path alone, whose stem is the name.
 
     Raises
@@ -161,7 +163,7 @@ def parse_program(text: str, kind: Kind, folder: str | Path = ".", *, stochastic
         return Program.make(name, (command,), kind=kind, folder=folder)
     if not equals:
         raise MethodError(f"'{text:.100}' names no program; give NAME=COMMAND, such as 'mine=./mysched --fast'.")
-    return Program.make(name, command, kind=kind, folder=folder, stochastic=stochastic)
+    return Program.make(name, command, kind=kind, folder=folder, depends=depends, stochastic=stochastic)
 
 
 def programs_among(plugins: Iterable[str | Path | Program]) -> list[Program]:

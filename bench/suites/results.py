@@ -12,7 +12,7 @@ import msgspec
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from schedgap.bench.programs.program import Program
+from schedgap.bench.programs.program import Program, programs_among
 from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.host import HOST_SCHEMA
@@ -129,8 +129,11 @@ def command_of(
     for plugin in plugins:
         if isinstance(plugin, Program):
             words += [f"--{plugin.option}", plugin.text]
+            words += [word for file in plugin.depends for word in ("--depends", f"{plugin.name}={file}")]
         else:
             words += ["--plugin", str(plugin)]
+    if any(program.stochastic for program in programs_among(plugins)):
+        words.append("--stochastic")
     if trace is not None:
         words += ["--trace", str(trace)]
     if audit:

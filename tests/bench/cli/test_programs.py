@@ -71,11 +71,27 @@ def test_gap_of_a_policy(schedgap, jobs, serve):
 
 def test_a_program_that_fails_is_told_on_stderr(schedgap, table, script):
     """One line with what it did; 3 if others have results, 4 if nobody has."""
-    program = f"mine={script('mine', 'exit 7')}"
-    code, _, err = schedgap("gap", table, "--program", program)
-    assert (code, err) == (3, "mine: crashed (1 of its runs), on table3: the program exited with code 7\n")
+    program = f"mine={script('mine', 'echo so be it >&2; exit 7')}"
+    code, out, err = schedgap("gap", table, "--program", program, "--json")
+    told = "mine: crashed (1 of its runs), on table3: the program exited with code 7\n  | so be it\n"
+    assert (code, err, json.loads(out)["results"][0]["output"]) == (3, told, "so be it\n")
     code, _, err = schedgap("gap", table, "--program", program, "--bound", "mine")
     assert code == 4
+
+
+def test_what_a_program_depends_on(schedgap, write_suite, alone, tmp_path):
+    """Files that its command does not name, and the seed, as a suite says both; the plan has the options."""
+    (tmp_path / "weights").write_text("1")
+    suite, out = write_suite(["no-packing"]), tmp_path / "out"
+    suite.write_text(suite.read_text().replace("[limits]", "repetitions = 2\n[limits]"))
+    asked = ("run", suite, "--out", out, "--program", f"mine={alone}", "--stochastic")
+    asked = (*asked, "--depends", f"mine={tmp_path / 'weights'}", "--json")
+    runs = [json.loads(schedgap(*asked)[1])]
+    (tmp_path / "weights").write_text("2")
+    runs.append(json.loads(schedgap(*asked)[1]))
+    assert [run["measured_now"] for run in runs] == [3, 2]
+    command = json.loads((out / "plan.json").read_text())["command"]
+    assert command[-3:] == ["--depends", f"mine={tmp_path / 'weights'}", "--stochastic"]
 
 
 def test_run(schedgap, write_suite, alone, tmp_path):
@@ -127,6 +143,10 @@ def test_run_of_policies(schedgap, tmp_path, serve):
         ),
         (["gap", "table3.json", "--program", "mine="], "program mine: its command is empty; give NAME=COMMAND."),
         (["gap", "table3.json", "--program", "Mine=./alone.py"], "program 'Mine': a name is kebab-case"),
+        (
+            ["gap", "table3.json", "--program", "mine=./alone.py", "--depends", "mime=table3.json"],
+            "--depends: no program is called 'mime'; give NAME=FILE",
+        ),
         (["gap", "table3.json", "--program", "mine=./none"], "program mine: there is no file "),
         (
             ["gap", "table3.json", "--program", "mine=alone.py"],
