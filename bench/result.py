@@ -218,6 +218,7 @@ class GapResult(_Tabular):
                     "gap": self.best.gap(objective),
                     "wall_s": measurement.wall_s,
                     "reason": measurement.reason,
+                    "output": measurement.output,
                 }
             )
         return {

@@ -11,6 +11,7 @@ import typer
 from schedgap.bench.cli.completion import complete_family
 from schedgap.bench.cli.options import AsJson, Force, InstanceFile, OutFile, Parameters, pairs_of, refuse_existing
 from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.statistics.tables import number
 from schedgap.bench.suites.source import Source, family_of_file
 from schedgap.instances.documents.array_files import arrays_beside
 from schedgap.instances.errors import InstanceError, did_you_mean
@@ -98,7 +99,7 @@ def verify(
         content = {"instance": loaded.name, "digest": loaded.digest, "feasible": True, "objective": objective}
         typer.echo(json.dumps(content))
     else:
-        typer.echo(f"feasible, objective {objective:g} {family.objective_unit}")
+        typer.echo(f"feasible, objective {number(objective)} {family.objective_unit}")
 
 
 def _reading(format_name: str, family: str) -> str:

@@ -21,6 +21,7 @@ from schedgap.bench.isolation.answer import MAX_POINTS, Report, pack, plain_numb
 from schedgap.bench.isolation.clocks import Allowance, WallClock
 from schedgap.bench.isolation.messages import Message, send
 from schedgap.bench.plugins.discover import import_plugins
+from schedgap.bench.programs.conversation import see_off
 from schedgap.bench.programs.failure import ProgramFailure
 from schedgap.bench.programs.process import Terms
 from schedgap.bench.programs.program import files_among
@@ -124,6 +125,7 @@ def warm_up(call: Callable[[Any], Outcome], instance: Any, wall_s: float | None 
     start = perf_counter()
     with nullcontext() if wall_s is None else _ended_after(wall_s):
         call(instance)
+    see_off()
     stop_timers()
     return perf_counter() - start
 
@@ -184,6 +186,7 @@ def measured(request: Request, instance: Any, answers: int) -> bytes:
         with CompileClock(tell):
             for other in request.before:
                 call(pickle.loads(other))
+                see_off()
                 stop_timers()
         send(answers, Message.READY)
     before = fingerprint(instance)
@@ -221,6 +224,7 @@ def _timed(
         outcome = call(instance)
         wall_s = perf_counter() - start
         send(answers, Message.RETURNED)
+    see_off()
     return outcome, {"wall_s": wall_s, "cpu_s": _processor_s() - before_s, "compile_s": clock.seconds}
 
 

@@ -27,6 +27,8 @@ SCHEMA = "schedgap/answer/1"
 _NONE = b"null"
 # No objective of any family has so many digits before the point.
 _MOST_DIGITS = 30
+# Of what is no answer, so many bytes are told.
+_SHOWN = 60
 # Exact for every bound that is accepted, as far as it decides a whole number; what follows is cut off.
 _DOWNWARDS = decimal.Context(prec=3 * _MOST_DIGITS, rounding=decimal.ROUND_FLOOR)
 
@@ -62,6 +64,10 @@ def outcome_of(content: bytes, family: Family, instance: Any, path: Path | None 
             return Outcome(_kept(content, family, instance) if path is None else _solution(path, family, instance))
         said = msgspec.json.decode(content, type=Answer)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        if path is None and not content.lstrip().startswith((b"{", b"[")):
+            begins = content.strip()[:_SHOWN].decode(errors="replace").splitlines()[0]
+            way_out = "print nothing else on stdout but on stderr, or write the solution to the file {solution}"
+            raise no_answer(f"what it printed begins with {begins!r:.80}; {way_out}") from None
         raise no_answer(f"{error!s:.200}") from None
     bound = None if said.bound is None else _bound(said.bound, family.objective_scale)
     solution = None

@@ -27,8 +27,21 @@ GRACE_S, CLOSING_S = 2.0, 0.5
 LEAST_S, STARTING_S = 1.0, 10.0
 
 
+# Programs that were told that all is over, and may take their time to exit.
+_LEAVING: list[Conversation] = []
+
+
+def see_off() -> None:
+    """Wait for programs to exit whose conversations are over, which is none of their runs' time."""
+    while _LEAVING:
+        _LEAVING.pop().close()
+
+
 class Conversation:
-    """Context manager of a running program. told, heard : bytes so far. waited_s : seconds between questions and answers."""
+    """Context manager of a running program; `see_off` waits for its exit where nothing went wrong.
+
+    told, heard : bytes so far. waited_s : seconds between questions and answers.
+    """
 
     def __init__(self, program: Program, terms: Terms) -> None:
         self._process = start(program, program.command, terms, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -62,13 +75,20 @@ class Conversation:
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
+        signal.signal(signal.SIGPIPE, self._on_pipe)
+        if error is None:
+            _LEAVING.append(self)
+        else:
+            self.close()
+
+    def close(self) -> None:
+        """Wait for the program to exit, and end it if it does not."""
         try:
             self._process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         os.close(self._exited)
-        signal.signal(signal.SIGPIPE, self._on_pipe)
 
     def ask(self, line: bytes, where: str, *, least_s: float = LEAST_S) -> bytes:
         """Send a line and return the line that answers it.

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.summary import by_ending, reason_of
+from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,6 +24,8 @@ PLAIN_WIDTH = 320
 NOTHING = "-"
 # Of a failed run's reason, this much is printed; the journal and `--json` have all of it.
 SHOWN_REASON = 160
+# Of what a failed run printed, so many lines.
+SHOWN_OUTPUT = 3
 # Sentences in a cell are not folded narrower than this.
 PROSE_WIDTH = 24
 GAP = "  "
@@ -97,12 +100,18 @@ def verified_note(records: Iterable[Record]) -> str:
 
 
 def failures(records: Iterable[Record]) -> list[str]:
-    """Return a line for each method and kind of failure: how often, and the reason of the first."""
-    return [
-        f"{own[0].run.label}: {own[0].status} ({len(own)} of its runs), on {own[0].run.instance}: "
-        f"{short(reason_of(own[0]), SHOWN_REASON)}"
-        for own in by_ending(record for record in records if record.status in FAILED)
-    ]
+    """Return a line for each method and kind of failure: how often, and the reason of the first, with what it printed last."""
+    lines = []
+    for first, *others in by_ending(record for record in records if record.status in FAILED):
+        reason = reason_of(first)
+        told = f"{first.run.label}: {first.status} ({1 + len(others)} of its runs), on {first.run.instance}: "
+        lines.append(told + short(reason, SHOWN_REASON))
+        # Of an exception, the reason says what its traceback ends with.
+        output = "" if first.status is Status.ERROR else first.measurement.output
+        printed = [line.strip() for line in output.splitlines()]
+        printed = [line for line in printed if line and line not in reason]
+        lines += [f"  | {short(line, SHOWN_REASON)}" for line in printed[-SHOWN_OUTPUT:]]
+    return lines
 
 
 def without_solution(records: Iterable[Record]) -> list[str]:

@@ -4,11 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from schedgap.bench.cli.app import COMMANDS, load_command
-from schedgap.instances.provisioning import read_instance, table7
+from schedgap.instances.provisioning import read_instance, table3, table7, write_instance
 
 
 @pytest.fixture
@@ -67,6 +68,16 @@ def test_gap_table_and_solutions(instance_file, schedgap, hostile, tmp_path):
     code, out, err = schedgap(*arguments, "--solutions", folder)
     assert (code, out) == (2, "")
     assert "give a new directory" in err
+
+
+def test_verify_tells_all_digits(schedgap, tmp_path):
+    """Every task alone costs $16.2, here 100,001 times as much."""
+    instance = table3()
+    dear = replace(instance, price=instance.price * 100_001)
+    write_instance(dear, tmp_path / "i.json")
+    schedgap("gap", tmp_path / "i.json", "-m", "no-packing", "--bound", "patterns", "--solutions", tmp_path / "s")
+    told = schedgap("verify", tmp_path / "i.json", tmp_path / "s" / "no-packing.json")
+    assert told == (0, "feasible, objective 1,620,016.2 $/h\n", "")
 
 
 def test_gap_says_why_there_is_no_solution(instance_file, schedgap, hostile):

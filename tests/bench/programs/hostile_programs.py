@@ -32,7 +32,7 @@ METHODS = {
     "m-kills-parent": ("kill -9 $PPID; sleep 60", "crashed", "its process was ended by SIGKILL"),
     "m-endless": ("cat /dev/zero", "invalid", "up to 18.75 MiB are read, a sixteenth of the memory limit"),
     "m-gigabyte": ("truncate -s 1G $2", "invalid", "it has 1024 MiB or more; up to 18.75 MiB are read"),
-    "m-prose": ("echo All tasks placed.", "invalid", "its answer is no solution: JSON is malformed"),
+    "m-prose": ("echo All tasks placed.", "invalid", "what it printed begins with 'All tasks placed.'; print "),
     "m-nested": ("head -c 9000000 /dev/zero | tr '\\0' '['", "invalid", "its answer is no solution: "),
     "m-nested-solution": (
         "printf '%s' '{\"machines\":'; head -c 9000000 /dev/zero | tr '\\0' '['",

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from schedgap.bench.programs import conversation
-from schedgap.bench.programs.conversation import Conversation
+from schedgap.bench.programs.conversation import Conversation, see_off
 from schedgap.bench.programs.failure import ProgramFailure
 from schedgap.bench.programs.program import Program
 
@@ -26,7 +26,8 @@ def talk(python, terms, monkeypatch):
     def begin(text, **more):
         return Conversation(python(text), replace(terms, **more))
 
-    return begin
+    yield begin
+    see_off()
 
 
 @pytest.fixture
@@ -173,17 +174,19 @@ def test_the_limit_of_a_line_is_no_less_than_what_it_is_given(talk):
 
 
 def test_the_end(talk):
-    """A last line, and the end of input; who does not heed them is ended, and no failure."""
+    """A last line, and the end of input; who does not heed them is ended, and no failure. Its exit is none of the run's time."""
     others = psutil.Process().children()
     with talk("print(input(), flush=True); assert input() == 'bye'; input()") as told:
         told.ask(b"ab\n", "greeting")
         told.tell(b"bye\n")
     with talk("import time; print(input(), flush=True); time.sleep(60)") as told:
         told.ask(b"ab\n", "greeting")
+    assert told._process.poll() is None
     with talk("print(input(), flush=True)") as told:
         told.ask(b"ab\n", "greeting")
         told._process.wait()
         told.tell(b"bye\n")
+    see_off()
     assert psutil.Process().children() == others
 
 
@@ -193,6 +196,7 @@ def test_signals_and_files_are_as_before(talk, script, terms):
     for text in (ECHO, "pass"):
         with suppress(ProgramFailure), talk(text) as told:
             told.ask(b"ab\n", "greeting")
+        see_off()
     program = Program.make("mine", [script("mysched", "kill -PIPE $$; echo ignored; read line")])
     with pytest.raises(ProgramFailure, match="ended by SIGPIPE"), Conversation(program, terms) as told:
         told.ask(b"ab\n", "greeting")

@@ -61,6 +61,14 @@ def test_failures_are_counted_by_method_and_kind(make_record):
     assert failures(records) == ["a: crashed (2 of its runs), on i: it broke"]
 
 
+def test_what_a_failure_printed_last_is_told(make_record):
+    """Three lines, without those that the reason says already; of the first run only, as the reason is."""
+    output = "1\n2\n\n  three \x07\n4\nit broke\n"
+    records = [make_record("a", name, status=Status.CRASHED, reason="it broke", output=output) for name in "ij"]
+    told = ["a: crashed (2 of its runs), on i: it broke", "  | 2", "  | three \ufffd", "  | 4"]
+    assert failures(records) == told
+
+
 def test_long_reasons_are_cut(make_record):
     (line,) = failures([make_record("a", "i", status=Status.ERROR, reason="x" * 1000)])
     assert line == "a: error (1 of its runs), on i: " + "x" * 157 + "..."
