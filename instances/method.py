@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.instances.errors import MethodError, did_you_mean
 from schedgap.instances.family import FAMILIES
-from schedgap.instances.method_text import Parameters, Scalar, read_value
+from schedgap.instances.method_text import Parameters, Scalar, declared, read_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -231,14 +231,8 @@ def method(
             raise MethodError(f"method name '{name}' is not kebab-case; write it like 'best-fit-decreasing'.")
         names = list(inspect.signature(func).parameters.values())[1:]
         wants = tuple(p.name for p in names if p.name in OFFERED)
-        parameters = {p.name: p.default for p in names if p.name not in OFFERED}
-        if rest := [str(p) for p in names if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]:
-            raise MethodError(f"method {name}: {rest[0]} names no parameter; name each one, with a default.")
-        missing = [key for key, default in parameters.items() if default is inspect.Parameter.empty]
-        if missing:
-            raise MethodError(f"method {name}: parameter '{missing[0]}' has no default; give it one.")
         offered = {key: tuple(values) for key, values in (choices or {}).items()}
-        _check_choices(name, parameters, offered)
+        parameters = declared(name, [p for p in names if p.name not in OFFERED], offered)
         known = REGISTRY.get((family, name))
         # A module that is loaded again has another spec, or, as a notebook, none.
         spec = getattr(sys.modules.get(func.__module__), "__spec__", None)
@@ -287,16 +281,6 @@ def _handling(
         return supports(instance)
 
     return supported
-
-
-def _check_choices(name: str, parameters: Parameters, offered: Mapping[str, tuple[str, ...]]) -> None:
-    for key, values in offered.items():
-        if key not in parameters:
-            raise MethodError(f"method {name}: choices for '{key}', which is no parameter of it.")
-        if parameters[key] not in values:
-            raise MethodError(
-                f"method {name}: the default '{parameters[key]}' of '{key}' is none of {', '.join(values)}."
-            )
 
 
 def find_method(family: str, name: str) -> Method:

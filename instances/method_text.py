@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from schedgap.instances.errors import MethodError, SchedgapError
+
+if TYPE_CHECKING:
+    import inspect
+    from collections.abc import Sequence
 
 Scalar: TypeAlias = bool | int | float | str
 Parameters: TypeAlias = Mapping[str, Scalar]
@@ -33,6 +37,32 @@ def parse_method(text: str) -> tuple[str, dict[str, Scalar]]:
             raise MethodError(f"'{item}' in '{text}' is not parameter=value.")
         parameters[key.strip()] = value.strip()
     return match[1], parameters
+
+
+def declared(
+    name: str, given: Sequence[inspect.Parameter], choices: Mapping[str, tuple[str, ...]]
+) -> dict[str, Scalar]:
+    """Return the parameters of a method's function with their defaults.
+
+    Raises
+    ------
+    MethodError
+        for `*args` and `**kwargs`, a parameter without a default, and choices that do not fit.
+    """
+    for each in given:
+        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            raise MethodError(f"method {name}: {each} names no parameter; name each one, with a default.")
+        if each.default is each.empty:
+            raise MethodError(f"method {name}: parameter '{each.name}' has no default; give it one.")
+    parameters = {each.name: each.default for each in given}
+    for key, values in choices.items():
+        if key not in parameters:
+            raise MethodError(f"method {name}: choices for '{key}', which is no parameter of it.")
+        if parameters[key] not in values:
+            raise MethodError(
+                f"method {name}: the default '{parameters[key]}' of '{key}' is none of {', '.join(values)}."
+            )
+    return parameters
 
 
 def spelled(parameters: Parameters) -> dict[str, str]:

@@ -106,9 +106,10 @@ def failures(records: Iterable[Record]) -> list[str]:
         reason = reason_of(first)
         told = f"{first.run.label}: {first.status} ({1 + len(others)} of its runs), on {first.run.instance}: "
         lines.append(told + short(reason, SHOWN_REASON))
-        # Of an exception, the reason says what its traceback ends with.
-        output = "" if first.status is Status.ERROR else first.measurement.output
-        printed = [line.strip() for line in output.splitlines()]
+        output = first.measurement.output
+        # Where Python itself printed a traceback, the reason says why.
+        is_traceback = first.status is Status.ERROR or "Fatal Python error" in output
+        printed = [] if is_traceback else [line.strip() for line in output.splitlines()]
         printed = [line for line in printed if line and line not in reason]
         lines += [f"  | {short(line, SHOWN_REASON)}" for line in printed[-SHOWN_OUTPUT:]]
     return lines

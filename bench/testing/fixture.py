@@ -74,15 +74,13 @@ class GapFixture:
             pytest.fail(f"suite '{suite}' and instances are given; give one of them.")
         if (method is None) == (solution is None):
             pytest.fail("give a method, or a solution: a file, made for one of the instances.")
-        if isinstance(instances, str | Path):
-            instances = [instances]
         chosen = self._suite(suite) if instances is None else None
         try:
             own, others = measure_gap(
                 self._solution(solution) if method is None else method,
                 directory=self._directory(),
                 suite=chosen,
-                instances=None if instances is None else [self._resolved(each) for each in instances],
+                instances=self._instances(instances),
                 bound=bound,
                 plugins=[each if isinstance(each, Program) else self._path(each) for each in plugins],
                 trace=None if trace is None else self._path(trace),
@@ -116,8 +114,11 @@ class GapFixture:
     def _path(self, path: str | Path) -> Path:
         return self._request.config.rootpath / path
 
-    def _resolved(self, instance: Any) -> Any:
-        return self._path(instance) if isinstance(instance, str | Path) else instance
+    def _instances(self, given: str | Path | Sequence[Any] | None) -> list[Any] | None:
+        if given is None:
+            return None
+        several = [given] if isinstance(given, str | Path) else given
+        return [self._path(each) if isinstance(each, str | Path) else each for each in several]
 
     def _jobs(self) -> int:
         workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
