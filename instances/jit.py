@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import types
 
 F = TypeVar("F", bound=Callable[..., Any])
 # What a module imports when it runs: what is imported for types only is indented.
@@ -50,12 +51,19 @@ def _compiled(func: F, **options: Any) -> F:
     boundscheck = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
     njit: Any = numba.njit
     compiled = njit(nogil=True, boundscheck=boundscheck, fastmath=False, **options)(func)
+    compiled.get_call_template = partial(_without_literals, compiled.get_call_template)
     if options.get("cache"):
         # By itself Numba forgets a kernel when its own file changes, and goes on with the old code of all that it calls.
         cache_file = compiled._cache._cache_file
         cache_file._source_stamp = (cache_file._source_stamp, source_hash(func.__module__))
         cache_file._load_index = partial(_index, cache_file._load_index)
     return cast("F", compiled)
+
+
+def _without_literals(template: Callable[..., Any], args: Any, kws: Any) -> Any:
+    """Have a kernel that is called with constants be the one for all numbers: by itself Numba compiles one for each."""
+    unliteral: Any = types.unliteral
+    return template([unliteral(arg) for arg in args], {name: unliteral(arg) for name, arg in kws.items()})
 
 
 def _index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:

@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+from schedgap.instances.jit import inner_kernel, kernel
+
 INNER = """
 from schedgap.instances.jit import inner_kernel
 
@@ -59,3 +61,16 @@ def test_a_cache_for_a_class_that_was_renamed_is_none(tmp_path):
     assert asked(tmp_path) == ["7", "1"]
     (tmp_path / "outer.py").write_text(TUPLE.format(name="Now"))
     assert asked(tmp_path) == ["7", "0"]
+
+
+def test_constants_are_numbers_like_all_others():
+    @inner_kernel
+    def twice(number):
+        return 2 * number
+
+    @kernel
+    def compiled(number):
+        return twice(3) + twice(4) + twice(number) + twice(number=5)
+
+    assert compiled(10) == 44
+    assert [str(types) for types in twice.signatures] == ["(int64,)"]
