@@ -140,7 +140,7 @@ def ec2(path: Path, content: bytes, prices: Path | None) -> Catalogue:
             )
         capacity = {name: number * THOUSAND for name, number in amounts.items()}
         capacity["ram_bytes"] = kind.memory.size * MIB
-        labels = type_labels(kind.name, arch, "linux")
+        labels = type_labels(kind.name, arch)
         labels |= {f"{AWS}cpu": str(kind.cpus.number), f"{AWS}memory": str(kind.memory.size)}
         types.append(MachineType(kind.name, capacity, offerings[kind.name], labels=labels))
     if not types:

@@ -114,7 +114,8 @@ def _machine(path: Path, line: int, row: dict[str, str]) -> tuple[MachineType, t
                 numbers[2] = Fraction(accelerator[1])
     capacity = {"cpu": math.floor(numbers[0] * THOUSAND), "ram_bytes": math.floor(numbers[1] * GIB)}
     if not row["AcceleratorName"].lower().startswith(NO_GPU):
-        capacity["gpu"] = math.floor(numbers[2] * THOUSAND)
+        # Of a part of a GPU, Kubernetes sees a whole one.
+        capacity["gpu"] = math.ceil(numbers[2]) * THOUSAND
     labels = type_labels(name, row.get("Arch", ""))
     return MachineType(name, capacity, tuple(_offers(path, line, row)), labels=labels), accelerator
 

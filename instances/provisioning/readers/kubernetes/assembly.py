@@ -10,7 +10,7 @@ import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, micro_dollars, unique_names
+from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, listed, micro_dollars, unique_names
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, HOSTNAME, ZONE, may_run
 from schedgap.instances.provisioning.readers.kubernetes.nodes import SPOT_LABELS
@@ -203,6 +203,15 @@ class Assembly:
     def _stock(self, types: Sequence[int], node2type: Sequence[int]) -> list[int]:
         running = Counter(node2type)
         limits = [0 if self.offers[k].node else self.offers[k].count for k in types]
+        lines = Counter(
+            (offer.type_name, offer.capacity_type, offer.zone)
+            for offer, limit in zip([self.offers[k] for k in types], limits, strict=True)
+            if limit > 0
+        )
+        if shared := sorted({name for (name, *_), number in lines.items() if number > 1}):
+            self.report.sentences.append(
+                f"Relaxed: the count of {listed(shared)}, which holds for each group of machines by itself."
+            )
         return [limit if limit < 0 else max(limit, running[number]) for number, limit in enumerate(limits)]
 
     def _type_names(self, types: Sequence[int], node2type: Sequence[int]) -> list[str]:

@@ -14,7 +14,7 @@ from schedgap.instances.provisioning.readers.kubernetes.at_most_one import exclu
 from schedgap.instances.provisioning.readers.kubernetes.constraints import ZONE, Constraint
 from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nodes
 from schedgap.instances.provisioning.readers.kubernetes.offers import Market
-from schedgap.instances.provisioning.readers.kubernetes.pod_parts import SAME_LABELS
+from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.state import read_state
 
 if TYPE_CHECKING:
@@ -103,5 +103,5 @@ def _zones(
 
 
 def _in_zones(expressions: Iterable[Expression]) -> set[str]:
-    found = (each for each in expressions if SAME_LABELS.get(each.key, each.key) == ZONE and each.operator == "In")
+    found = (each for each in expressions if label_name(each.key, each.values) == ZONE and each.operator == "In")
     return {value for each in found for value in each.values}

@@ -20,7 +20,7 @@ ZONE, OLD_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
 # Labels that follow from a machine's type, place or price, not from the group that it belongs to.
 OF_THE_TYPE = (
-    *("kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/", "failure-domain.beta.kubernetes.io/", TYPE),
+    *("kubernetes.io/arch", "beta.kubernetes.io/arch", OLD_TYPE, "failure-domain.beta.kubernetes.io/", TYPE),
     *("topology.", HOSTNAME, CAPACITY_TYPE, "karpenter.k8s.aws/instance-", "karpenter.kwok.sh/instance-"),
     *(
         "karpenter.azure.com/sku-",
@@ -33,9 +33,14 @@ OF_THE_TYPE = (
     *("cloud.google.com/gke-accelerator", "cloud.google.com/machine-family", "kubernetes.azure.com/scalesetpriority"),
     "eks.amazonaws.com/instance-",
 )
+# What clouds and Karpenter put on nodes, beside what a group says.
+PROVIDERS = ("amazonaws.com", "azure.com", "google.com", "karpenter.sh", "k8s.aws", "kubernetes.io", "k8s.io")
 # Set while a node starts, fails or is about to go: they say nothing of what can run on such a machine.
 PASSING_TAINTS = (
-    *("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/disrupted", "karpenter.sh/disruption"),
+    *("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "node.kubernetes.io/unschedulable"),
+    *("node.kubernetes.io/memory-pressure", "node.kubernetes.io/disk-pressure", "node.kubernetes.io/pid-pressure"),
+    *("node.kubernetes.io/network-unavailable", "node.kubernetes.io/out-of-service"),
+    *("node.cloudprovider.kubernetes.io/", "karpenter.sh/disrupted", "karpenter.sh/disruption"),
     *("karpenter.sh/unregistered", "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler"),
 )
 FORBIDDING = ("NoSchedule", "NoExecute")
@@ -171,6 +176,11 @@ def _equal(toleration: Toleration, taint: Taint) -> bool:
 def lasting(taints: Iterable[Taint]) -> tuple[Taint, ...]:
     """Return the taints that forbid and are there for longer than a node's start or end."""
     return tuple(t for t in taints if t.effect in FORBIDDING and not t.key.startswith(PASSING_TAINTS))
+
+
+def is_of_a_provider(label: str) -> bool:
+    """Return whether a cloud or Karpenter puts a label on nodes by itself."""
+    return label.partition("/")[0].endswith(PROVIDERS)
 
 
 def is_of_the_type(label: str) -> bool:

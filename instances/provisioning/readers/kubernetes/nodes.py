@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, RESERVED, SPOT
-from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, OLD_TYPE, TYPE, ZONE, lasting
+from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, TYPE, ZONE, lasting
 from schedgap.instances.provisioning.readers.kubernetes.documents import decode
-from schedgap.instances.provisioning.readers.kubernetes.pod_parts import SAME_LABELS
+from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.quantities import fine_amounts
 
 if TYPE_CHECKING:
@@ -34,7 +34,10 @@ SPOT_LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class RunningNode:
-    """A node. labels : one name for each. taints : those that last. allocatable, left : fine units by resource."""
+    """A node. labels : by old and new names. taints : those that last. allocatable, left : fine units by resource.
+
+    devices : what it has of devices when all of them are well and there.
+    """
 
     name: str
     type_name: str
@@ -45,6 +48,7 @@ class RunningNode:
     taints: tuple[Taint, ...]
     allocatable: dict[str, int]
     left: dict[str, int]
+    devices: dict[str, int]
 
 
 def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> tuple[RunningNode, ...]:
@@ -76,13 +80,17 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
             elsewhere.append(f"{name} ({zone:.60})")
         labels[CAPACITY_TYPE] = capacity_type
         try:
-            allocatable = fine_amounts(node.status.allocatable)
+            allocatable, capacity = fine_amounts(node.status.allocatable), fine_amounts(node.status.capacity)
         except InstanceError as error:
             raise InstanceError(f"Node {name}: {error}; correct the object or take it out.") from None
         allocatable = {key: min(value, UNLIMITED) for key, value in allocatable.items()}
+        # Their names have a domain.
+        devices = {key: min(value, UNLIMITED) for key, value in capacity.items() if "/" in key}
         left = _left(state, excluding, name, allocatable)
         taints = lasting(node.spec.taints)
-        made.append(RunningNode(name, type_name, capacity_type, zone, price, labels, taints, allocatable, left))
+        made.append(
+            RunningNode(name, type_name, capacity_type, zone, price, labels, taints, allocatable, left, devices)
+        )
     if unnamed:
         raise InstanceError(f"no label {TYPE} on node {listed(unnamed)}; label them, since it says what they cost.")
     if unpriced:
@@ -100,8 +108,7 @@ def _labels(name: str, node: Node) -> dict[str, str]:
         given: dict[str, str] = decode(node.metadata.labels, dict[str, str] | None) or {}
     except InstanceError as error:
         raise InstanceError(f"Node {name}: labels: {error}; correct the object or take it out.") from None
-    labels = {SAME_LABELS[key]: value for key, value in given.items() if key in SAME_LABELS}
-    return labels | {key: value for key, value in given.items() if key not in SAME_LABELS or key == OLD_TYPE}
+    return {label_name(key, (value,)): value for key, value in given.items()} | given
 
 
 def _capacity_type(labels: dict[str, str]) -> str:

@@ -123,6 +123,7 @@ class NodeSpec(Struct):
 
 class NodeStatus(Struct):
     allocatable: Quantities
+    capacity: Quantities = {}
     conditions: tuple[Condition, ...] = ()
 
 

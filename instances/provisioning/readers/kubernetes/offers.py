@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import BYTES, UNLIMITED, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
@@ -16,14 +15,20 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     ZONE,
     Constraint,
     Machine,
-    holds,
+    is_of_a_provider,
     is_of_the_type,
     lasting,
     may_run,
 )
 from schedgap.instances.provisioning.readers.kubernetes.nodes import SPOT_LABELS, largest, less, smallest
-from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms, SelectorTerm
-from schedgap.instances.provisioning.readers.kubernetes.pod_parts import SAME_LABELS
+from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
+from schedgap.instances.provisioning.readers.kubernetes.templates import (
+    POOL,
+    Template,
+    group_of,
+    required,
+    without_names,
+)
 from schedgap.instances.provisioning.readers.quantities import PODS
 
 if TYPE_CHECKING:
@@ -33,26 +38,16 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
     from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
     from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
-    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodePool, Taint
+    from schedgap.instances.provisioning.readers.kubernetes.objects import NodePool
     from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, State
+    from schedgap.instances.provisioning.readers.kubernetes.templates import Labels
 
-POOL = "karpenter.sh/nodepool"
-GROUP_LABELS = (POOL, "eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool")
 GPU, NVIDIA_GPU = "gpu", "nvidia.com/gpu"
-# Static pods of the nodes that control a cluster.
+# Static pods of the nodes that control a cluster, and labels of these.
 CONTROLLING = frozenset(("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"))
-Labels: TypeAlias = "dict[str, frozenset[str | None]]"
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """What machines that are rented anew have beside their type. types : those that it takes, None for all."""
-
-    name: str
-    labels: Labels
-    taints: tuple[Taint, ...] = ()
-    requirements: tuple[Expression, ...] = ()
-    types: frozenset[str] | None = None
+CONTROL_PLANES = frozenset(("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"))
+# By itself a group may say nothing of it.
+OS, REGION = "kubernetes.io/os", "topology.kubernetes.io/region"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +117,7 @@ class Market:
             values = {name: frozenset((value,)) for name, value in labels.items()}
             self.variants[key] = Machine(values, node.taints, self.nowhere)
         zone = node.zone if self.zones else ""
-        group = _group(node)
+        group = group_of(node)
         return Offer(
             node.type_name, node.capacity_type, zone, group, self.variants[key], node.price, node.left, node=node.name
         )
@@ -137,6 +132,8 @@ class Market:
 
     def _certain_static(self) -> Iterator[dict[str, int]]:
         """Yield the least that static pods ask for which are on every node, as kube-proxy is on some clouds."""
+        if all(not CONTROL_PLANES.isdisjoint(node.labels) for node in self.nodes):
+            return
         on_nodes = [self.state.mirrored.get(name, {}) for name in self.state.nodes]
         for name in set.intersection(*map(set, on_nodes)) if on_nodes else ():
             if name.rpartition("/")[2] not in CONTROLLING:
@@ -157,15 +154,21 @@ class Market:
         unused = set() if pools else {kind.name for kind in self.catalogue.types} - {n.type_name for n in self.nodes}
         for labels, node, types in groups.values():
             values: Labels = {key: frozenset((value,)) for key, value in labels.items()}
-            pools.append(Template(_group(node), values, node.taints, types=frozenset(types | unused)))
+            pools.append(Template(group_of(node), values, node.taints, types=frozenset(types | unused)))
         return pools
 
     def _pool(self, name: str, pool: NodePool) -> Template:
         """Return a NodePool's template: its labels, those that its nodes have, and those that it requires."""
         spec = pool.spec.template
-        labels = self._observed((node for node in self.nodes if node.labels.get(POOL) == name), of_type=False)
+        nodes = [node for node in self.nodes if node.labels.get(POOL) == name]
+        # What somebody put on today's nodes by hand, new ones need not have; what a provider does, those of an empty pool may.
+        labels = {
+            key: values if is_of_a_provider(key) else values | {None}
+            for key, values in self._observed(nodes, of_type=False).items()
+        }
+        unknown = frozenset() if nodes else frozenset(filter(is_of_a_provider, self.looked))
         for each in spec.spec.requirements:
-            if each.operator == "In" and not is_of_the_type(SAME_LABELS.get(each.key, each.key)):
+            if each.operator == "In" and not is_of_the_type(label_name(each.key)):
                 labels[each.key] = frozenset(each.values)
             elif each.operator != "DoesNotExist":
                 # Any value that a pod asks for, whatever nodes have today.
@@ -173,12 +176,14 @@ class Market:
         labels |= {key: frozenset((value,)) for key, value in spec.metadata.labels.items()} | {POOL: frozenset((name,))}
         if pool.spec.limits:
             self.state.report.sentences.append(f"Relaxed: the limits of NodePool {name}.")
-        return Template(name, labels, lasting(spec.spec.taints), spec.spec.requirements)
+        return Template(name, labels, lasting(spec.spec.taints), spec.spec.requirements, unknown=unknown)
 
     def _observed(self, nodes: Iterable[RunningNode], *, of_type: bool) -> Labels:
         """Return the labels of nodes that follow from their type, or those that do not, with all their values."""
         others = {ZONE, HOSTNAME, CAPACITY_TYPE, *SPOT_LABELS}
         keys = {key for key in self.looked - others if is_of_the_type(key) == of_type}
+        # Where a node is says nothing of where others of its type can be.
+        keys = {key for key in keys if not key.startswith("topology.") or key == REGION}
         alike = [node.labels for node in nodes]
         return {
             key: frozenset(labels.get(key) for labels in alike) for key in keys.intersection(*[set().union(*alike)])
@@ -226,11 +231,11 @@ class Market:
                 has = labels | template.labels | self.spare.get(capacity_type, {}) | {TYPE: frozenset((kind.name,))}
                 if self.zones:
                     has[ZONE] = frozenset((zone,))
-                required = {SAME_LABELS.get(each.key, each.key) for each in template.requirements}
-                open_keys = {key for key in self.looked if is_of_the_type(key)} | required
+                named = {label_name(each.key) for each in template.requirements}
+                open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS}
                 open_keys -= has.keys()
                 machine = Machine(has, taints, self.nowhere | open_keys)
-                if any(_required(template, each, machine) is False for each in template.requirements):
+                if any(required(template, each, machine) is False for each in template.requirements):
                     continue
                 capacity = self._capacity(kind, template, machine, alike)
                 price, count = least(offerings)
@@ -253,6 +258,12 @@ class Market:
         same = [node for node, offer in alike if offer.group == template.name and node.taints == template.taints]
         nodes = same or [node for node, _ in alike]
         size = largest([node.allocatable for node in nodes]) if nodes else self._size(kind)
+        # A device that is broken, or not there yet, is on a new machine.
+        own = [devices for node, _ in alike for devices in (node.devices, node.allocatable)]
+        more = largest([size, *own]) if own else size
+        if alike and not any(name.endswith("/gpu") for name in more.keys() - {NVIDIA_GPU}):
+            more = largest([more, _with_gpus(kind.usable())])
+        size |= {name: amount for name, amount in more.items() if "/" in name}
         # What a label may be one of several is not certain.
         open_keys = {key for key, values in machine.labels.items() if len(values) > 1}
         sure = Machine(machine.labels, machine.taints, machine.unknown | open_keys)
@@ -262,10 +273,7 @@ class Market:
 
     def _size(self, kind: MachineType) -> dict[str, int]:
         """Return the size of a type that no node is of."""
-        size = {PODS: UNLIMITED} | kind.usable()
-        if GPU in size:
-            size.setdefault(NVIDIA_GPU, size.pop(GPU))
-        return size | self._any_amount(kind)
+        return {PODS: UNLIMITED} | _with_gpus(kind.usable()) | self._any_amount(kind)
 
     def _any_amount(self, kind: MachineType) -> dict[str, int]:
         """Return what a type may have of what the price list says nothing about; others' GPUs only where it has some."""
@@ -274,24 +282,8 @@ class Market:
         return {name: amount for name, amount in amounts.items() if gpus or "gpu" not in name}
 
 
-def without_names(constraint: Constraint) -> Constraint:
-    """Return a DaemonSet's constraint without the names of nodes that its controller put into each pod."""
-    cut = tuple(
-        NodeTerms(tuple(SelectorTerm(term.match_expressions) for term in affinity.node_selector_terms))
-        for affinity in constraint.affinities
-        if all(term.match_expressions for term in affinity.node_selector_terms)
-    )
-    return Constraint(constraint.selector, cut, constraint.tolerations)
-
-
-def _required(template: Template, each: Expression, machine: Machine) -> bool | None:
-    try:
-        return holds(type(each)(SAME_LABELS.get(each.key, each.key), each.operator, each.values), machine)
-    except InstanceError as error:
-        raise InstanceError(f"NodePool {template.name}: {error}; correct the object.") from None
-
-
-def _group(node: RunningNode) -> str:
-    """Return a name for the group that a node is of."""
-    named = next((node.labels[key] for key in GROUP_LABELS if node.labels.get(key, "").strip()), "")
-    return named or next((taint.key.rpartition("/")[2] for taint in node.taints if taint.key), "") or "general"
+def _with_gpus(size: dict[str, int]) -> dict[str, int]:
+    """Return a size in which GPUs are called as Kubernetes calls them."""
+    if GPU in size:
+        size = {NVIDIA_GPU: size[GPU]} | {name: amount for name, amount in size.items() if name != GPU}
+    return size

@@ -21,6 +21,8 @@ from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodeTerms, SelectorTerm
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from schedgap.instances.provisioning.readers.kubernetes.objects import PodSpec
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -38,6 +40,11 @@ SAME_LABELS = {
     "topology.gke.io/zone": ZONE,
     "topology.disk.csi.azure.com/zone": ZONE,
 }
+
+
+def label_name(key: str, values: Iterable[str] = ()) -> str:
+    """Return the newer name of a label; a driver's zone that is empty, as on AKS without zones, is none, and keeps its own."""
+    return key if "" in values else SAME_LABELS.get(key, key)
 
 
 class _LabelSelector(Struct, rename="camel"):
@@ -121,7 +128,7 @@ def _parts(selector: Raw, affinity: Raw, tolerations: Raw, spread: Raw) -> Parts
     wanted: _Affinity = decode(affinity, _Affinity | None) or _Affinity()
     tolerated = decode(tolerations, tuple[Toleration, ...] | None) or ()
     spreads = decode(spread, tuple[_Spread, ...] | None) or ()
-    expressions = tuple(Expression(SAME_LABELS.get(key, key), "In", (value,)) for key, value in labels.items())
+    expressions = tuple(Expression(label_name(key, (value,)), "In", (value,)) for key, value in labels.items())
     required = wanted.node_affinity.required if wanted.node_affinity is not None else None
     relaxed = [SPREAD.format(_short(s.topology_key)) for s in spreads if s.when_unsatisfiable == DO_NOT_SCHEDULE]
     if wanted.pod_affinity is not None and wanted.pod_affinity.required:
@@ -155,7 +162,7 @@ def named_alike(terms: NodeTerms) -> NodeTerms:
         tuple(
             SelectorTerm(
                 tuple(
-                    Expression(SAME_LABELS.get(each.key, each.key), each.operator, each.values)
+                    Expression(label_name(each.key, each.values), each.operator, each.values)
                     for each in term.match_expressions
                 ),
                 term.match_fields,
