@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.programs.conversation import see_off
 from schedgap.bench.programs.failure import ProgramFailure
 from schedgap.bench.programs.policies import find_player
 from schedgap.bench.programs.process import Terms
@@ -63,6 +64,7 @@ def terms(instance, time_limit_s=60.0):
 def heard(folder, command, instance):
     program = Program.make("mine", command, kind="policy", folder=folder)
     outcome = ask(program, find_family("reconfiguration"), instance, terms(instance))
+    see_off()
     return find_family("reconfiguration").verify(instance, outcome.solution)
 
 
