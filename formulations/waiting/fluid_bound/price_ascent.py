@@ -30,7 +30,7 @@ FIRST_STEP, LATER_STEP, FIRST_ROUNDS = 0.3, 0.1, 3
 
 
 class Ascent:
-    """What was found so far: lines of all rounds, and the best prices on the last grid by number of machines."""
+    """What was found so far: lines of all rounds, and by number of machines prices on the last grid, best or good enough."""
 
     def __init__(self, problem: MachineTime, deadline: float | None = None) -> None:
         """Prepare. deadline : of `time.perf_counter`."""

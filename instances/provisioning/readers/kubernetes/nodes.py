@@ -85,7 +85,7 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
             raise InstanceError(f"Node {name}: {error}; correct the object or take it out.") from None
         allocatable = {key: min(value, UNLIMITED) for key, value in allocatable.items()}
         # Their names have a domain.
-        devices = {key: min(value, UNLIMITED) for key, value in capacity.items() if "/" in key}
+        devices = {key: min(most, UNLIMITED) for key, most in largest([allocatable, capacity]).items() if "/" in key}
         left = _left(state, excluding, name, allocatable)
         taints = lasting(node.spec.taints)
         made.append(

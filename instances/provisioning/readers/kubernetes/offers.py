@@ -46,7 +46,6 @@ GPU, NVIDIA_GPU = "gpu", "nvidia.com/gpu"
 # Static pods of the nodes that control a cluster, and labels of these.
 CONTROLLING = frozenset(("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"))
 CONTROL_PLANES = frozenset(("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"))
-# By itself a group may say nothing of it.
 OS, REGION = "kubernetes.io/os", "topology.kubernetes.io/region"
 
 
@@ -135,7 +134,7 @@ class Market:
         if all(not CONTROL_PLANES.isdisjoint(node.labels) for node in self.nodes):
             return
         on_nodes = [self.state.mirrored.get(name, {}) for name in self.state.nodes]
-        for name in set.intersection(*map(set, on_nodes)) if on_nodes else ():
+        for name in set.intersection(*map(set, on_nodes)):
             if name.rpartition("/")[2] not in CONTROLLING:
                 yield smallest(on[name] for on in on_nodes)
 
@@ -168,11 +167,12 @@ class Market:
         }
         unknown = frozenset() if nodes else frozenset(filter(is_of_a_provider, self.looked))
         for each in spec.spec.requirements:
-            if each.operator == "In" and not is_of_the_type(label_name(each.key)):
-                labels[each.key] = frozenset(each.values)
+            key = label_name(each.key)
+            if each.operator == "In" and not is_of_the_type(key):
+                labels[key] = frozenset(each.values)
             elif each.operator != "DoesNotExist":
                 # Any value that a pod asks for, whatever nodes have today.
-                labels.pop(each.key, None)
+                labels.pop(key, None)
         labels |= {key: frozenset((value,)) for key, value in spec.metadata.labels.items()} | {POOL: frozenset((name,))}
         if pool.spec.limits:
             self.state.report.sentences.append(f"Relaxed: the limits of NodePool {name}.")
@@ -231,6 +231,7 @@ class Market:
                 has = labels | template.labels | self.spare.get(capacity_type, {}) | {TYPE: frozenset((kind.name,))}
                 if self.zones:
                     has[ZONE] = frozenset((zone,))
+                # Of the system a group may say nothing.
                 named = {label_name(each.key) for each in template.requirements}
                 open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS}
                 open_keys -= has.keys()
@@ -259,8 +260,7 @@ class Market:
         nodes = same or [node for node, _ in alike]
         size = largest([node.allocatable for node in nodes]) if nodes else self._size(kind)
         # A device that is broken, or not there yet, is on a new machine.
-        own = [devices for node, _ in alike for devices in (node.devices, node.allocatable)]
-        more = largest([size, *own]) if own else size
+        more = largest([size, *(node.devices for node, _ in alike)])
         if alike and not any(name.endswith("/gpu") for name in more.keys() - {NVIDIA_GPU}):
             more = largest([more, _with_gpus(kind.usable())])
         size |= {name: amount for name, amount in more.items() if "/" in name}

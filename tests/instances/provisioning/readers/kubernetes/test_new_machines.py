@@ -44,10 +44,12 @@ def test_a_type_with_gpus_of_another_make_gets_none_of_the_usual_one(read, one, 
 def test_a_type_runs_any_system(allowed, one, k8s):
     """A pool for another system rents a small machine though its only node is a large one, and so does a new pool."""
     linux, windows = {"kubernetes.io/os": "linux"}, {"kubernetes.io/os": "windows"}
-    objects = [of_pool(k8s, "a", "t", "p", **linux), one("x"), one("y", cpu="2", nodeSelector=windows)]
+    pods = [one("x", nodeSelector=linux), one("y", cpu="2", nodeSelector=windows)]
+    pools = [k8s.pool("p"), k8s.pool("w", ("beta.kubernetes.io/os", "In", ["windows"]))]
     for node in ([of_pool(k8s, "b", "big", "w", **windows)], []):
-        types, _ = allowed([*objects, *node, k8s.pool("p"), k8s.pool("w")], PRICES)
+        types, _ = allowed([of_pool(k8s, "a", "t", "p", **linux), *node, *pods, *pools], PRICES)
         assert any(name.startswith("t") for name in types["y"])
+        assert not any("(w)" in name for name in types["x"])
 
 
 def test_a_place_is_none_of_the_type(allowed, one, k8s):
