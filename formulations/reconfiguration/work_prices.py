@@ -59,9 +59,7 @@ def work_s(instance: ReconfigurationInstance) -> IntArray:
     return total
 
 
-def work_prices(
-    instance: ReconfigurationInstance, deadline: float | None = None, node_limit: int = NODE_LIMIT
-) -> WorkPrices:
+def work_prices(instance: ReconfigurationInstance, deadline: float | None = None) -> WorkPrices:
     """Find prices by column generation, until nothing can be gained or the deadline (of `perf_counter`) has passed."""
     catalogue = instance.catalogue
     num_classes, work = catalogue.num_classes, work_s(instance)
@@ -83,7 +81,7 @@ def work_prices(
             if deadline is not None and time.perf_counter() >= deadline:
                 scaled = [0] * num_classes
                 break
-            found = _best_in_time(pricer, k, items, paid * NANO, node_limit, deadline)
+            found = _best_in_time(pricer, k, items, paid * NANO, deadline)
             nodes += found.nodes
             if found.upper > paid * NANO:
                 scaled = [min(s, int(p) * paid * NANO // found.upper) for s, p in zip(scaled, price, strict=True)]
@@ -98,22 +96,20 @@ def work_prices(
     return WorkPrices(best.price, best.bound, lp.num_columns, iterations, nodes)
 
 
-def _best_in_time(
-    pricer: ContentPricer, machine_type: int, items: Items, target: int, node_limit: int, deadline: float | None
-) -> Found:
+def _best_in_time(pricer: ContentPricer, machine_type: int, items: Items, target: int, deadline: float | None) -> Found:
     """Search as `ContentPricer.best` does, with no more nodes than there is time for, as the first ones took."""
     if deadline is None:
-        return pricer.best(machine_type, items, target, node_limit)
-    nodes, spent = min(FIRST_NODES, node_limit), 0
+        return pricer.best(machine_type, items, target, NODE_LIMIT)
+    nodes, spent = FIRST_NODES, 0
     while True:
         begun = time.perf_counter()
         found = pricer.best(machine_type, items, target, nodes)
         now = time.perf_counter()
         spent += found.nodes
         affordable = int(nodes * (deadline - now) / max(now - begun, 1e-9))
-        if found.nodes <= nodes or nodes >= node_limit or affordable <= nodes:
+        if found.nodes <= nodes or nodes >= NODE_LIMIT or affordable <= nodes:
             return Found(found.content, found.upper, spent)
-        nodes = min(node_limit, affordable, 100 * nodes)
+        nodes = min(NODE_LIMIT, affordable, 100 * nodes)
 
 
 def micro_dollars(nano_seconds: int) -> int:

@@ -15,7 +15,7 @@ from schedgap.instances.harvest.sizes import last_at, leased_steps
 from schedgap.instances.harvest.stability import vm_figures
 from schedgap.instances.harvest.verify import ends_ms, job_times_ms
 from schedgap.instances.on_use import ModuleOnUse
-from schedgap.instances.units import HOUR_MS, SECOND_MS
+from schedgap.instances.units import DOLLAR, HOUR_MS, SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 simulation = ModuleOnUse("schedgap.instances.harvest.simulator.simulator")
 
-DOLLAR = 1_000_000
 # Completion times under the plain rule of the instances asked for last: every method's solution is compared to the same.
 MOST_KEPT = 16
 _kept: dict[str, IntArray | None] = {}

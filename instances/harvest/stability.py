@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.units import HOUR_MS
+from schedgap.instances.units import DAY_MS, HOUR_MS, MINUTE_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
     from schedgap.instances.harvest.model import HarvestInstance
 
-MINUTE_MS = 60_000
-DAY_MS = 24 * HOUR_MS
 # Figure 13: how long a VM must have been as it is for a task of this length to meet no change with this probability.
 TASK_MS, CONFIDENCE = 30 * MINUTE_MS, 0.7
 # Figure 3 looks at windows of six hours: a change every half an hour makes a busy one.

@@ -2,12 +2,11 @@
 
 Weak duality of the pattern model: if no content of a machine type k is worth more than its price, every solution costs at
 least the worth of all tasks. Where some content is worth more, all class prices are scaled down until none is
-(Farley's bound). With limits on how many machines of certain types are rented, a price may also be put on a limit.
+(Farley's bound).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,36 +27,10 @@ if TYPE_CHECKING:
 NANO = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """A price on a limit: low <= sum_k weight[k] (machines of type k) <= high, nano-dollars for each unit of weight.
-
-    A positive dual prices `low`, a negative one `high`; that side must be given.
-    """
-
-    weight: tuple[int, ...]
-    low: int | None
-    high: int | None
-    dual: int
-
-    @property
-    def worth(self) -> int:
-        """What the limit adds to the bound, in nano-dollars."""
-        side = self.low if self.dual > 0 else self.high
-        if self.dual and side is None:
-            raise InstanceError(f"a limit with dual {self.dual} lacks the side that the dual prices; give it.")
-        return self.dual * side if side is not None else 0
-
-
 def dual_bound(
-    instance: ProvisioningInstance,
-    duals: IntArray,
-    limits: tuple[Limit, ...] = (),
-    *,
-    node_limit: int = UNLIMITED,
-    pricer: Pricer | None = None,
+    instance: ProvisioningInstance, duals: IntArray, *, node_limit: int = UNLIMITED, pricer: Pricer | None = None
 ) -> int:
-    """Return a proven lower bound, in micro-dollars per hour, on every solution that respects `limits`.
+    """Return a proven lower bound, in micro-dollars per hour, on every solution.
 
     duals : (C,) int64, nano-dollars (1e-3 micro-dollars) per hour for one task of each class, not negative; any such
         numbers give a valid bound. node_limit : for the branch and bound of each type; the bound stays valid, but may
@@ -74,22 +47,9 @@ def dual_bound(
         raise InstanceError(f"{instance.name}: the dual bound does not price interference; drop `throughput`.")
     if duals.shape != (instance.num_classes,) or (duals < 0).any():
         raise InstanceError(f"{instance.name}: expected {instance.num_classes} duals, none negative.")
-    shift = limit_shift(instance, limits)
-    priced = (pricer or Pricer(instance)).price(duals, shifted_target(instance, shift), node_limit)
-    worth = int(duals.astype(object) @ instance.counts) + sum(limit.worth for limit in limits)
-    return scaled_bound(instance, worth, priced.upper + shift)
-
-
-def limit_shift(instance: ProvisioningInstance, limits: tuple[Limit, ...]) -> ObjectArray:
-    """(K,) whole numbers of any size, nano-dollars: by how much the limits' duals lower each machine type's price."""
-    shift = np.zeros(instance.num_types, object)
-    for limit in limits:
-        if len(limit.weight) != instance.num_types:
-            raise InstanceError(
-                f"{instance.name}: a limit has {len(limit.weight)} weights for {instance.num_types} machine types."
-            )
-        shift += np.array(limit.weight, object) * limit.dual
-    return shift
+    target = shifted_target(instance, np.zeros(instance.num_types, object))
+    priced = (pricer or Pricer(instance)).price(duals, target, node_limit)
+    return scaled_bound(instance, int(duals.astype(object) @ instance.counts), priced.upper)
 
 
 def shifted_target(instance: ProvisioningInstance, shift: ObjectArray) -> IntArray:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
-SCHEMA = "schedgap/provisioning-solution/1"
 # In place of a running machine: newly rented.
 NEW = -1
 

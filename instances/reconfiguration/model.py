@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 FAMILY = "reconfiguration"
 SCHEMA = "schedgap/reconfiguration/1"
-# A job alone on its machines does this much of its work in a second; rates are whole billionths of it.
-RATE_ONE = 1_000_000_000
 # Work in billionths of a second stays within 62 bits.
 MAX_TIME_S = 2**32
 # Some hundred bytes of memory each while a schedule is played.

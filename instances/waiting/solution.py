@@ -11,7 +11,6 @@ from schedgap.instances.errors import SolutionError
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
-SCHEMA = "schedgap/waiting-solution/1"
 RENTED = -1
 
 

@@ -18,7 +18,7 @@ from schedgap.instances.harvest.generators.wind import WIND, WindOptions
 from schedgap.instances.harvest.generators.workloads import CHANGES, WorkloadChanges, draw_jobs, named_workload
 from schedgap.instances.harvest.model import HarvestInstance
 from schedgap.instances.option_groups import flattened
-from schedgap.instances.units import DAY_S, SECOND_MS
+from schedgap.instances.units import DAY_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.harvest.generators.batches import Batches
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Enough for 64 harvest VMs, or as many cores of spot VMs, of which only one is on a server.
 SERVERS = 500
 # Whole days, and not fewer: so the VMs of a seed are the same for most workloads.
-LEAST_DAYS, DAY_MS = 3, DAY_S * SECOND_MS
+LEAST_DAYS = 3
 
 
 @flattened()

@@ -8,9 +8,8 @@ from schedgap.instances.draws import generator
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.sharing.model import FAMILY, SharingInstance
-from schedgap.instances.units import SECOND_MS
+from schedgap.instances.units import GIB_MIB, SECOND_MS
 
-GIB = 1024
 # Tables III and IV: machine types of 5 machines with 4 cores and 4 GB each, jobs with tasks of 1 core and 1 GB.
 MICRO_PERFORMANCE = (1000, 1500, 2000, 3000)
 MICRO_MACHINES, MICRO_CORES, MICRO_JOBS, MICRO_TASKS, MICRO_WORK_MS = 5, 4, 4, 1000, 2 * SECOND_MS
@@ -47,9 +46,9 @@ def micro(
         resources=("cpu", "ram_gib"),
         machine_names=tuple(f"type-{k + 1}" for k in range(len(MICRO_PERFORMANCE))),
         machine_count=np.full(len(MICRO_PERFORMANCE), MICRO_MACHINES),
-        capacity=np.tile([MICRO_CORES * ONE, MICRO_CORES * GIB], (len(MICRO_PERFORMANCE), 1)),
+        capacity=np.tile([MICRO_CORES * ONE, MICRO_CORES * GIB_MIB], (len(MICRO_PERFORMANCE), 1)),
         arrival_ms=np.zeros(MICRO_JOBS, np.int64),
-        demand=np.tile([ONE, GIB], (MICRO_JOBS, 1)),
+        demand=np.tile([ONE, GIB_MIB], (MICRO_JOBS, 1)),
         weight=np.full(MICRO_JOBS, ONE),
         performance=np.tile(MICRO_PERFORMANCE, (MICRO_JOBS, 1)),
         allowed=allowed,

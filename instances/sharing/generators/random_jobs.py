@@ -10,8 +10,6 @@ from schedgap.instances.fairness.model import ONE
 from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.units import GIB_MIB, SECOND_MS
 
-GIB = 1024
-
 
 def random_jobs(
     jobs: int = 4,

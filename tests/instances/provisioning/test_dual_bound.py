@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from schedgap.instances import InstanceError
 from schedgap.instances.provisioning import ProvisioningInstance, table7
-from schedgap.instances.provisioning.dual_bound import Limit, dual_bound
+from schedgap.instances.provisioning.dual_bound import dual_bound
 from schedgap.instances.provisioning.pricing import Pricer
 
 DOLLAR = 10**9  # nano-dollars
@@ -47,26 +47,22 @@ def contents(instance):
             yield k, content
 
 
-def optimum(instance, weight=(0, 0, 0), low=0, high=0):
-    """The least price with low <= weight @ machines <= high, by adding machines one at a time; None if there is none.
-
-    Weights are not negative; beyond max(low, high) + 1 they count as that.
-    """
-    most = max(low, high) + 1
+def optimum(instance):
+    """The least price, by adding machines one at a time."""
     machines = list(contents(instance))
-    start = (tuple(instance.counts.tolist()), 0)
+    start = tuple(instance.counts.tolist())
     paid = {start: 0}
     ready = [(0, start)]
     while ready:
         ready.sort()
-        cost, (left, used) = ready.pop(0)
-        if cost > paid[left, used]:
+        cost, left = ready.pop(0)
+        if cost > paid[left]:
             continue
-        if not any(left) and low <= used <= high:
+        if not any(left):
             return cost
         for k, content in machines:
             if all(n <= m for n, m in zip(content, left, strict=True)):
-                state = (tuple(m - n for n, m in zip(content, left, strict=True)), min(most, used + weight[k]))
+                state = tuple(m - n for n, m in zip(content, left, strict=True))
                 total = cost + int(instance.price[k])
                 if total < paid.get(state, 2**62):
                     paid[state] = total
@@ -82,18 +78,6 @@ def test_any_duals_bound_from_below(seed, scale, node_limit):
     bound = dual_bound(instance, duals, node_limit=node_limit)
     assert 0 <= bound <= optimum(instance)
     assert bound % np.gcd.reduce(instance.price) == 0
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.integers(-(10**10), 10**10), st.integers(0, 3), st.integers(0, 3))
-def test_any_dual_of_a_limit_bounds_from_below(seed, dual, low, more):
-    instance = small_instance(seed)
-    rng = np.random.default_rng(seed)
-    weight = tuple(rng.integers(0, 3, 3).tolist())
-    limit = Limit(weight, low, low + more, dual)
-    best = optimum(instance, weight, low, low + more)
-    if best is not None:
-        assert dual_bound(instance, rng.integers(0, 10**9, 3), (limit,)) <= best
 
 
 def test_the_papers_example_is_proven_by_hand(paper_example):
@@ -128,44 +112,6 @@ def test_a_node_limit_only_weakens():
     assert 0 < dual_bound(instance, duals, node_limit=1) <= exact
 
 
-def big_and_small(counts):
-    """Machines of 4 cores for $3 and of 1 core for $1, tasks of one core."""
-    return ProvisioningInstance(
-        name="big-and-small",
-        resources=("cpu",),
-        families=("x",),
-        type_names=("big", "small"),
-        type2family=[0, 0],
-        capacity=[[4000], [1000]],
-        price=[3_000_000, 1_000_000],
-        demand=[[[1000]]],
-        counts=[counts],
-    )
-
-
-def test_limits_are_priced_by_hand():
-    instance = big_and_small(4)
-    one = np.array([DOLLAR])
-    assert dual_bound(instance, 3 * one // 4) == 3_000_000
-    # Without big machines, four small ones: at $1 a task a big one holds $4, less the $1 that it costs to be allowed one.
-    assert dual_bound(instance, one, (Limit((1, 0), None, 0, -DOLLAR),)) == 4_000_000
-    # Two big ones at least: $3 each for nothing but being there.
-    assert dual_bound(instance, 0 * one, (Limit((1, 0), 2, None, 3 * DOLLAR),)) == 6_000_000
-    # Two limits add up: one big machine or more, and two machines or more, the second for $1.
-    both = (Limit((1, 0), 1, None, 2 * DOLLAR), Limit((1, 1), 2, None, DOLLAR))
-    assert dual_bound(instance, 0 * one, both) == 4_000_000
-    assert dual_bound(instance, one, (Limit((1, 0), None, None, 0),)) == dual_bound(instance, one)
-
-
-def test_weights_and_duals_beyond_64_bits_are_exact():
-    # 2**40 x 2**24 wraps to 0 in 64 bits: a machine at no price. The low side is met by one machine of $1 already.
-    limit = Limit((0, 2**40), 1, None, 2**24)
-    assert dual_bound(big_and_small(1), np.array([0]), (limit,)) == 0
-    # 10**12 x 3 * 10**9 nano-dollars over the $3 of a machine: scaled to $3 for the machine that the limit asks for.
-    limit = Limit((10**12, 0), 10**12, None, 3 * DOLLAR)
-    assert dual_bound(big_and_small(1), np.array([0]), (limit,)) == 3_000_000
-
-
 @pytest.mark.parametrize(
     ("duals", "message"),
     [([-1, 0, 0, 0], "none negative"), ([1, 1, 1], "expected 4 duals"), ([[1, 1, 1, 1]], "expected 4 duals")],
@@ -178,19 +124,6 @@ def test_wrong_duals_are_refused(paper_example, duals, message):
 def test_worth_beyond_62_bits_is_refused(paper_example):
     with pytest.raises(InstanceError, match="beyond 62 bits"):
         dual_bound(paper_example, np.full(4, 2**62))
-
-
-@pytest.mark.parametrize(
-    ("limit", "message"),
-    [
-        (Limit((1, 0, 0, 0), None, 3, 1), "lacks the side"),
-        (Limit((1, 0, 0, 0), 3, None, -1), "lacks the side"),
-        (Limit((1,), 3, None, 1), "1 weights for 4 machine types"),
-    ],
-)
-def test_wrong_limits_are_refused(paper_example, limit, message):
-    with pytest.raises(InstanceError, match=message):
-        dual_bound(paper_example, TABLE3_DUALS, (limit,))
 
 
 def test_interference_is_refused():
