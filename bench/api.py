@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.audit import audit_of
 from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.choice import RETRIED, matching, to_do
+from schedgap.bench.choice import RETRIED, Retry, matching, to_do
 from schedgap.bench.executors.execute import Performed, ProcessExecutor
-from schedgap.bench.executors.factory import open_executor
+from schedgap.bench.executors.factory import Executor, open_executor
 from schedgap.bench.isolation.runexec import require_runexec
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.plugins.files import earlier_rows, plugin_hash
-from schedgap.bench.programs.program import programs_among, resolved
+from schedgap.bench.programs.program import Program, programs_among, resolved
 from schedgap.bench.records.contradictions import contradictions, judged, judged_together
 from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import Journal
 from schedgap.bench.records.pictures import append_picture
 from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC, Record
-from schedgap.bench.records.runs import file_names
+from schedgap.bench.records.runs import Scalar, file_names
 from schedgap.bench.result import GapResult, SuiteResult
 from schedgap.bench.statistics.summary import best_of
 from schedgap.bench.suites.results import command_of, write_plan
@@ -39,12 +39,6 @@ from schedgap.instances.errors import SolutionError, SuiteError, about_file, one
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-
-    from schedgap.bench.choice import Retry
-    from schedgap.bench.executors.factory import Executor
-    from schedgap.bench.programs.program import Program
-    from schedgap.bench.records.runs import Scalar
     from schedgap.instances.method import Method
 
 

@@ -7,14 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records.measurement import FAILED
-from schedgap.instances.method import Status, find_method
+from schedgap.instances.method import Method, Status, find_method
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Run
-    from schedgap.instances.method import Method
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 from schedgap.bench.isolation.pool import Pool
 from schedgap.bench.plugins.discover import has_plugins, load_methods
 from schedgap.bench.programs.policies import find_player
-from schedgap.bench.programs.program import Kind, files_among, programs_among
+from schedgap.bench.programs.program import Kind, Program, files_among, programs_among
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from schedgap.bench.programs.program import Program
 
 
 def load_catalogue(families: Sequence[str], plugins: Sequence[str | Program] = ()) -> None:

@@ -7,18 +7,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.api import gap
+from schedgap.bench.api import Progress, gap
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.suites.source import family_of
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.family import DEFAULT_FAMILY, find_family
+from schedgap.instances.family import DEFAULT_FAMILY, Cluster, Family, find_family
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from schedgap.bench.api import Progress
-    from schedgap.instances.family import Cluster, Family
 
 # Limits on moves, as shares of the tasks that run, of which the front is made.
 SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)

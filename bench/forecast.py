@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.choice import RETRIED, matching, to_do
+from schedgap.bench.choice import RETRIED, Retry, matching, to_do
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.journal import FILE_NAME, read_journal
@@ -22,7 +22,6 @@ from schedgap.instances.errors import JournalError, SuiteError, one_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from schedgap.bench.choice import Retry
     from schedgap.bench.programs.program import Program
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Run

@@ -9,30 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.audit import second_opinion
 from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.executors.execute import Setting, Task
+from schedgap.bench.executors.execute import Performed, Setting, Task
 from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import compiled_kind, pickled
 from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed
 from schedgap.bench.records.host import package_version
 from schedgap.bench.records.record import ISOLATIONS, PROCESS_GROUP
-from schedgap.bench.records.runs import Run
+from schedgap.bench.records.runs import Limits, Run, Scalar
 from schedgap.bench.statistics.headlines import check_headline
 from schedgap.bench.statistics.suite_names import check_names
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError, SuiteError, one_of
 from schedgap.instances.family import find_family
-from schedgap.instances.method import REGISTRY, find_method
+from schedgap.instances.method import REGISTRY, Method, find_method
 from schedgap.instances.method_text import method_label, parse_method
 from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from schedgap.bench.executors.execute import Performed
     from schedgap.bench.programs.program import Program
-    from schedgap.bench.records.runs import Limits, Scalar
     from schedgap.bench.suites.shard import Shard
     from schedgap.bench.suites.suite import Suite
-    from schedgap.instances.method import Method
 
 
 @dataclass(slots=True)

@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
 import msgspec
 
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import OFFERED, method
+from schedgap.instances.method import OFFERED, Outcome, method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from schedgap.instances.method import Outcome
 
 
 # A number of a document; what it may be is the player's to check.

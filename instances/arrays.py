@@ -10,16 +10,13 @@ import operator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.errors import InstanceError, SchedgapError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import ArrayLike
-
-    from schedgap.instances.errors import SchedgapError
 
 IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from schedgap.instances.errors import MethodError, SchedgapError
 
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Sequence
 
 Scalar: TypeAlias = bool | int | float | str
 Parameters: TypeAlias = Mapping[str, Scalar]

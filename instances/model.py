@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, first_true, lock, whole
+from schedgap.instances.arrays import Brief, IntArray, first_true, lock, whole
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from schedgap.instances.arrays import IntArray
 
 
 class InstanceModel(Brief):

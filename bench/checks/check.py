@@ -5,26 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.checks.contract import judge_trial
+from schedgap.bench.checks.contract import Checked, judge_trial
 from schedgap.bench.checks.instances import default_instances, large_instances, small_instances
 from schedgap.bench.checks.trials import try_methods
 from schedgap.bench.plan import chosen_method
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.programs.program import resolved
+from schedgap.bench.programs.program import Program, resolved
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.suites.source import family_of
 from schedgap.bench.suites.suite import given_limits
 from schedgap.instances.family import DEFAULT_FAMILY, find_family
-from schedgap.instances.method import REGISTRY
+from schedgap.instances.method import REGISTRY, Method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from schedgap.bench.checks.contract import Checked
     from schedgap.bench.checks.trials import Chosen
-    from schedgap.bench.programs.program import Program
-    from schedgap.instances.method import Method
 
 TIME_LIMIT_S = 10.0
 SHORT_LIMIT_S, STOPPED_AFTER_S = 1.0, 60.0

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.checks.trials import Kind
+from schedgap.bench.checks.trials import Kind, Seen, Trial
 from schedgap.bench.isolation.judge import MUTATED
 from schedgap.bench.programs.program import MODULE
 from schedgap.bench.records.contradictions import contradictions
@@ -16,7 +16,6 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from schedgap.bench.checks.trials import Seen, Trial
 
 # A method that takes more than this many times its limit, and this much more, does not keep it: as much as a machine that
 # does other things too makes of an honest method that looks at the clock now and then.

@@ -10,7 +10,7 @@ from schedgap.bench.api import recorded
 from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.records.measurement import FAILED
-from schedgap.instances.method import Status
+from schedgap.instances.method import Method, Status
 from schedgap.instances.method_text import method_label
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from schedgap.bench.programs.program import Program
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Limits, Scalar
-    from schedgap.instances.method import Method
 
     Chosen = tuple[Method, dict[str, Scalar]]
 

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Self
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 from rich.text import Text
@@ -20,8 +20,6 @@ from schedgap.bench.statistics.tables import in_seconds
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import TracebackType
-
-    from rich.console import RenderableType
 
     from schedgap.bench.api import Progress
     from schedgap.bench.records.record import Record

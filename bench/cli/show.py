@@ -8,7 +8,7 @@ import typer
 
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.headlines import find_headline, headline_rows
-from schedgap.bench.statistics.maps import build_maps
+from schedgap.bench.statistics.maps import MethodMap, build_maps
 from schedgap.bench.statistics.measure_rows import lines_of
 from schedgap.bench.statistics.ratios import with_ratios
 from schedgap.bench.statistics.source_notes import source_notes
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from schedgap.bench.floor import Floor
     from schedgap.bench.records.record import Record
     from schedgap.bench.result import GapResult, SuiteResult
-    from schedgap.bench.statistics.maps import MethodMap
     from schedgap.bench.suites.published import Sweep
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite

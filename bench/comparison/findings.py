@@ -9,19 +9,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.comparison.pairs import distance
+from schedgap.bench.comparison.pairs import Pair, distance
 from schedgap.bench.records.measurement import FAILED
-from schedgap.bench.statistics.summary import verified_objective
+from schedgap.bench.statistics.summary import Best, verified_objective
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from schedgap.bench.comparison.methods import MethodComparison
-    from schedgap.bench.comparison.pairs import Pair
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Run
-    from schedgap.bench.statistics.summary import Best
 
 
 class Kind(StrEnum):

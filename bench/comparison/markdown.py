@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schedgap.bench.comparison import wording
-from schedgap.bench.comparison.comparison import Verdict
+from schedgap.bench.comparison.comparison import Comparison, Verdict
 from schedgap.bench.comparison.tables import METHODS, finding_rows, method_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from schedgap.bench.comparison.comparison import Comparison
     from schedgap.bench.comparison.findings import Finding
     from schedgap.bench.statistics.tables import Head
 

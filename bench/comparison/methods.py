@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.bench.comparison.pairs import Pair, measure
-from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.records.measurement import FAILED, Measurement
 from schedgap.bench.statistics.bootstrap import mean_interval
-from schedgap.bench.statistics.summary import mean
+from schedgap.bench.statistics.summary import Best, mean
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from schedgap.bench.records.measurement import Measurement
-    from schedgap.bench.statistics.summary import Best
 
 # Added to both sides of a ratio of times, in units of the reference work: about a millisecond. What is far shorter is
 # noise, and counts as equal.

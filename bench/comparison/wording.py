@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from schedgap.bench.comparison.comparison import Verdict
-from schedgap.bench.comparison.findings import Kind
+from schedgap.bench.comparison.comparison import Comparison, Verdict
+from schedgap.bench.comparison.findings import Finding, Kind
 from schedgap.bench.statistics import tables
 from schedgap.bench.statistics.tables import NOTHING, percent
 from schedgap.instances.family import find_family
@@ -14,8 +14,6 @@ from schedgap.instances.family import find_family
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schedgap.bench.comparison.comparison import Comparison
-    from schedgap.bench.comparison.findings import Finding
     from schedgap.bench.comparison.methods import Estimate, MethodComparison
 
 

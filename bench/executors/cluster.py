@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from joblib import Parallel, delayed
 from joblib.parallel import ParallelBackendBase
 
-from schedgap.bench.executors.execute import Performed, Undone, close_pools, perform
+from schedgap.bench.executors.execute import Performed, Setting, Task, Undone, close_pools, perform
 from schedgap.bench.isolation.messages import Answer
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.isolation.scratch import Scratch
@@ -30,7 +30,6 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 
-    from schedgap.bench.executors.execute import Setting, Task
 
 # Seconds for a cluster to answer, and to have a worker.
 CONNECT_S = 10

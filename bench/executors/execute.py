@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from joblib import Parallel, delayed
 
 from schedgap.bench.isolation.activity import doing
-from schedgap.bench.isolation.messages import Request
+from schedgap.bench.isolation.messages import Answer, Request
 from schedgap.bench.isolation.pool import Pool
 from schedgap.bench.isolation.spawners import prepare_spawner
 from schedgap.bench.records.host import host_facts
@@ -21,7 +21,6 @@ from schedgap.bench.records.record import PROCESS_GROUP
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
 
-    from schedgap.bench.isolation.messages import Answer
     from schedgap.bench.programs.program import Program
     from schedgap.bench.records.runs import Run
 

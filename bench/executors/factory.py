@@ -6,13 +6,12 @@ import importlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from schedgap.bench.executors.execute import ProcessExecutor
+from schedgap.bench.executors.execute import Performed, ProcessExecutor, Setting, Task, Undone
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
-    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 
 EXECUTORS = ("process", "dask", "ray", "slurm")
 # What importing an engine's module may miss, by the engine.

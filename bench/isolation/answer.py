@@ -14,12 +14,11 @@ import msgspec
 import numpy as np
 
 from schedgap.bench.records.kinds import MOST, REAL, WHOLE
-from schedgap.instances.fields import from_fields, to_fields
+from schedgap.instances.fields import Fields, from_fields, to_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schedgap.instances.fields import Fields
 
 _LENGTH = struct.Struct("<Q")
 _ARRAY = "array"

@@ -19,23 +19,19 @@ import numpy as np
 
 from schedgap.bench.isolation.answer import MAX_POINTS, Report, pack, plain_number, plain_text
 from schedgap.bench.isolation.clocks import Allowance, WallClock
-from schedgap.bench.isolation.messages import Message, send
+from schedgap.bench.isolation.messages import Message, Request, send
 from schedgap.bench.plugins.discover import import_plugins
 from schedgap.bench.programs.conversation import see_off
 from schedgap.bench.programs.failure import ProgramFailure
 from schedgap.bench.programs.process import Terms
 from schedgap.bench.programs.program import files_among
 from schedgap.bench.programs.run import ask
-from schedgap.instances.family import find_family
-from schedgap.instances.method import Status, find_method
+from schedgap.instances.family import Family, find_family
+from schedgap.instances.method import Method, Outcome, Status, find_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
-
-    from schedgap.bench.isolation.messages import Request
-    from schedgap.instances.family import Family
-    from schedgap.instances.method import Method, Outcome
 
 
 _NUMBERS = 4096

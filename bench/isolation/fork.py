@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from schedgap.bench.isolation.answer import Failure, plain_text
-from schedgap.bench.isolation.messages import Message, send
+from schedgap.bench.isolation.messages import Ending, Message, send
 from schedgap.bench.isolation.processes import die_with_parent
 from schedgap.bench.isolation.supervise import MIB, supervise
 from schedgap.bench.programs.failure import ProgramFailure
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from schedgap.bench.isolation.clocks import Allowance
-    from schedgap.bench.isolation.messages import Ending
     from schedgap.bench.records.runs import Limits
 
 

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from schedgap.bench.isolation.messages import END_S, KEEP_BYTES, Describe, Request
+from schedgap.bench.isolation.messages import END_S, KEEP_BYTES, Describe, Judge, Request, WarmUp
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-
-    from schedgap.bench.isolation.messages import Judge, WarmUp
 
     Question = Request | WarmUp | Judge | Describe
 

@@ -17,22 +17,20 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.isolation.answer import AnswerError, Failure, Report, certificate_of, unpack
 from schedgap.bench.isolation.child import shrunk
-from schedgap.bench.isolation.messages import Answer, Cause
+from schedgap.bench.isolation.messages import Answer, Cause, Ending, Request
 from schedgap.bench.isolation.supervise import MIB
 from schedgap.bench.programs.failure import signal_name
 from schedgap.bench.records.measurement import FAILED, Measurement
 from schedgap.formulations.gap_split import split
 from schedgap.instances.errors import SchedgapError
-from schedgap.instances.family import find_family
+from schedgap.instances.family import Family, find_family
 from schedgap.instances.fields import fields_hash
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schedgap.bench.isolation.messages import Ending, Request
     from schedgap.bench.records.runs import Limits
-    from schedgap.instances.family import Family
 
 
 MUTATED = "it changed the instance that it was given"

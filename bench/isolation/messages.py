@@ -14,13 +14,12 @@ from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S, Allowance
-from schedgap.bench.programs.program import Kind, programs_among
+from schedgap.bench.programs.program import Kind, Program, programs_among
 from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from schedgap.bench.programs.program import Program
     from schedgap.bench.records.measurement import Measurement
     from schedgap.bench.records.runs import Limits, Scalar
     from schedgap.instances.picture import Picture

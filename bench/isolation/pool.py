@@ -28,13 +28,12 @@ from schedgap.bench.plugins.description import methods_of
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import RUNEXEC
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError
-from schedgap.instances.method import Status
+from schedgap.instances.method import Method, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from schedgap.bench.isolation.messages import Ending
-    from schedgap.instances.method import Method
 
 # What a server may take beyond the limits of its run: compiling, killing, judging, answering.
 PATIENCE_S = MAX_COMPILE_S + JUDGE_S + 200.0

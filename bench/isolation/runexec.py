@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 
 import pooch
 
-from schedgap.bench.isolation.messages import Cause
+from schedgap.bench.isolation.messages import Cause, Ending, Request
 from schedgap.bench.isolation.supervise import supervise
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from schedgap.bench.isolation.messages import Ending, Request
 
 PROBE_S = 60.0
 _KEEP_LOG = 8192

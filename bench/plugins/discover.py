@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,6 @@ from schedgap.instances.errors import MethodError, SchedgapError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from importlib.metadata import EntryPoint
 
 GROUP = "schedgap.methods"
 _FLOORS = ("schedgap.formulations", "schedgap.heuristics")

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 from schedgap.bench.plugins.discover import GROUP
 from schedgap.bench.programs.program import MODULE, Program, files_among, programs_among
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import runs_elsewhere
+from schedgap.instances.method import Method, runs_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Run
-    from schedgap.instances.method import Method
 
 _IMPORTERS = ("import_module", "__import__")
 

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from schedgap.bench.programs.failure import ProgramFailure
-from schedgap.bench.programs.process import MIB
+from schedgap.bench.programs.process import MIB, Terms
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.method import Outcome, Status
 
 if TYPE_CHECKING:
-    from schedgap.bench.programs.process import Terms
     from schedgap.instances.family import Family
 
 SCHEMA = "schedgap/answer/1"

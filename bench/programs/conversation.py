@@ -11,13 +11,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from schedgap.bench.programs.failure import ProgramFailure, ended
-from schedgap.bench.programs.process import MIB, start
+from schedgap.bench.programs.process import MIB, Terms, start
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from schedgap.bench.programs.process import Terms
     from schedgap.bench.programs.program import Program
 
 _CHUNK = 2**16

@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.programs.answers import no_answer, outcome_of, too_long
 from schedgap.bench.programs.failure import ended
-from schedgap.bench.programs.process import start
-from schedgap.bench.programs.program import ARRAYS, INSTANCE, SOLUTION, Kind
+from schedgap.bench.programs.process import Terms, start
+from schedgap.bench.programs.program import ARRAYS, INSTANCE, SOLUTION, Kind, Program
 from schedgap.instances.documents import inline_up_to
 from schedgap.instances.documents.array_files import arrays_beside
 from schedgap.instances.errors import SchedgapError
 
 if TYPE_CHECKING:
-    from schedgap.bench.programs.process import Terms
-    from schedgap.bench.programs.program import Program
     from schedgap.instances.family import Family
     from schedgap.instances.method import Outcome
 

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.programs.conversation import STARTING_S, Conversation
 from schedgap.bench.programs.failure import ProgramFailure
-from schedgap.bench.programs.protocol import END, Teller, hello, read_answer, read_greeting
-from schedgap.heuristics.player import check_policy, play
+from schedgap.bench.programs.protocol import END, Greeting, Teller, hello, read_answer, read_greeting
+from schedgap.heuristics.player import Player, check_policy, play
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import Status
+from schedgap.instances.method import Outcome, Status
 
 if TYPE_CHECKING:
     from schedgap.bench.programs.process import Terms
     from schedgap.bench.programs.program import Program
-    from schedgap.bench.programs.protocol import Greeting
-    from schedgap.heuristics.player import Player
-    from schedgap.instances.method import Outcome
 
 
 def find_player(family: str) -> tuple[type[Player], type[Any]]:

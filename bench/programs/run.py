@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.programs.exchange import solve
 from schedgap.bench.programs.policies import play_program
-from schedgap.bench.programs.program import Kind
+from schedgap.bench.programs.program import Kind, Program
 
 if TYPE_CHECKING:
     from schedgap.bench.programs.process import Terms
-    from schedgap.bench.programs.program import Program
     from schedgap.instances.family import Family
     from schedgap.instances.method import Outcome
 

@@ -8,42 +8,32 @@ from typing import TYPE_CHECKING, Any
 from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.records.pictures import read_pictures
-from schedgap.bench.report.drilldown import build_drilldown, picture_order
-from schedgap.bench.report.failures import build_failures
+from schedgap.bench.report.drilldown import Drilldown, build_drilldown, picture_order
+from schedgap.bench.report.failures import Failures, build_failures
 from schedgap.bench.report.figures import build_figures
 from schedgap.bench.report.figures.budget import Budget, clipped
-from schedgap.bench.report.figures.selection import select
+from schedgap.bench.report.figures.selection import Selection, select
 from schedgap.bench.report.figures.solution_curves import build_curve_figures, drawn_instances
 from schedgap.bench.report.figures.sweeps import build_sweeps
-from schedgap.bench.report.figures.timetables import build_timetables
-from schedgap.bench.report.instance_curves import build_instance_curves
-from schedgap.bench.report.packed_pictures import pack
-from schedgap.bench.report.provenance import build_provenance
-from schedgap.bench.report.tables import build_table
+from schedgap.bench.report.figures.timetables import Schedules, build_timetables
+from schedgap.bench.report.instance_curves import InstanceCurves, build_instance_curves
+from schedgap.bench.report.packed_pictures import PackedPictures, pack
+from schedgap.bench.report.provenance import Provenance, build_provenance
+from schedgap.bench.report.tables import Table, build_table
 from schedgap.bench.statistics.headlines import find_headline
 from schedgap.bench.statistics.headlines.gap import GAP
-from schedgap.bench.statistics.maps import build_maps
+from schedgap.bench.statistics.maps import MethodMap, build_maps
 from schedgap.bench.statistics.measure_notes import measure_note
 from schedgap.bench.statistics.measure_rows import is_prediction
 from schedgap.bench.statistics.source_notes import source_notes
-from schedgap.bench.statistics.summary import Runs, best_of, summarise, told_apart, verified_objective
+from schedgap.bench.statistics.summary import Best, Runs, best_of, summarise, told_apart, verified_objective
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.report.drilldown import Drilldown
-    from schedgap.bench.report.failures import Failures
     from schedgap.bench.report.figures.figure import Figure
-    from schedgap.bench.report.figures.selection import Selection
-    from schedgap.bench.report.figures.timetables import Schedules
-    from schedgap.bench.report.instance_curves import InstanceCurves
-    from schedgap.bench.report.packed_pictures import PackedPictures
-    from schedgap.bench.report.provenance import Provenance
-    from schedgap.bench.report.tables import Table
-    from schedgap.bench.statistics.maps import MethodMap
-    from schedgap.bench.statistics.summary import Best
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite
 

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.bench.records.measurement import FAILED
-from schedgap.bench.report.figures.budget import clipped
-from schedgap.bench.statistics.summary import verified_objective
+from schedgap.bench.report.figures.budget import Budget, clipped
+from schedgap.bench.statistics.summary import Best, verified_objective
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.report.figures.budget import Budget
-    from schedgap.bench.statistics.summary import Best
 
 
 @dataclass(frozen=True, slots=True)

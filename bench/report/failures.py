@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.bench.records.measurement import FAILED
-from schedgap.bench.report.figures.budget import clipped
+from schedgap.bench.report.figures.budget import Budget, clipped
 from schedgap.bench.statistics.summary import by_ending, reason_of
 from schedgap.instances.method import Status
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.report.figures.budget import Budget
 
 # Reasons often name the instance's own figures; so many of one kind say enough.
 MAX_REASONS = 4

@@ -7,14 +7,14 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.bench.report.content import Fact
-from schedgap.bench.report.figures.figure import Axis, Figure, Series
+from schedgap.bench.report.figures.figure import Axis, Figure, Marks, Series
 from schedgap.bench.report.figures.packing import FigurePacker
 from schedgap.bench.report.figures.palette import DASHES, SHAPES, mark
 from schedgap.bench.report.files import refuse_existing, write_whole
 from schedgap.bench.report.history_steps import HistoryMeasure, StepView, step_views
 from schedgap.bench.report.page import PAGE_LIMIT, SCRIPTS, render
 from schedgap.bench.report.tables import seconds
-from schedgap.bench.statistics.history import MEAN_GAP, MEAN_OBJECTIVE
+from schedgap.bench.statistics.history import MEAN_GAP, MEAN_OBJECTIVE, Entry
 from schedgap.bench.statistics.tables import measured, percent
 from schedgap.instances.errors import ReportError
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from schedgap.bench.report.figures.figure import Marks
-    from schedgap.bench.statistics.history import Entry
 
 # Where there are more methods, only those with steps are shown at first.
 FEW_METHODS = 8

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from statistics import median, mode
 from typing import TYPE_CHECKING
 
-from schedgap.bench.statistics.steps import find_steps
+from schedgap.bench.statistics.steps import Step, find_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from schedgap.bench.report.figures.figure import Unit
     from schedgap.bench.statistics.history import MethodFigures
-    from schedgap.bench.statistics.steps import Step
 
 # Changes below these are none: of a gap, of another figure as a share of it, of a time as the logarithm of a ratio, and of
 # solved runs, so little that one run that is lost at the last of 500 entries is told.

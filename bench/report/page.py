@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from schedgap.bench.report.content import build_content
+from schedgap.bench.report.content import Content, build_content
 from schedgap.bench.report.embed import embedded, mark_symbols, page_data
 from schedgap.bench.report.figures import palette
 from schedgap.bench.report.figures.budget import Budget
@@ -22,7 +22,6 @@ from schedgap.instances.errors import ReportError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schedgap.bench.report.content import Content
     from schedgap.bench.suites.results import Results
 
 # A page that is mailed, attached to a build and opened on a phone.

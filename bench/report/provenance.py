@@ -6,13 +6,12 @@ import shlex
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.report.figures.budget import clipped
+from schedgap.bench.report.figures.budget import Budget, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.report.figures.budget import Budget
     from schedgap.bench.suites.results import Results
 
 

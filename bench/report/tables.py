@@ -6,13 +6,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from schedgap.bench.report.figures.budget import clipped
+from schedgap.bench.report.figures.budget import Budget, clipped
 from schedgap.bench.statistics import tables as terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schedgap.bench.report.figures.budget import Budget
     from schedgap.bench.statistics.headlines.headline import Column, Given, Headline
     from schedgap.instances.family import Family
 

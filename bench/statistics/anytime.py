@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.bench.records.measurement import FAILED
-from schedgap.bench.statistics.summary import best_of, bounds_only, verified_objective
+from schedgap.bench.statistics.summary import Best, best_of, bounds_only, verified_objective
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.statistics.summary import Best
 
 # A mean over many runs changes at every point of each of them; more than these cannot be told apart on a picture.
 MAX_POINTS = 1000

@@ -19,7 +19,7 @@ from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.measurement import FAILED, Measurement
 from schedgap.bench.records.runs import Limits, Run
 from schedgap.bench.statistics.anytime import integrals
-from schedgap.bench.statistics.summary import best_of, is_optimal, verified_objective
+from schedgap.bench.statistics.summary import Best, best_of, is_optimal, verified_objective
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import ReportError, about_file
 from schedgap.instances.family import FAMILIES
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.statistics.summary import Best
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 TABLE_SCHEMA = "schedgap/table/1"

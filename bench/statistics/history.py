@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from schedgap.bench.records.pictures import ends_a_line
-from schedgap.bench.statistics.headlines import find_headline
+from schedgap.bench.statistics.headlines import Row, find_headline
 from schedgap.bench.statistics.headlines.gap import rows_of, time_of
 from schedgap.bench.statistics.headlines.objective import OBJECTIVE
 from schedgap.bench.statistics.measure_rows import figure
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.statistics.headlines import Row
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite
 

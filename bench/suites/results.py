@@ -18,7 +18,7 @@ from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.host import HOST_SCHEMA
 from schedgap.bench.records.journal import FILE_NAME as JOURNAL_NAME
 from schedgap.bench.records.journal import read_journal
-from schedgap.bench.records.record import PROCESS_GROUP
+from schedgap.bench.records.record import PROCESS_GROUP, Record
 from schedgap.bench.suites.suite import Suite  # noqa: TC001 - the model of the file is made of it.
 from schedgap.instances.documents.json_files import first_problem, write_whole
 from schedgap.instances.errors import JournalError
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from schedgap.bench.records.lines import Lines
-    from schedgap.bench.records.record import Record
     from schedgap.bench.suites.shard import Shard
 
 PLAN_SCHEMA: Literal["schedgap/plan/1"] = "schedgap/plan/1"

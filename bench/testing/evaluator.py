@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.programs.program import Kind, Program
-from schedgap.bench.suites.suite import read_suite
-from schedgap.bench.testing.gap_figures import gaps_of, printed
+from schedgap.bench.suites.suite import InstanceBlock, Suite, read_suite
+from schedgap.bench.testing.gap_figures import Gaps, gaps_of, printed
 from schedgap.bench.testing.measure import measure_gap
 from schedgap.instances.errors import MethodError, SuiteError
 from schedgap.instances.method import REGISTRY
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.suites.suite import InstanceBlock, Suite
-    from schedgap.bench.testing.gap_figures import Gaps
 
 # Of what went wrong, and of the worst gaps, this many are told.
 TOLD = 5

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records.measurement import FAILED
-from schedgap.bench.statistics.summary import best_of, summarise, verified_objective
+from schedgap.bench.statistics.summary import MethodSummary, best_of, summarise, verified_objective
 from schedgap.bench.statistics.tables import number, percent
 from schedgap.instances.family import find_family
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.statistics.summary import MethodSummary
 
 # Of the instances with the worst gaps, this many are named.
 NAMED = 5

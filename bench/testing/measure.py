@@ -17,9 +17,9 @@ from schedgap.bench.plugins.files import plugin_hash
 from schedgap.bench.programs.program import Program, resolved
 from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.host import host_id
-from schedgap.bench.records.runs import Limits
+from schedgap.bench.records.runs import Limits, Run
 from schedgap.bench.suites.source import family_of, given_instance
-from schedgap.bench.suites.suite import given_limits, read_suite
+from schedgap.bench.suites.suite import InstanceBlock, Suite, given_limits, read_suite
 from schedgap.bench.testing.kept_bounds import prove_bounds
 from schedgap.bench.transport import transported
 from schedgap.instances.errors import MethodError
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.records.runs import Run
-    from schedgap.bench.suites.suite import InstanceBlock, Suite
 
 
 def measure_gap(

@@ -18,12 +18,11 @@ import numpy as np
 
 from schedgap.formulations.backends.contract import SolveLimits, objective_of, whole
 from schedgap.formulations.export import write_mps
-from schedgap.formulations.linear_model import ModelResult
+from schedgap.formulations.linear_model import LinearModel, ModelResult
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
     from schedgap.instances.arrays import FloatArray
 
 # CBC prunes what is not better than its incumbent by this much; the default of 1e-5 would be 10 micro-dollars.

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import FloatArray, first_true
 from schedgap.instances.errors import BackendError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from schedgap.formulations.linear_model import LinearModel, ModelResult
-    from schedgap.instances.arrays import FloatArray
 
 # Solvers accept integers to 1e-6 of their own scaling.
 INTEGRALITY_TOLERANCE = 1e-5

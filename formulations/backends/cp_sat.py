@@ -17,7 +17,7 @@ import numpy as np
 
 from schedgap.formulations.backends.contract import SolveLimits, objective_of, whole
 from schedgap.formulations.backends.cp_search import known_statuses, new_search
-from schedgap.formulations.linear_model import ModelPoint, ModelResult
+from schedgap.formulations.linear_model import LinearModel, ModelPoint, ModelResult
 from schedgap.formulations.separable import EXACT
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
@@ -25,7 +25,6 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schedgap.formulations.linear_model import LinearModel
 
 # CP-SAT itself refuses sums beyond 2^63; one bit is kept for its own slack variables.
 MAX_ACTIVITY = 2**62

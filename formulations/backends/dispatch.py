@@ -11,7 +11,7 @@ import numpy as np
 from schedgap.formulations.backends import cbc, cp_sat, highs, ortools_linear
 from schedgap.formulations.backends.certificate import lp_bound
 from schedgap.formulations.backends.contract import Backend, SolveLimits
-from schedgap.formulations.linear_model import ModelResult
+from schedgap.formulations.linear_model import LinearModel, ModelResult
 from schedgap.formulations.separable import separated
 from schedgap.instances.errors import BackendError, did_you_mean
 from schedgap.instances.method import Status
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from schedgap.formulations.linear_model import LinearModel
 
 MIP = {"mip": True, "warm_start": True, "mip_bound": True}
 LP = {"lp": True, "duals": True}

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.formulations.backends.contract import SolveLimits, objective_of, whole
-from schedgap.formulations.linear_model import ModelPoint, ModelResult
+from schedgap.formulations.linear_model import LinearModel, ModelPoint, ModelResult
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schedgap.formulations.linear_model import LinearModel
 
 # The default mip_rel_gap of 1e-4 calls a solution 0.01 % too dear optimal.
 EXACT = {"output_flag": False, "mip_rel_gap": 0.0, "mip_abs_gap": 1e-9}

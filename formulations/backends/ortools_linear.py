@@ -6,17 +6,14 @@ import datetime
 import math
 import time
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.formulations.backends.contract import SolveLimits, objective_of, whole
-from schedgap.formulations.linear_model import ModelResult
+from schedgap.formulations.linear_model import LinearModel, ModelResult
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
 
 
 def version(solver: str) -> str:

@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from schedgap.formulations.fairness.exact.exact_filling import exact_fair_point, is_too_large
 from schedgap.formulations.fairness.exact.exact_tableau import OutOfTimeError
 from schedgap.formulations.fairness.levels.certificates import certificate_of
-from schedgap.formulations.fairness.levels.fluid import fluid_of
+from schedgap.formulations.fairness.levels.fluid import Fluid, fluid_of
 from schedgap.formulations.fairness.levels.levels import Levels
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.certificate import check_certificate
 from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.solution import allocation_of, tasks_per_class
+from schedgap.instances.fairness.solution import FairnessAllocation, allocation_of, tasks_per_class
 
 if TYPE_CHECKING:
-    from schedgap.formulations.fairness.levels.fluid import Fluid
     from schedgap.instances.fairness.fair_point import FairPoint
     from schedgap.instances.fairness.model import FairnessInstance
-    from schedgap.instances.fairness.solution import FairnessAllocation
 
 Details: TypeAlias = dict[str, bool | int | float | str]
 

@@ -9,13 +9,12 @@ import schedgap.formulations.fairness.fair_point  # noqa: F401 - finds the fair 
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.certificate import check_certificate
 from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.solution import tasks_per_class
+from schedgap.instances.fairness.solution import FairnessAllocation, tasks_per_class
 from schedgap.instances.fairness.verify import FAIR, fair_shares, objective, shares_of
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from schedgap.instances.fairness.model import FairnessInstance
-    from schedgap.instances.fairness.solution import FairnessAllocation
 
 
 def settled(

@@ -13,19 +13,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.fairness.fair_point import search
 from schedgap.instances.fairness.fair_point import FairPoint, allocation_at, check_fair_point
-from schedgap.instances.fairness.model import FAMILY, NOTIONS
+from schedgap.instances.fairness.model import FAMILY, NOTIONS, FairnessInstance
 from schedgap.instances.fairness.reference import keep_fair_shares
 from schedgap.instances.fairness.verify import FAIR, objective, shares_of
 from schedgap.instances.method import Outcome, Status, method
-
-if TYPE_CHECKING:
-    from schedgap.instances.fairness.model import FairnessInstance
 
 
 @method("water-filling", family=FAMILY, exact=True, choices={"notion": ("", *NOTIONS)})

@@ -32,9 +32,9 @@ import schedgap.formulations.fairness.fair_point  # noqa: F401 - finds the fair 
 from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
-from schedgap.instances.arrays import ranges
+from schedgap.instances.arrays import FloatArray, IntArray, ranges
 from schedgap.instances.errors import BackendError, VerifyError
-from schedgap.instances.fairness.model import FAMILY, UNLIMITED
+from schedgap.instances.fairness.model import FAMILY, UNLIMITED, FairnessInstance
 from schedgap.instances.fairness.shares import share_of_a_task
 from schedgap.instances.fairness.solution import TASK, FairnessAllocation
 from schedgap.instances.fairness.verify import FAIR, fair_shares
@@ -42,8 +42,6 @@ from schedgap.instances.method import Outcome, Status, method
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.fairness.model import FairnessInstance
 
 # Whole variables beyond which no solver gets anywhere.
 MOST_VARIABLES = 20_000

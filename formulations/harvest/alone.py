@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.harvest.kernels_alone import earliest_ends, segments
-from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

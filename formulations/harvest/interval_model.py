@@ -24,16 +24,14 @@ import numpy as np
 from schedgap.formulations.backends.cp_search import MAX_OBJECTIVE
 from schedgap.formulations.backends.placement import Missing, PlacementProblem, solve_placement, twins
 from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
-from schedgap.formulations.harvest.time_indexed.grid import grid_of, not_exact
+from schedgap.formulations.harvest.time_indexed.grid import Grid, grid_of, not_exact
 from schedgap.formulations.harvest.time_indexed.search import OrderSearch
 from schedgap.formulations.harvest.work_bound import bound_work
-from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
 
 if TYPE_CHECKING:
-    from schedgap.formulations.harvest.time_indexed.grid import Grid
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
 
 # Choices of a VM for a task: beyond so many, building the model takes minutes.
 MAX_CHOICES = 100_000

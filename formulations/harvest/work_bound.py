@@ -20,14 +20,12 @@ import numpy as np
 
 from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
 from schedgap.formulations.harvest.kernels_work import most_done
-from schedgap.formulations.harvest.machine import machine_of
-from schedgap.instances.harvest.model import FAMILY
+from schedgap.formulations.harvest.machine import Machine, machine_of
+from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
 
 if TYPE_CHECKING:
-    from schedgap.formulations.harvest.machine import Machine
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
 
 # So many steps of finding N(t) take a few seconds; but so many moments at least, if time allows.
 STEPS, LEAST_MOMENTS = 300_000_000, 64

@@ -37,7 +37,7 @@ from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trajectory import improving, whole_claims
 from schedgap.formulations.trusted import INFEASIBLE_SOLUTION, is_feasible, proven_cost
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import verify
@@ -45,7 +45,6 @@ from schedgap.instances.provisioning.verify import verify
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # HiGHS needs some 200 bytes an entry in its branch and bound; 8 million keep it within a small machine's memory.
 MAX_ENTRIES = 8_000_000

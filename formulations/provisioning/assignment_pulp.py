@@ -18,14 +18,13 @@ from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.assignment import demand_groups, solved, too_many_entries
 from schedgap.formulations.provisioning.limits import without_interference
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # Stating as many takes 3 s and 200 MB; arrays take 0.1 s.
 MAX_ENTRIES = 400_000

@@ -30,14 +30,13 @@ from schedgap.formulations.provisioning.resource_bound import Block, block_bound
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.offer import MOVES, STOCK
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 MAX_ENTRIES = 20_000_000
 # Limits on machines and on moves only make the best solution dearer.

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
 
 from schedgap.formulations.provisioning.bounds import bound_dual_feasible, bound_resource
 from schedgap.instances.method import find_method
-from schedgap.instances.provisioning.model import FAMILY
-
-if TYPE_CHECKING:
-    from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 
 
 def cheap_bound(instance: ProvisioningInstance, deadline: float = math.inf) -> int:

@@ -28,13 +28,12 @@ from schedgap.formulations.provisioning.pooled.program import Pooled
 from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.method import REGISTRY, Outcome, Status, method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import keeping
 from schedgap.instances.provisioning.offer import MOVES, STOCK, features, unlimited
 from schedgap.instances.provisioning.verify import verify
 
 if TYPE_CHECKING:
-    from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.solution import Provisioning
 
 UNLIMITED_S = 60.0

@@ -18,12 +18,11 @@ from schedgap.instances.errors import SchedgapError
 from schedgap.instances.picture import Loss, Split
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import NANO
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import objective
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
-    from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.solution import Provisioning
 
 # More classes than these have no prices within the seconds that a picture may take.

@@ -14,11 +14,10 @@ import numpy as np
 from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING, best_content
 from schedgap.formulations.reconfiguration.kernels_items import Candidates
 from schedgap.formulations.reconfiguration.limits import NANO, too_dear
-from schedgap.instances.arrays import locked_ints
+from schedgap.instances.arrays import FloatArray, IntArray, locked_ints
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 THOUSAND = 1000

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.reconfiguration.model import MAX_TIME_S
+from schedgap.instances.reconfiguration.model import MAX_TIME_S, ReconfigurationInstance
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

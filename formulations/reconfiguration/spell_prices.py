@@ -28,14 +28,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
-from schedgap.formulations.reconfiguration.contents import ContentPricer, Items
+from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items
 from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING
 from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.formulations.reconfiguration.presence import start_up_s
 from schedgap.formulations.reconfiguration.work_prices import DOLLAR
 
 if TYPE_CHECKING:
-    from schedgap.formulations.reconfiguration.contents import Found
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 

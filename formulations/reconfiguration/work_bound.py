@@ -6,16 +6,12 @@ Proven in integers (`work_prices`) for every instance that `limits` lets pass; b
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from schedgap.formulations.reconfiguration.products import boundable
 from schedgap.formulations.reconfiguration.work_prices import work_prices
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.offer import RUNNING, STOCK
-from schedgap.instances.reconfiguration.model import FAMILY
-
-if TYPE_CHECKING:
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
 
 
 @method("bound-work", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))

@@ -12,11 +12,10 @@ import numpy as np
 from schedgap.formulations.sharing.kernels_alone import longest_alone
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.sharing.model import FAMILY, SharingInstance
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.sharing.model import SharingInstance
 
 
 def alone_ms(instance: SharingInstance) -> IntArray:

@@ -13,14 +13,13 @@ from schedgap.instances.fairness.fair_point import FairPoint, check_fair_point
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.fairness.verify import shares_of
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.sharing.model import FAMILY, MAX_TOTAL_MS
+from schedgap.instances.sharing.model import FAMILY, MAX_TOTAL_MS, SharingInstance
 from schedgap.instances.sharing.simulator.simulator import NODES, OFFERS, TIES, Simulator
 from schedgap.instances.sharing.snapshot import as_users
 from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.sharing.model import SharingInstance
 
 
 @method("fair-point-every", family=FAMILY, choices={"nodes": NODES, "ties": TIES, "offers": OFFERS})

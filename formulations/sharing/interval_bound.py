@@ -37,7 +37,7 @@ from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.sharing.simulator.simulator import Simulator
 from schedgap.instances.sharing.verify import ends_ms
 from schedgap.instances.units import SECOND_MS
@@ -45,7 +45,6 @@ from schedgap.instances.units import SECOND_MS
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.sharing.model import SharingInstance
 
 # Columns with which HiGHS takes a few seconds, and the fewest intervals that say anything.
 MAX_COLUMNS, LEAST_INTERVALS = 100_000, 8

@@ -25,19 +25,17 @@ import numpy as np
 from schedgap.formulations.backends.cp_search import MAX_OBJECTIVE
 from schedgap.formulations.backends.placement import PlacementProblem, solve_placement, twins
 from schedgap.formulations.sharing.alone import alone_ms
-from schedgap.formulations.sharing.pools import pools_of
+from schedgap.formulations.sharing.pools import Pools, pools_of
 from schedgap.formulations.sharing.work_bound import bound_work
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.sharing.simulator.simulator import Simulator
 from schedgap.instances.sharing.solution import SharingSchedule
 from schedgap.instances.sharing.verify import verify
 
 if TYPE_CHECKING:
-    from schedgap.formulations.sharing.pools import Pools
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.sharing.model import SharingInstance
 
 # Products of time and capacity are 64-bit integers in CP-SAT.
 MAX_AREA = 2**62

@@ -29,14 +29,13 @@ import numpy as np
 
 from schedgap.formulations.sharing.alone import alone_ms
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.sharing.model import SharingInstance
 
 WORTH_BITS = 20
 # How many ways to leave jobs out are tried for each resource.

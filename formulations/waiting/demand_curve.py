@@ -27,17 +27,15 @@ from schedgap.formulations.backends import BACKENDS, LP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.waiting.kernels_fluid import overflow
-from schedgap.formulations.waiting.scaled import scale
+from schedgap.formulations.waiting.scaled import Scaled, scale
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR, HOUR_US
-from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.waiting.model import WaitingInstance
 
 # Work is summed in 63 bits.
 MAX_WORK = 2**61

@@ -15,18 +15,13 @@ beyond that the instance is unsupported. Up to there every claim is a proof.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends.scheduling import IntervalProblem, solve_intervals
-from schedgap.formulations.waiting.windows import schedule_of, sizes_of, windows
+from schedgap.formulations.waiting.windows import Windows, schedule_of, sizes_of, windows
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import FAMILY
-
-if TYPE_CHECKING:
-    from schedgap.formulations.waiting.windows import Windows
-    from schedgap.instances.waiting.model import WaitingInstance
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 
 # Choices of a machine for a job: beyond so many, building the model takes minutes.
 MAX_CHOICES = 200_000

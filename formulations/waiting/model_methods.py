@@ -18,7 +18,7 @@ from schedgap.formulations.waiting import models, selective
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
-from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.objective import rent_of
 from schedgap.instances.waiting.prices import SPOT_PRICE
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from schedgap.formulations.waiting.models import Prediction
     from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.waiting.model import WaitingInstance
 
     # From servers, arrival rate, service rate and discount to the prediction.
     Model: TypeAlias = Callable[[FloatArray, float, float, float], Prediction]

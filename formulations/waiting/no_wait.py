@@ -28,19 +28,17 @@ from schedgap.formulations.waiting.no_wait_flow import (
     largest_amount,
     network,
 )
-from schedgap.formulations.waiting.scaled import scale
+from schedgap.formulations.waiting.scaled import Scaled, scale
 from schedgap.formulations.waiting.slots import schedule_in_slots, slots_per_machine
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from schedgap.formulations.waiting.no_wait_flow import Machines
-    from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.waiting.model import WaitingInstance
     from schedgap.instances.waiting.solution import WaitingSchedule
 
 # From how long machines are paid and the last end of a fixed job, and the choice for a range around them, to one or None

@@ -37,16 +37,14 @@ from schedgap.formulations.waiting.kernels_flow import (
     first_potentials,
     take_out,
 )
-from schedgap.formulations.waiting.scaled import scale
+from schedgap.formulations.waiting.scaled import Scaled, scale
 from schedgap.formulations.waiting.slots import slots_per_machine
 from schedgap.instances.errors import MethodError
-from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.waiting.model import WaitingInstance
 
 # Amounts of all paths that make a machine.
 MAX_AMOUNT = 2**61

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.units import HOUR_US
-from schedgap.instances.waiting.model import MAX_END_US
+from schedgap.instances.waiting.model import MAX_END_US, WaitingInstance
 from schedgap.instances.waiting.objective import rent_of
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.waiting.model import WaitingInstance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,18 +34,15 @@ from schedgap.formulations.export import model_builder
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trusted import INFEASIBLE_SOLUTION, is_feasible, trusted
-from schedgap.formulations.waiting.windows import schedule_of, sizes_of, windows
-from schedgap.instances.arrays import ranges
+from schedgap.formulations.waiting.windows import Windows, schedule_of, sizes_of, windows
+from schedgap.instances.arrays import IntArray, ranges
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.verify import verify
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.formulations.waiting.windows import Windows
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.waiting.model import WaitingInstance
 
 MAX_ENTRIES = 2_000_000
 # Whole numbers of costs stay exact in floats.

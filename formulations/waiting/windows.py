@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.waiting.scaled import scale
+from schedgap.formulations.waiting.scaled import Scaled, scale
 from schedgap.formulations.waiting.slots import schedule_in_slots, slots_per_machine
 from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
-    from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.waiting.model import WaitingInstance
 

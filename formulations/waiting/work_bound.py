@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from schedgap.formulations.waiting.scaled import scale
+from schedgap.formulations.waiting.scaled import Scaled, scale
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import FAMILY
-
-if TYPE_CHECKING:
-    from schedgap.formulations.waiting.scaled import Scaled
-    from schedgap.instances.waiting.model import WaitingInstance
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 
 # Weights of cores and of memory in a job's size, as (cores, memory).
 WEIGHTS = ((1, 0), (0, 1), (1, 1))

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from schedgap.instances.fairness.model import FAMILY
-from schedgap.instances.fairness.solution import allocation_of
+from schedgap.instances.fairness.model import FAMILY, FairnessInstance
+from schedgap.instances.fairness.solution import FairnessAllocation, allocation_of
 from schedgap.instances.method import method
-
-if TYPE_CHECKING:
-    from schedgap.instances.fairness.model import FairnessInstance
-    from schedgap.instances.fairness.solution import FairnessAllocation
 
 
 @method("equal-split", family=FAMILY)

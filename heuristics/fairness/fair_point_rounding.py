@@ -9,16 +9,14 @@ import numpy as np
 from schedgap.heuristics.fairness.lowest_share_first import class_order, user_rank
 from schedgap.heuristics.fairness.whole import Machines, too_many_tasks
 from schedgap.instances.errors import BackendError, VerifyError
-from schedgap.instances.fairness.model import FAMILY
+from schedgap.instances.fairness.model import FAMILY, FairnessInstance
 from schedgap.instances.fairness.shares import value_and_scale
-from schedgap.instances.fairness.solution import tasks_per_class
+from schedgap.instances.fairness.solution import FairnessAllocation, tasks_per_class
 from schedgap.instances.fairness.verify import fair_point
 from schedgap.instances.method import Outcome, Status, method
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.fairness.model import FairnessInstance
-    from schedgap.instances.fairness.solution import FairnessAllocation
 
 # Tasks of the fair point that lack this part of one, or exceed it by that, are whole.
 ALMOST = 1e-6

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.heuristics.fairness.whole import Machines, too_many_tasks
-from schedgap.instances.fairness.model import FAMILY, NOTIONS
+from schedgap.instances.fairness.model import FAMILY, NOTIONS, FairnessInstance
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import method
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.fairness.model import FairnessInstance
     from schedgap.instances.fairness.solution import FairnessAllocation
 
 ORDERS = ("index", "fastest", "scarce")

@@ -9,21 +9,15 @@ weights, which only raises the lowest shares of their users: a few sweeps bring 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.heuristics.fairness.kernels_price_adjustment import Division, Pairs, sweep
 from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import MethodError
-from schedgap.instances.fairness.model import FAMILY, UNLIMITED
+from schedgap.instances.fairness.model import FAMILY, UNLIMITED, FairnessInstance
 from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.solution import allocation_of
+from schedgap.instances.fairness.solution import FairnessAllocation, allocation_of
 from schedgap.instances.method import method
-
-if TYPE_CHECKING:
-    from schedgap.instances.fairness.model import FairnessInstance
-    from schedgap.instances.fairness.solution import FairnessAllocation
 
 
 def has_limits(instance: FairnessInstance) -> str | None:

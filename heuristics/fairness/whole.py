@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.heuristics.fairness.kernels_share_first import Left, Turns, Users, place_by_share
-from schedgap.instances.fairness.model import UNLIMITED
+from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 from schedgap.instances.fairness.solution import TASK, FairnessAllocation
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.fairness.model import FairnessInstance
 
 # Tasks in all, or machines times resources, that a placement one at a time may have to hold.
 MOST_TASKS = 2**23

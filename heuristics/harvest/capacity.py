@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 from schedgap.heuristics.harvest.kernels_rules import CAPACITY, REPLICATION
 from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, play_rule
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.model import FAMILY, NO_CHECKPOINTS
-from schedgap.instances.method import method
+from schedgap.instances.harvest.model import FAMILY, NO_CHECKPOINTS, HarvestInstance
+from schedgap.instances.method import Outcome, method
 from schedgap.instances.option_groups import flattened
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from schedgap.instances.harvest.model import HarvestInstance
-    from schedgap.instances.method import Outcome
 
 MOST_REPLICAS = 64
 

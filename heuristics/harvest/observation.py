@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.arrays import locked
+from schedgap.instances.arrays import BoolArray, IntArray, locked
 from schedgap.instances.harvest.simulator.state import DRAINING, GREW, LEASED, NOBODY, NOT_LEASED, WAITS
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.harvest.simulator.simulator import Simulator
 
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.heuristics.harvest.kernels_oracle import Foresight, play_oracle
 from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, fixed_pool_reason, play_kernel
-from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.harvest.simulator.state import NEVER
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.option_groups import flattened
-
-if TYPE_CHECKING:
-    from schedgap.instances.harvest.model import HarvestInstance
 
 GUARANTEES = ("no-shrink", "no-kill")
 

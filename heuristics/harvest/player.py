@@ -20,20 +20,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from schedgap.heuristics.harvest.acquisition.acquisition import ACQUIRERS, SCALINGS, acquisition
 from schedgap.heuristics.harvest.actions import Actions, DecisionDocument
 from schedgap.heuristics.harvest.kernels_rules import next_moment
-from schedgap.heuristics.harvest.observation import Observer
+from schedgap.heuristics.harvest.observation import Observation, Observer
 from schedgap.heuristics.harvest.rules import fixed_pool_reason
 from schedgap.heuristics.player import policy_decorator
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.method import Outcome, Status
 from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from schedgap.heuristics.harvest.observation import Observation
-    from schedgap.instances.harvest.model import HarvestInstance
 
 
 class Player:

@@ -9,12 +9,11 @@ import numpy as np
 from schedgap.heuristics.provisioning.kernels_fit import Placed, place_in_turn
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 ORDERS = ("dot-product", "l2", "sum")
 OPENS = ("dense", "reservation")

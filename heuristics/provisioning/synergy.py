@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration_tnrp import throughput_table
 from schedgap.heuristics.provisioning.kernels_fit import Beside, Placed, synergy_place
 from schedgap.instances.method import method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.solution import Provisioning
-
-if TYPE_CHECKING:
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 
 @method("synergy", family=FAMILY)

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.reconfiguration.kernels_catalogue import aligned
+from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present, aligned
 from schedgap.heuristics.reconfiguration.kernels_worth import contents, put, worth_of
 from schedgap.instances.jit import kernel
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present
     from schedgap.heuristics.reconfiguration.kernels_monitor import Table
     from schedgap.instances.arrays import BoolArray, IntArray
 

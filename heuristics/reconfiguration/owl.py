@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from schedgap.heuristics.reconfiguration.actions import Plan
 from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.kernels_owl import owl_plan
-from schedgap.heuristics.reconfiguration.observation import MIGRATING
+from schedgap.heuristics.reconfiguration.observation import MIGRATING, Observation
 from schedgap.heuristics.reconfiguration.player import policy
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.observation import Observation
 
 
 @policy("owl", knows=("throughput",), version=2)

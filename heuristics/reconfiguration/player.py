@@ -27,12 +27,12 @@ from schedgap.heuristics.reconfiguration.kernels_player import (
 )
 from schedgap.heuristics.reconfiguration.market import Market
 from schedgap.heuristics.reconfiguration.observation import Observation
-from schedgap.instances.arrays import locked
+from schedgap.instances.arrays import IntArray, locked
 from schedgap.instances.method import Outcome, Status
 from schedgap.instances.provisioning.offer import RUNNING
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.reconfiguration.delays import PHASES
-from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S
+from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S, ReconfigurationInstance
 from schedgap.instances.reconfiguration.simulator.events import advance
 from schedgap.instances.reconfiguration.simulator.plans import stock_left
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator, what_is_wrong
@@ -42,8 +42,6 @@ from schedgap.instances.reconfiguration.simulator.state import RUNNING as PROGRE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 # So many plans after the last arrival in which nobody was moved, nothing was rented and nobody progressed: it stays so.
 STUCK_PLANS = 10_000

@@ -10,12 +10,11 @@ from schedgap.heuristics.reconfiguration.actions import Plan
 from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.kernels_stratus import stratus_plan
 from schedgap.heuristics.reconfiguration.monitor import SEMANTICS
-from schedgap.heuristics.reconfiguration.observation import MIGRATING
+from schedgap.heuristics.reconfiguration.observation import MIGRATING, Observation
 from schedgap.heuristics.reconfiguration.player import policy
 from schedgap.instances.units import resource_scale
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.observation import Observation
     from schedgap.instances.arrays import IntArray
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from schedgap.heuristics.reconfiguration.actions import Plan
 from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.kernels_synergy import best_fit
 from schedgap.heuristics.reconfiguration.monitor import SEMANTICS, ThroughputMonitor
-from schedgap.heuristics.reconfiguration.observation import MIGRATING
+from schedgap.heuristics.reconfiguration.observation import MIGRATING, Observation
 from schedgap.heuristics.reconfiguration.player import policy
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.observation import Observation
 
 
 @policy("synergy", choices={"semantics": SEMANTICS}, version=2)

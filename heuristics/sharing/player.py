@@ -20,20 +20,17 @@ import numpy as np
 from schedgap.heuristics.player import Whole, policy_decorator
 from schedgap.heuristics.sharing.actions import checked_job
 from schedgap.heuristics.sharing.observation import Machines, Observation
-from schedgap.instances.arrays import first_true, locked
+from schedgap.instances.arrays import IntArray, first_true, locked
 from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness.model import NOTIONS
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import Outcome
-from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.sharing.simulator.simulator import Simulator
 from schedgap.instances.sharing.snapshot import as_users
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.sharing.model import SharingInstance
 
 
 class Player:

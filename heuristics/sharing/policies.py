@@ -15,12 +15,11 @@ from schedgap.instances.arrays import first_true
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import method
 from schedgap.instances.option_groups import flattened
-from schedgap.instances.sharing.model import FAMILY
+from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.sharing.simulator.simulator import NODES, OFFERS, TIES, Simulator
 from schedgap.instances.sharing.snapshot import as_users
 
 if TYPE_CHECKING:
-    from schedgap.instances.sharing.model import SharingInstance
     from schedgap.instances.sharing.solution import SharingSchedule
 
 FITTING = ("fluid", "whole")

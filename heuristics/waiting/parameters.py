@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from schedgap.heuristics.waiting.compiled.policy import FIT, SCHEDULING, SEMANTICS
+from schedgap.heuristics.waiting.compiled.policy import FIT, SCHEDULING, SEMANTICS, Policy
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.heuristics.waiting.machines import cheapest_number
 from schedgap.heuristics.waiting.thresholds import Thresholds
@@ -19,7 +19,6 @@ from schedgap.instances.waiting.verify import MAX_MACHINES
 if TYPE_CHECKING:
     import numpy as np
 
-    from schedgap.heuristics.waiting.compiled.policy import Policy
     from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
     from schedgap.instances.waiting.model import WaitingInstance
 

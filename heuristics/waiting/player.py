@@ -38,13 +38,11 @@ from schedgap.heuristics.waiting.thresholds import limit_of
 from schedgap.instances.arrays import locked
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome
-from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.simulator.simulator import Simulator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from schedgap.instances.waiting.model import WaitingInstance
 
 
 class Player:

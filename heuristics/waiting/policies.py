@@ -33,12 +33,11 @@ from schedgap.heuristics.waiting.parameters import (
 from schedgap.heuristics.waiting.thresholds import DAY_S, SHORT_S, Thresholds
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.option_groups import flattened
-from schedgap.instances.waiting.model import FAMILY
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from schedgap.instances.waiting.model import WaitingInstance
 
 PLACING = {key: CHOICES[key] for key in CHOICES if key != "scheduling"}
 # Orders in which a job's start is known when it comes.

@@ -14,16 +14,11 @@ paper assumes for Short Waits Wait: so a job that would wait longer rents at onc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from schedgap.heuristics.waiting.compiled.policy import FIT, Policy
 from schedgap.heuristics.waiting.parameters import HISTORY, TUNED_ON, play
 from schedgap.heuristics.waiting.thresholds import Thresholds
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.waiting.model import FAMILY
-
-if TYPE_CHECKING:
-    from schedgap.instances.waiting.model import WaitingInstance
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 
 WEEK_S = 604_800.0
 

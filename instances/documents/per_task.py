@@ -9,14 +9,13 @@ import numpy as np
 from pydantic import Field as Constraint
 
 from schedgap.instances.documents.amounts import to_units
-from schedgap.instances.documents.fields import RowPart
+from schedgap.instances.documents.fields import Given, Place, RowPart, Table
 from schedgap.instances.documents.kinds import Positive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.documents.fields import Given, Place, Table
 
 OneOrEach = Positive | Annotated[list[Positive], Constraint(min_length=1)]
 

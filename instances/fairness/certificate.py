@@ -41,15 +41,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.fairness.model import UNLIMITED
+from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.fairness.model import FairnessInstance
     from schedgap.instances.fairness.solution import Certificate
 
 # What is proven: no feasible allocation gives a user more than this part of its share more, unless somebody loses who

@@ -5,12 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from schedgap.instances.fairness.model import ONE
+from schedgap.instances.fairness.model import ONE, FairnessInstance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from schedgap.instances.fairness.model import FairnessInstance
 
 
 def exact_fitting(instance: FairnessInstance) -> list[list[Fraction]]:

@@ -14,13 +14,11 @@ import numpy as np
 
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.fairness.exact_shares import exact_fitting, exact_scale, exact_values
-from schedgap.instances.fairness.model import UNLIMITED
+from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 from schedgap.instances.fairness.solution import TASK, FairnessAllocation, allocation_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from schedgap.instances.fairness.model import FairnessInstance
 
 
 # Of fewer units an amount is rounded up: to the nearest unit would be off by more than a part of 10^-8 of it.

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.fairness.model import ONE, UNLIMITED
+from schedgap.instances.fairness.model import ONE, UNLIMITED, FairnessInstance
 from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.solution import SPREAD, TASK, tasks_per_class
+from schedgap.instances.fairness.solution import SPREAD, TASK, FairnessAllocation, tasks_per_class
 from schedgap.instances.fairness.verify import FAIR, WORST, fair_shares, shares_of
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.fairness.model import FairnessInstance
-    from schedgap.instances.fairness.solution import FairnessAllocation
 
 # A user is below its fair share where it is short of more than this part of it.
 BELOW = 0.01

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, lock, locked_bools
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, content_hash, first_true, lock, locked_bools
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_names, check_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 FAMILY = "fairness"
 SCHEMA = "schedgap/fairness/1"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.fairness.solution import tasks_per_class
+from schedgap.instances.fairness.solution import FairnessAllocation, tasks_per_class
 from schedgap.instances.fairness.verify import fair_shares, shares_of
 from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
 from schedgap.instances.units import resource_scales
@@ -14,7 +14,6 @@ from schedgap.instances.units import resource_scales
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray
     from schedgap.instances.fairness.model import FairnessInstance
-    from schedgap.instances.fairness.solution import FairnessAllocation
 
 # A bar names so many users, those with the most of it; all others are one part.
 MAX_PARTS = 8

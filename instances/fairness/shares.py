@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.fairness.model import ONE
+from schedgap.instances.fairness.model import ONE, FairnessInstance
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.fairness.model import FairnessInstance
 
 
 def share_of_a_task(instance: FairnessInstance, notion: str = "") -> FloatArray:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from schedgap.instances.fairness.model import UNLIMITED
-
-if TYPE_CHECKING:
-    from schedgap.instances.fairness.model import FairnessInstance
+from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 
 MAX_USERS = 4
 MAX_MACHINES = 2

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, lock, locked_floats
+from schedgap.instances.arrays import Brief, FloatArray, IntArray, lock, locked_floats
 from schedgap.instances.errors import SolutionError
-from schedgap.instances.fairness.model import UNLIMITED
+from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.fairness.model import FairnessInstance
 
 # Units of `amount` in one task: allocations are divisible, and still exact.
 TASK = 10**12

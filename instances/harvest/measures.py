@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.harvest.model import NO_CHECKPOINTS
+from schedgap.instances.harvest.model import NO_CHECKPOINTS, HarvestInstance
 from schedgap.instances.harvest.offered_load import offered_load
 from schedgap.instances.harvest.pool_quality import pool_quality
 from schedgap.instances.harvest.runs import run_results
@@ -19,7 +19,6 @@ from schedgap.instances.units import DOLLAR, HOUR_MS, SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
     from schedgap.instances.harvest.solution import HarvestSchedule
 
 simulation = ModuleOnUse("schedgap.instances.harvest.simulator.simulator")

@@ -6,18 +6,14 @@ Letters used for shapes: V VMs, E events of all VMs together, J jobs, T tasks of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, lock, locked_bools
+from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_true, lock, locked_bools
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.vm_checks import check_events, check_fixed, check_leased
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
 from schedgap.instances.units import HOUR_MS, SECOND_MS
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 FAMILY = "harvest"
 SCHEMA = "schedgap/harvest/1"

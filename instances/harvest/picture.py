@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.harvest.runs import run_results
-from schedgap.instances.harvest.sizes import leased_steps
+from schedgap.instances.harvest.sizes import Steps, leased_steps
 from schedgap.instances.harvest.verify import job_times_ms
-from schedgap.instances.picture import MAX_POINTS, Curve, Picture, passed, rounded
+from schedgap.instances.picture import MAX_POINTS, Curve, Picture, Timetable, passed, rounded
 from schedgap.instances.timetable import AWAY, LOST, RUNS, WAITING, WAITS, Spans, timetable
 from schedgap.instances.units import HOUR_MS, SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.harvest.model import HarvestInstance
-    from schedgap.instances.harvest.sizes import Steps
     from schedgap.instances.harvest.solution import HarvestSchedule
-    from schedgap.instances.picture import Timetable
 
 
 def picture(instance: HarvestInstance, schedule: HarvestSchedule) -> Picture:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import BoolArray, IntArray, first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.harvest.wording import run_name, seconds
 from schedgap.instances.on_use import ModuleOnUse
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.harvest.model import HarvestInstance
     from schedgap.instances.harvest.solution import HarvestSchedule
 

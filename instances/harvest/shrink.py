@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import ranges
+from schedgap.instances.arrays import IntArray, ranges
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
     from schedgap.instances.harvest.model import HarvestInstance
 
 MAX_VMS = 6

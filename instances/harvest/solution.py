@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import Brief, lock
+from schedgap.instances.arrays import Brief, IntArray, lock
 from schedgap.instances.errors import SolutionError
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 
 def _none() -> IntArray:

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import IntArray, first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.harvest.model import MAX_TOTAL_MS, NO_CHECKPOINTS
+from schedgap.instances.harvest.model import MAX_TOTAL_MS, NO_CHECKPOINTS, HarvestInstance
 from schedgap.instances.harvest.runs import kernels_verify, run_arrays, run_results
 from schedgap.instances.harvest.verify_leases import check_leases
 from schedgap.instances.harvest.wording import run_name, seconds
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
     from schedgap.instances.harvest.solution import HarvestSchedule
 
 RUN_COLUMNS = ("task", "vm", "start_ms", "end_ms", "checkpoint_every_ms")

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import IntArray, first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.harvest.model import MAX_POOL_MS
+from schedgap.instances.harvest.model import MAX_POOL_MS, HarvestInstance
 from schedgap.instances.harvest.sizes import last_at
 from schedgap.instances.harvest.wording import run_name, seconds
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
     from schedgap.instances.harvest.solution import HarvestSchedule
 
 

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import BoolArray, IntArray, first_true
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 
 def check_events(

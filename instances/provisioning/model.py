@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, locked_ints
+from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_true, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_shapes
 from schedgap.instances.provisioning import running as state
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.provisioning.running import Running
 
 FAMILY = "provisioning"

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances import exact
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import IntArray, first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.running import Running
 
 # Above so many pairs of a running machine and one of a solution, of one type, machines are matched one by one.
 MAX_PAIRS = 4_000_000

@@ -10,7 +10,7 @@ from schedgap.instances import exact
 from schedgap.instances.picture import MAX_BARS, Bar, Part, Picture
 from schedgap.instances.provisioning.moves import moves
 from schedgap.instances.provisioning.objective import cost
-from schedgap.instances.provisioning.solution import NEW
+from schedgap.instances.provisioning.solution import NEW, Provisioning
 from schedgap.instances.units import DOLLAR, resource_scale
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.solution import Provisioning
 
 # Groups looked at for equal ones: a solution of a million tasks may have a group for each machine.
 MAX_GROUPS = 2000

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true, lock, locked_ints
+from schedgap.instances.arrays import IntArray, first_true, lock, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import DOLLAR, shown_amount
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from schedgap.instances.arrays import IntArray
 
 ANY_NUMBER = -1
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances import exact
-from schedgap.instances.arrays import Brief, lock, locked_ints, ranges
+from schedgap.instances.arrays import Brief, IntArray, lock, locked_ints, ranges
 from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # In place of a running machine: newly rented.

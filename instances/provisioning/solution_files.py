@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NotRequired
 
 import numpy as np
 
-from schedgap.instances.documents import Count, Custom, SolutionDocument, list_of, record
+from schedgap.instances.documents import Count, Custom, Given, Place, SolutionDocument, list_of, record
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.documents import Given, Place
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # One machine with its `tasks` by name, or `repeat` equal machines with `counts` of tasks per class; `keeps` names the

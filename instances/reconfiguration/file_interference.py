@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NotRequired
 
 import numpy as np
 
-from schedgap.instances.documents import Amount, Count, Custom, record
+from schedgap.instances.documents import Amount, Count, Custom, Given, Place, record
 from schedgap.instances.documents.amounts import to_units
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.file_parts import check_square
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.documents import Given, Place
 
 # `throughput[i][j]` is the normalised throughput of workload i beside workload j; none may be missing.
 TABLE = {"workloads": list[str], "throughput": list[list[Amount | None]]}

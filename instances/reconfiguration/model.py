@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, grouped, locked_ints
+from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_true, grouped, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.provisioning.classes import with_classes
 from schedgap.instances.reconfiguration.start import check_start
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.running import Running
     from schedgap.instances.reconfiguration.stored_sets import StoredSets

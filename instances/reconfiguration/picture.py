@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture, rounded
+from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture, Timetable, rounded
 from schedgap.instances.reconfiguration.verify import paid_s, played
 from schedgap.instances.timetable import AWAY, IDLE, MOVES, RUNS, WAITING, WAITS, Spans, timetable
 from schedgap.instances.units import DOLLAR, HOUR_S, resource_scale
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.picture import Timetable
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
     from schedgap.instances.reconfiguration.simulator.simulator import Simulator
     from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
-from schedgap.instances.documents import Columns, Custom, Field, Index, Lookup, SolutionDocument
+from schedgap.instances.arrays import IntArray, first_true
+from schedgap.instances.documents import Columns, Custom, Field, Given, Index, Lookup, Place, SolutionDocument
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.documents import Given, Place
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 # At that second the task of the job is sent to the machine. Without `task`, the job's first.

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import IntArray, first_true
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.running import check_running
+from schedgap.instances.provisioning.running import Running, check_running
 from schedgap.instances.units import shown_amount
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.running import Running
 
 
 def check_start(

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import lock, locked_ints
+from schedgap.instances.arrays import IntArray, lock, locked_ints
 from schedgap.instances.errors import InstanceError
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 # Pairs and single tasks are no stored sets.
 FEWEST = 3

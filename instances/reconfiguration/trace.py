@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.arrays import grouped
+from schedgap.instances.arrays import FloatArray, IntArray, grouped
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import CpuCapacity, ec2_delays, ec2_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
@@ -23,7 +23,6 @@ from schedgap.instances.reconfiguration.model import MAX_TIME_S, Reconfiguration
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.running import Running
 
 # Gavel's durations (section 6.1): 10^x minutes, x uniform in the short range for four of five jobs, else in the long.

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import BoolArray, IntArray, first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.reconfiguration.model import MAX_TIME_S
+from schedgap.instances.reconfiguration.model import MAX_TIME_S, ReconfigurationInstance
 from schedgap.instances.units import DOLLAR as DOLLAR
 from schedgap.instances.units import HOUR_S as HOUR_S
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.provisioning.running import Running
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
     from schedgap.instances.reconfiguration.simulator.simulator import Simulator
     from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true, lock, locked_bools
+from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_true, lock, locked_bools
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import MAX_AMOUNT, NOTIONS, ONE, check_cmmf, check_total
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
@@ -19,7 +19,6 @@ from schedgap.instances.units import SECOND_MS as SECOND_MS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 FAMILY = "sharing"
 SCHEMA = "schedgap/sharing/1"

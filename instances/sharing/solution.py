@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from schedgap.instances.arrays import Brief, lock
+from schedgap.instances.arrays import Brief, IntArray, lock
 from schedgap.instances.errors import SolutionError
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import IntArray, first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.on_use import ModuleOnUse
-from schedgap.instances.sharing.model import MAX_TOTAL_MS
+from schedgap.instances.sharing.model import MAX_TOTAL_MS, SharingInstance
 from schedgap.instances.units import SECOND_MS, shown_amount
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.sharing.model import SharingInstance
     from schedgap.instances.sharing.solution import SharingSchedule
 
 kernels_verify = ModuleOnUse("schedgap.instances.sharing.kernels_verify")

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.waiting.model import HISTORY_FIELDS
-
-if TYPE_CHECKING:
-    from schedgap.instances.waiting.model import WaitingInstance
+from schedgap.instances.waiting.model import HISTORY_FIELDS, WaitingInstance
 
 
 def with_history(instance: WaitingInstance, split: float) -> WaitingInstance:

@@ -8,11 +8,10 @@ import numpy as np
 
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.objective import paid_us
-from schedgap.instances.waiting.solution import RENTED
+from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
-    from schedgap.instances.waiting.solution import WaitingSchedule
 
 DOLLAR_HOURS = DOLLAR * HOUR_US
 # Warm-up and drain: these shares of the jobs at both ends are left out of the figures named `steady_*`.

@@ -6,19 +6,15 @@ Letters used for shapes: J jobs, K on-demand machine types, H jobs of the histor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import content_hash, first_true
+from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_true
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.units import DOLLAR as DOLLAR
 from schedgap.instances.units import HOUR_US as HOUR_US
 from schedgap.instances.units import SECOND_US as SECOND_US
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 FAMILY = "waiting"
 SCHEMA = "schedgap/waiting/1"

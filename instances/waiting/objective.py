@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.instances.units import HOUR_US
-from schedgap.instances.waiting.solution import RENTED
+from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.waiting.model import WaitingInstance
-    from schedgap.instances.waiting.solution import WaitingSchedule
 
 
 @dataclass(frozen=True, slots=True)

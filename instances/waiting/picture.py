@@ -10,11 +10,10 @@ from schedgap.instances.picture import Picture
 from schedgap.instances.timetable import OTHER, RUNS, WAITING, WAITS, Spans, timetable
 from schedgap.instances.units import HOUR_US, SECOND_US
 from schedgap.instances.waiting.objective import paid_us
-from schedgap.instances.waiting.solution import RENTED
+from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
-    from schedgap.instances.waiting.solution import WaitingSchedule
 
 
 def picture(instance: WaitingInstance, schedule: WaitingSchedule) -> Picture:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from schedgap.instances.waiting.model import HISTORY_FIELDS
-
-if TYPE_CHECKING:
-    from schedgap.instances.waiting.model import WaitingInstance
+from schedgap.instances.waiting.model import HISTORY_FIELDS, WaitingInstance
 
 MAX_JOBS = 8
 

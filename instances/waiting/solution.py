@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from schedgap.instances.arrays import Brief, lock, whole
+from schedgap.instances.arrays import Brief, IntArray, lock, whole
 from schedgap.instances.errors import SolutionError
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 RENTED = -1
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.instances.arrays import first_true
@@ -11,13 +9,9 @@ from schedgap.instances.documents.amounts import from_units
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.on_use import ModuleOnUse
 from schedgap.instances.units import SECOND_US
-from schedgap.instances.waiting.model import MAX_END_US
+from schedgap.instances.waiting.model import MAX_END_US, WaitingInstance
 from schedgap.instances.waiting.objective import costs
-from schedgap.instances.waiting.solution import RENTED
-
-if TYPE_CHECKING:
-    from schedgap.instances.waiting.model import WaitingInstance
-    from schedgap.instances.waiting.solution import WaitingSchedule
+from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 MAX_MACHINES = 10_000_000
 kernels_verify = ModuleOnUse("schedgap.instances.waiting.kernels_verify")

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from schedgap.bench.report.figures.figure import seconds
+from schedgap.bench.report.figures.figure import Axis, Figure, Marks, Role, Series, Unit, seconds
 from schedgap.bench.report.figures.palette import DASHES, LIGHT, SHAPES, mark
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib import figure as mpl
     from matplotlib.axes import Axes
 
-    from schedgap.bench.report.figures.figure import Axis, Figure, Marks, Role, Series, Unit
 
 # Inches: two of these widths fill a page of two columns.
 WIDTH, HEIGHT = 6.0, 3.4

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 from schedgap.bench.report.figures.figure import Axis, Figure, Series
 from schedgap.bench.report.figures.palette import mark
-from schedgap.bench.report.figures.selection import thinned
+from schedgap.bench.report.figures.selection import Selection, thinned
 from schedgap.bench.statistics import profiles
-from schedgap.bench.statistics.anytime import gap_curves
+from schedgap.bench.statistics.anytime import Changes, gap_curves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.report.figures.selection import Selection
-    from schedgap.bench.statistics.anytime import Changes
 
     Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from schedgap.bench.report.figures.budget import MAX_METHODS, MAX_SCOPES, clipped
+from schedgap.bench.report.figures.budget import MAX_METHODS, MAX_SCOPES, Budget, clipped
 from schedgap.bench.statistics.summary import Best, Runs, bounds_only, by_label, is_solved, verified_objective
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.report.figures.budget import Budget
 
 # Gaps are shown on a logarithmic axis if the typical ones of two methods differ by more than this.
 WIDE = 20.0

@@ -6,7 +6,7 @@ from statistics import median
 from textwrap import shorten
 from typing import TYPE_CHECKING, NamedTuple
 
-from schedgap.bench.report.figures.budget import clipped
+from schedgap.bench.report.figures.budget import Budget, clipped
 from schedgap.bench.report.figures.figure import Axis, Figure, Series
 from schedgap.bench.report.figures.palette import mark
 from schedgap.bench.report.figures.selection import thinned
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from schedgap.bench.records.record import Record
-    from schedgap.bench.report.figures.budget import Budget
     from schedgap.instances.picture import Curve, Picture
 
 # An axis is logarithmic if half of the points are within so small a share of it.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from schedgap.bench.report.figures.budget import MAX_METHODS, clipped
+from schedgap.bench.report.figures.budget import MAX_METHODS, Budget, clipped
 from schedgap.bench.report.figures.figure import Axis, Figure, Series
 from schedgap.bench.report.figures.palette import mark
 from schedgap.bench.report.figures.selection import evenly
-from schedgap.bench.statistics.measure_rows import lines_of
+from schedgap.bench.statistics.measure_rows import Line, lines_of
 from schedgap.bench.statistics.ratios import with_ratios
 from schedgap.bench.statistics.tables import measured, number, readable
 from schedgap.bench.statistics.trade_off import bound_line
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.record import Record
     from schedgap.bench.records.runs import Scalar
-    from schedgap.bench.report.figures.budget import Budget
-    from schedgap.bench.statistics.measure_rows import Line
     from schedgap.bench.suites.published import Reference, Sweep
     from schedgap.bench.suites.suite import Suite
 

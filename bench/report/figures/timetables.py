@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 from schedgap.bench.report.figures.palette import LIGHT
 from schedgap.bench.report.figures.solution_curves import LETTERS, drawn_instances
 from schedgap.bench.statistics.summary import verified_objective
-from schedgap.instances.picture import MARK, PARTS, TICKS, Timetable
+from schedgap.instances.picture import MARK, PARTS, TICKS, Picture, Timetable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from schedgap.bench.records.record import Record
-    from schedgap.instances.picture import Picture
 
 # As on the page: runs, other, waits, moves, lost, idle, away.
 COLOURS = (LIGHT[0], LIGHT[2], LIGHT[1], LIGHT[3], "#b3261e", "#d5d8dc", "#9aa0a6")

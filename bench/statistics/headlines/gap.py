@@ -15,14 +15,13 @@ from schedgap.bench.statistics.headlines.headline import (
     Headline,
     figure_column,
 )
-from schedgap.bench.statistics.summary import summarise
+from schedgap.bench.statistics.summary import MethodSummary, summarise
 from schedgap.bench.statistics.tables import in_seconds, percent, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from schedgap.bench.statistics.headlines.headline import Given, Row
-    from schedgap.bench.statistics.summary import MethodSummary
 
 _SHOWN = (
     *(

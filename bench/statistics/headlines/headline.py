@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,8 +13,6 @@ from schedgap.instances.method import Status
 from schedgap.instances.method_text import parse_method, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from schedgap.bench.records.record import Record
     from schedgap.bench.suites.published import Reference
     from schedgap.bench.suites.suite import Suite

@@ -18,7 +18,7 @@ from schedgap.bench.statistics.headlines.headline import (
 )
 from schedgap.bench.statistics.summary import best_of, gaps, is_optimal, mean, verified_objective
 from schedgap.bench.statistics.tables import number, seconds
-from schedgap.instances.family import find_family
+from schedgap.instances.family import Family, find_family
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from schedgap.bench.records.record import Record
     from schedgap.bench.statistics.headlines.headline import Column, Given, Row
     from schedgap.bench.suites.suite import Suite
-    from schedgap.instances.family import Family
 
 
 def _rows(suite: Suite, records: Sequence[Record]) -> list[Row]:

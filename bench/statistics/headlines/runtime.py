@@ -23,7 +23,7 @@ from schedgap.bench.statistics.headlines.headline import (
 )
 from schedgap.bench.statistics.summary import best_of, gaps, mean
 from schedgap.bench.statistics.tables import NOTHING, seconds
-from schedgap.instances.family import FAMILIES, SIZE
+from schedgap.instances.family import FAMILIES, SIZE, Family
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from schedgap.bench.records.record import Record
     from schedgap.bench.statistics.headlines.headline import Given, Row
     from schedgap.bench.suites.suite import Suite
-    from schedgap.instances.family import Family
 
 
 def _rows(suite: Suite, records: Sequence[Record]) -> list[Row]:

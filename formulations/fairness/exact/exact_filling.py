@@ -25,11 +25,10 @@ from schedgap.formulations.fairness.exact.exact_tableau import ExactTableau
 from schedgap.formulations.fairness.levels.fluid import groups_of
 from schedgap.instances.fairness.exact_shares import exact_fitting, exact_scale, exact_values
 from schedgap.instances.fairness.fair_point import ExactCut, FairPoint
-from schedgap.instances.fairness.model import UNLIMITED
+from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.fairness.model import FairnessInstance
 
 # Entries of a tableau: 25,000 take a minute or so, where all numbers are of 40 bits.
 MOST_ENTRIES = 25_000

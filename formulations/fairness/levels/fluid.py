@@ -17,17 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import grouped
-from schedgap.instances.fairness.model import UNLIMITED
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, grouped
+from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 from schedgap.instances.fairness.shares import share_of_a_task
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.fairness.model import FairnessInstance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

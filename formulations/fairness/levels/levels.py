@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.fairness.levels.cuts import Cut, bound_of, highest_level, slack_of
-from schedgap.formulations.fairness.levels.level_program import LevelProgram
+from schedgap.formulations.fairness.levels.level_program import LevelProgram, Start
 from schedgap.formulations.fairness.levels.remainder import Remainder
 from schedgap.formulations.fairness.levels.start import first_start, near_columns, near_cut
 from schedgap.instances.errors import BackendError
 
 if TYPE_CHECKING:
     from schedgap.formulations.fairness.levels.fluid import Fluid
-    from schedgap.formulations.fairness.levels.level_program import Start
     from schedgap.instances.arrays import BoolArray, FloatArray
 
 # A user stops where a cut proves it, up to this part of its share.

@@ -16,13 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING
 
 from schedgap.instances.fairness.exact_shares import exact_fitting, exact_scale, exact_values
-from schedgap.instances.fairness.model import UNLIMITED
-
-if TYPE_CHECKING:
-    from schedgap.instances.fairness.model import FairnessInstance
+from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

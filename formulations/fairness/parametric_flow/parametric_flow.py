@@ -19,7 +19,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,13 +27,10 @@ from schedgap.formulations.fairness.parametric_flow.flow_problem import FlowProb
 from schedgap.formulations.fairness.parametric_flow.max_flow import max_flow
 from schedgap.formulations.fairness.settle import settled
 from schedgap.instances.fairness.fair_point import FEW_UNITS, FairPoint, allocation_at
-from schedgap.instances.fairness.model import FAMILY
+from schedgap.instances.fairness.model import FAMILY, FairnessInstance
 from schedgap.instances.fairness.solution import SPREAD, TASK, Certificate, FairnessAllocation
 from schedgap.instances.fairness.verify import FAIR
 from schedgap.instances.method import Outcome, Status, method
-
-if TYPE_CHECKING:
-    from schedgap.instances.fairness.model import FairnessInstance
 
 FairFlow: TypeAlias = dict[tuple[int, int], Fraction]
 

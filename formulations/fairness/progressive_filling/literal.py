@@ -30,7 +30,7 @@ from schedgap.formulations.fairness.progressive_filling.progressive_filling impo
     NoOptimumError,
     OutOfTime,
 )
-from schedgap.instances.fairness.model import FAMILY
+from schedgap.instances.fairness.model import FAMILY, FairnessInstance
 from schedgap.instances.fairness.solution import allocation_of
 from schedgap.instances.method import Outcome, method
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from schedgap.formulations.fairness.progressive_filling.round_model import Point
     from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.fairness.model import FairnessInstance
 
 TESTED = ("i", "j")
 

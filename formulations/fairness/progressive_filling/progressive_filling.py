@@ -20,18 +20,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.fairness.progressive_filling.round_model import RoundModel
+from schedgap.formulations.fairness.progressive_filling.round_model import Point, RoundModel
 from schedgap.formulations.fairness.settle import settled
 from schedgap.instances.errors import BackendError
-from schedgap.instances.fairness.model import FAMILY
+from schedgap.instances.fairness.model import FAMILY, FairnessInstance
 from schedgap.instances.fairness.solution import Certificate, allocation_of
 from schedgap.instances.fairness.verify import FAIR
 from schedgap.instances.method import Outcome, Status, method
 
 if TYPE_CHECKING:
-    from schedgap.formulations.fairness.progressive_filling.round_model import Point
     from schedgap.instances.arrays import BoolArray, FloatArray
-    from schedgap.instances.fairness.model import FairnessInstance
 
 # Back ends whose solutions are basic, and accurate to more digits than their tolerances.
 BACKENDS = ("highs", "glop")

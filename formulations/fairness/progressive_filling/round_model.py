@@ -24,12 +24,11 @@ import numpy as np
 from scipy.sparse import coo_array, csc_array
 
 from schedgap.formulations.linear_model import LinearModel
-from schedgap.instances.fairness.model import UNLIMITED
+from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 from schedgap.instances.fairness.shares import share_of_a_task
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.fairness.model import FairnessInstance
 
 # T; a power of two, which changes no digit.
 SCALE = 2.0**12

@@ -21,12 +21,11 @@ import numpy as np
 from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
 from schedgap.formulations.harvest.clairvoyant.future import Future
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Incumbent, Outcome, Status, method
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
 
 # How much later jobs are due at first for the mean job's work, in mean delays alone. On an overloaded pool the best of these
 # is 7 to 10 % better than the first; there is none for all loads.

@@ -8,13 +8,12 @@ import numpy as np
 
 from schedgap.formulations.harvest.clairvoyant.kernels_list import Needs, Soonest, place_in_order, soonest_starts
 from schedgap.formulations.harvest.clairvoyant.kernels_profile import Profile
-from schedgap.instances.arrays import ranges
+from schedgap.instances.arrays import IntArray, ranges
 from schedgap.instances.harvest.solution import HarvestSchedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schedgap.instances.arrays import IntArray
     from schedgap.instances.harvest.model import HarvestInstance
 
 # Pieces of time that a VM has room for, beyond its own events, before the arrays grow.

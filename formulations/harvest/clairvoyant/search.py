@@ -21,12 +21,11 @@ from schedgap.formulations.harvest.clairvoyant.priced_ends import priced_ends
 from schedgap.formulations.harvest.price_bound.price_bound import LEVELS, priced
 from schedgap.formulations.harvest.work_bound import bound_work
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, method
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
 
 # Of the time, until lists end and for prices at most; of moves and time, to choose between two schedules.
 LISTS, PRICES, CHOOSING = 0.2, 0.25, 0.1

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.formulations.harvest.alone import alone_ends, ending_together, kinds, segments_of
-from schedgap.formulations.harvest.machine import machine_of
+from schedgap.formulations.harvest.machine import Machine, machine_of
 from schedgap.formulations.harvest.price_bound.kernels_prices import (
     Groups,
     Prices,
@@ -36,14 +36,12 @@ from schedgap.formulations.harvest.price_bound.kernels_prices import (
 )
 from schedgap.formulations.harvest.work_bound import bound_work
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:
-    from schedgap.formulations.harvest.machine import Machine
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
 
 BITS, AMOUNT_BITS = 20, 60
 MAX_DELAY_MS = 1 << 42

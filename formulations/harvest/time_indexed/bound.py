@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.harvest.time_indexed.bracket import Bracket
 from schedgap.formulations.harvest.time_indexed.grid import grid_of, not_exact
 from schedgap.formulations.harvest.time_indexed.program import pool_program, vm_program
-from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import SECOND_MS
-
-if TYPE_CHECKING:
-    from schedgap.instances.harvest.model import HarvestInstance
 
 # Starts of groups on VMs, times the slots that each covers: beyond so many, linear programs take many minutes.
 MAX_ENTRIES = 20_000_000

@@ -25,14 +25,13 @@ import numpy as np
 
 from schedgap.formulations.harvest.ends_program import Row, ends_program
 from schedgap.formulations.harvest.time_indexed.grid import ALONE
-from schedgap.formulations.harvest.time_indexed.program import pool_program, vm_program
+from schedgap.formulations.harvest.time_indexed.program import Program, pool_program, vm_program
 from schedgap.formulations.separable import EXACT, SEPARABLE
 from schedgap.formulations.trusted import trusted
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from schedgap.formulations.harvest.time_indexed.integer import Integer
-    from schedgap.formulations.harvest.time_indexed.program import Program
     from schedgap.instances.arrays import FloatArray, IntArray
 
 # Of the time that is left, for whole tasks on VMs with given ends.

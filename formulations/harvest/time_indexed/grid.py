@@ -13,17 +13,12 @@ nothing by that, and linear programs over them become tighter.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
-from schedgap.instances.harvest.model import NO_CHECKPOINTS
+from schedgap.instances.arrays import IntArray, first_true
+from schedgap.instances.harvest.model import NO_CHECKPOINTS, HarvestInstance
 from schedgap.instances.harvest.solution import HarvestSchedule
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
 
 # A part of a task that completes with its group alone: its end counts by itself.
 ALONE = -1

@@ -26,12 +26,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.harvest.time_indexed.grid import ALONE
+from schedgap.formulations.harvest.time_indexed.grid import ALONE, Grid
 from schedgap.formulations.harvest.time_indexed.kernels_grid import covering
 from schedgap.formulations.rows import Rows
 
 if TYPE_CHECKING:
-    from schedgap.formulations.harvest.time_indexed.grid import Grid
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 

@@ -28,12 +28,11 @@ from schedgap.formulations.harvest.time_indexed.ends import Ends
 from schedgap.formulations.harvest.time_indexed.integer import Integer
 from schedgap.formulations.harvest.time_indexed.program import vm_program
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.harvest.model import HarvestInstance
 
 # Of the time that is left, for exchanges before a program is solved.
 SHARE = 0.05

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.provisioning.arc_flow.flow_graph import build_flow_graphs
+from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph, build_flow_graphs
 from schedgap.formulations.provisioning.arc_flow.flow_model import build_flow_model
 from schedgap.formulations.provisioning.arc_flow.interchangeable import merge_interchangeable
 from schedgap.formulations.provisioning.fallback import cheap_bound
@@ -23,13 +23,11 @@ from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 
 @model_builder("arc-flow", family=FAMILY)

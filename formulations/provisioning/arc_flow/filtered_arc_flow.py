@@ -29,7 +29,7 @@ import numpy as np
 from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, race, solve
 from schedgap.formulations.provisioning.arc_flow.arc_flow import prepare
 from schedgap.formulations.provisioning.arc_flow.flow_model import GroupLimits, build_flow_model
-from schedgap.formulations.provisioning.arc_flow.flow_relaxation import FlowRelaxation
+from schedgap.formulations.provisioning.arc_flow.flow_relaxation import FlowBound, FlowRelaxation
 from schedgap.formulations.provisioning.column_generation.column_generation import column_generation
 from schedgap.formulations.provisioning.fallback import cheap_bound
 from schedgap.formulations.provisioning.limits import too_expensive, without_interference
@@ -38,14 +38,12 @@ from schedgap.formulations.provisioning.search import Search
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import objective, price_step
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
-    from schedgap.formulations.provisioning.arc_flow.flow_relaxation import FlowBound
     from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # The first window in shares of the bound, and how windows grow.
 FIRST_WINDOW = 2e-5

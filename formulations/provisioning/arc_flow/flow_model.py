@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.provisioning.multiples import type_multiples
-from schedgap.formulations.rows import Rows
+from schedgap.formulations.rows import Rows, Term
 from schedgap.instances import exact
 from schedgap.instances.errors import BackendError
 from schedgap.instances.provisioning.objective import price_step
@@ -29,7 +29,6 @@ from schedgap.instances.provisioning.solution import Provisioning
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
-    from schedgap.formulations.rows import Term
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 

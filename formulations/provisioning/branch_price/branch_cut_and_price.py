@@ -34,7 +34,7 @@ from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import NANO
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import DOLLAR
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # How far dives step back: not at all, a little, and in turns with the tree further and further.
 QUICK, LONGER = Depths(0, 0), Depths(3, 2)

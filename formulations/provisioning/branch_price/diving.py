@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.formulations.provisioning.branch_price.master import rounded_up
-from schedgap.formulations.provisioning.branch_price.relaxation import ITEM_NODES, QUICK_NODES
+from schedgap.formulations.provisioning.branch_price.relaxation import ITEM_NODES, QUICK_NODES, Relaxation
 from schedgap.formulations.provisioning.column_generation.diving import whole_parts
 from schedgap.instances.provisioning.dual_bound import NANO
 
 if TYPE_CHECKING:
     from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
     from schedgap.instances.arrays import IntArray
 
     Machines = list[tuple[int, IntArray]]

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
 from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.formulations.provisioning.branch_price.pricing import Cut
     from schedgap.formulations.provisioning.branch_price.program import Program
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray

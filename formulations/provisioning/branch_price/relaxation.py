@@ -14,7 +14,7 @@ import numpy as np
 
 from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
 from schedgap.formulations.provisioning.branch_price.master import Master, rounded_up
-from schedgap.formulations.provisioning.branch_price.pricing import Pricing
+from schedgap.formulations.provisioning.branch_price.pricing import Cut, Pricing
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values
 from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound
 from schedgap.instances.provisioning.objective import price_step
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.formulations.provisioning.branch_price.pricing import Cut
     from schedgap.formulations.provisioning.branch_price.program import Program
     from schedgap.instances.arrays import FloatArray, IntArray
 

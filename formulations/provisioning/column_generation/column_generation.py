@@ -38,8 +38,8 @@ from schedgap.formulations.provisioning.limits import too_expensive
 from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.provisioning.classes import merge_equal_classes
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.solution import Provisioning
 
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
-    from schedgap.instances.provisioning.classes import Merged
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 BACKENDS = ("highs",)
 # The master's columns are built as dense rows.

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.provisioning.kernels_types import add_load, cheapest_type
+from schedgap.formulations.provisioning.kernels_types import Catalogue, add_load, cheapest_type
 from schedgap.instances.jit import kernel
 from schedgap.instances.kernels.random_numbers import congruential_below as draw
 
 if TYPE_CHECKING:
-    from schedgap.formulations.provisioning.kernels_types import Catalogue
     from schedgap.instances.arrays import BoolArray, IntArray
 
 POOL = 64

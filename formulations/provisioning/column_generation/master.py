@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
 from schedgap.instances import exact
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
-    from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 

@@ -20,14 +20,13 @@ from schedgap.formulations.provisioning.column_generation.resource_prices import
 )
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth
 from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound, shifted_target
-from schedgap.instances.provisioning.pricing import Pricer
+from schedgap.instances.provisioning.pricing import Priced, Pricer
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.pricing import Priced
 
 SMOOTHING = 0.85
 FIRST_NODE_LIMIT = 4_000

@@ -26,14 +26,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth
 from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound
 from schedgap.instances.provisioning.pricing import UNLIMITED, Pricer
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
-    from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from schedgap.formulations.provisioning.column_generation.column_generation import supported
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
-from schedgap.formulations.provisioning.consolidation.kinds import kinds_of
+from schedgap.formulations.provisioning.consolidation.kinds import Kinds, kinds_of
 from schedgap.formulations.provisioning.consolidation.master import Master
 from schedgap.formulations.provisioning.consolidation.plans import plan_of
 from schedgap.formulations.provisioning.limits import MAX_NANO
@@ -23,7 +23,7 @@ from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import NANO
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.offer import MOVES, STOCK, unlimited
 from schedgap.instances.provisioning.pricing import Pricer
@@ -31,9 +31,7 @@ from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
-    from schedgap.formulations.provisioning.consolidation.kinds import Kinds
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 MAX_CELLS = 60_000_000
 # First contents of one task of each class and type that it fits.

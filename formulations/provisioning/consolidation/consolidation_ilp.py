@@ -36,7 +36,7 @@ from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.offer import MOVES, STOCK
 from schedgap.instances.provisioning.running import ANY_NUMBER
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.formulations.provisioning.patterns.enumerated import PatternSet
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.solution import Provisioning
 
 MAX_PATTERNS = 30_000

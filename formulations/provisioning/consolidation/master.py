@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
-    from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.formulations.provisioning.consolidation.kinds import Kinds
     from schedgap.instances.arrays import FloatArray, IntArray
 

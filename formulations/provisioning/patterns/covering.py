@@ -31,7 +31,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from schedgap.formulations.backends import find_backend, solve
-from schedgap.formulations.linear_model import LinearModel
+from schedgap.formulations.linear_model import LinearModel, ModelResult
 from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trajectory import claims, improving, whole_claims
 from schedgap.formulations.trusted import DUAL_SCALE, TRUSTED_SHARE, proven_cost
@@ -40,7 +40,6 @@ from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Incumbent, Status
 
 if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import ModelResult
     from schedgap.instances.arrays import FloatArray, IntArray
 
 # At least so many of the patterns of least reduced cost, and at least this share of all, make the first program:

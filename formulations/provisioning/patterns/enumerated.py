@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.formulations.provisioning.limits import claimed
-from schedgap.formulations.provisioning.patterns.covering import solve_cover
+from schedgap.formulations.provisioning.patterns.covering import Cover, solve_cover
 from schedgap.formulations.trajectory import delayed
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.formulations.provisioning.patterns.covering import Cover
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 

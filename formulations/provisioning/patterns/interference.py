@@ -33,12 +33,11 @@ from schedgap.formulations.provisioning.patterns.kernels_interference import (
     keep_contents,
 )
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import lost_value
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 MAX_CONTENTS = 1_000_000
 # A large type also holds what smaller ones hold; looking at that is limited too.

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.provisioning.kernels_types import cheapest_type, content_load
+from schedgap.formulations.provisioning.kernels_types import Catalogue, cheapest_type, content_load
 from schedgap.formulations.provisioning.patterns.kernels_patterns import most_copies
 from schedgap.instances.jit import kernel
 
 if TYPE_CHECKING:
-    from schedgap.formulations.provisioning.kernels_types import Catalogue
     from schedgap.instances.arrays import BoolArray, IntArray
 
 OVER_CONTENTS = -1

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.kernels_types import cheapest_type, content_load
+from schedgap.formulations.provisioning.kernels_types import Catalogue, cheapest_type, content_load
 from schedgap.instances.jit import kernel
 
 if TYPE_CHECKING:
-    from schedgap.formulations.provisioning.kernels_types import Catalogue
     from schedgap.instances.arrays import BoolArray, IntArray
 
 OVER_PATTERNS = -1

@@ -26,13 +26,12 @@ from schedgap.formulations.provisioning.patterns.kernels_patterns import (
     maximal_patterns,
 )
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 MAX_PATTERNS = 100_000
 # Beyond this many search nodes, of one search and of all, patterns are kept unsplit; they stay exact, only more.

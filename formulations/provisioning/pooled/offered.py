@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.provisioning.classes import merge_equal_classes
+from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.offer import unlimited
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.classes import Merged
     from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.solution import Provisioning
 

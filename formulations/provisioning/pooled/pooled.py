@@ -25,13 +25,12 @@ from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled
 from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes, part_of
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.offer import MOVES, STOCK
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 UNLIMITED_S = 60.0
 # Shares of the time limit for one program, one packing, and one program for what found no room, and the least seconds for

@@ -21,14 +21,13 @@ import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.bounds import family_blocks, type_blocks
-from schedgap.formulations.provisioning.resource_bound import block_model
+from schedgap.formulations.provisioning.resource_bound import Block, block_model
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.formulations.provisioning.resource_bound import Block
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 

@@ -6,13 +6,12 @@ from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
 from schedgap.formulations.reconfiguration.clairvoyant.kernels_bound import phases
-from schedgap.formulations.reconfiguration.clairvoyant.nodes import Decision
+from schedgap.formulations.reconfiguration.clairvoyant.nodes import Decision, Node
 from schedgap.instances.reconfiguration.simulator.state import DONE, UNSEEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from schedgap.formulations.reconfiguration.clairvoyant.nodes import Node
     from schedgap.formulations.reconfiguration.clairvoyant.space import DecisionSpace
 
 # When machines that run at second 0 were rented, until they are used.

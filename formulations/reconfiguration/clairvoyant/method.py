@@ -10,7 +10,6 @@ instance whose prices and times could lead further is unsupported (`largest_amou
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from schedgap.formulations.reconfiguration.clairvoyant.search import ClairvoyantSearch
 from schedgap.formulations.reconfiguration.clairvoyant.space import decision_space, fitting_sets, useful_types
@@ -20,10 +19,7 @@ from schedgap.formulations.reconfiguration.products import boundable
 from schedgap.formulations.reconfiguration.work_prices import work_prices
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.offer import RUNNING, STOCK
-from schedgap.instances.reconfiguration.model import FAMILY
-
-if TYPE_CHECKING:
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
 
 MAX_TASKS = 4
 # Tasks x plans x machine types that differ, or machines that run x plans at which a machine may be rented for one use.

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.reconfiguration.simulator.state import copied
+from schedgap.instances.reconfiguration.simulator.state import State, copied
 from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 from schedgap.instances.units import HOUR_S
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.reconfiguration.simulator.state import State
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,12 +31,11 @@ from schedgap.formulations.reconfiguration.clairvoyant.nodes import Decision, No
 from schedgap.instances.reconfiguration.model import MAX_TIME_S
 from schedgap.instances.reconfiguration.simulator.events import advance
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator
-from schedgap.instances.reconfiguration.simulator.state import DONE, with_rows
+from schedgap.instances.reconfiguration.simulator.state import DONE, State, with_rows
 
 if TYPE_CHECKING:
     from schedgap.formulations.reconfiguration.clairvoyant.space import DecisionSpace
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.reconfiguration.simulator.state import State
     from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 
 

@@ -11,7 +11,6 @@ instance is unsupported.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,11 +26,8 @@ from schedgap.formulations.separable import inseparable
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.offer import STOCK
-from schedgap.instances.reconfiguration.model import FAMILY
+from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
 from schedgap.instances.reconfiguration.verify import verify
-
-if TYPE_CHECKING:
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 MAX_PLACEMENTS = 2_000
 MAX_JOBS = 100

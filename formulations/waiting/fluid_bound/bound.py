@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from schedgap.formulations.waiting.demand_curve import demand_curve
 from schedgap.formulations.waiting.fluid_bound.end_ranges import MOST_GRID, priced
@@ -12,10 +11,7 @@ from schedgap.formulations.waiting.work_bound import work_amount
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR
-from schedgap.instances.waiting.model import FAMILY
-
-if TYPE_CHECKING:
-    from schedgap.instances.waiting.model import WaitingInstance
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 
 
 @method("bound-fluid", version=5, family=FAMILY, bounds=True)

@@ -23,13 +23,12 @@ from schedgap.heuristics.harvest.slacksched.state import (
     Slots,
     Touched,
 )
-from schedgap.instances.arrays import record
+from schedgap.instances.arrays import IntArray, record
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.simulator.state import NEVER, NOBODY
 from schedgap.instances.units import HOUR_MS, SECOND_MS
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
     from schedgap.instances.harvest.model import HarvestInstance
 
 SURVIVAL = ("ecdf", "kaplan-meier")

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, fixed_pool_reason, play_kernel
 from schedgap.heuristics.harvest.slacksched import kernels_slacksched
 from schedgap.heuristics.harvest.slacksched.matcher import PREDICTION, SURVIVAL, PredictionOptions, new_matcher
-from schedgap.instances.harvest.model import FAMILY
+from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.option_groups import flattened
-
-if TYPE_CHECKING:
-    from schedgap.instances.harvest.model import HarvestInstance
 
 SLACK_CHOICES = {**CHOICES, "survival": SURVIVAL}
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from schedgap.heuristics.provisioning.full_reconfiguration.packing import TIE_BREAKS, pack_tasks
 from schedgap.heuristics.provisioning.full_reconfiguration.speeds import iteration_prices
 from schedgap.instances.method import method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 
 if TYPE_CHECKING:
-    from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.solution import Provisioning
 
 

@@ -13,13 +13,12 @@ from schedgap.heuristics.provisioning.full_reconfiguration.packing import (
     is_by_list,
 )
 from schedgap.instances.method import method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.solution import Provisioning
 
 

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tree import FANOUT
+from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tree import FANOUT, Tree
 from schedgap.instances.jit import inlined_kernel
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tree import Tree
     from schedgap.heuristics.provisioning.full_reconfiguration.state import Query
 
 # Cutting 4 bits loses 2e-6 of a key, float32 sums of a few products 1e-6 at most (up to some ten resources).

@@ -32,13 +32,12 @@ from schedgap.heuristics.provisioning.pattern_rounding.kernels_search import (
 )
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.classes import merge_equal_classes
-from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED
+from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
 PRICE_TRIALS = 500

@@ -12,15 +12,13 @@ from schedgap.heuristics.reconfiguration.actions import Plan
 from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.eva.kernels_candidates import EvaRules, full, partial, worth_and_price
 from schedgap.heuristics.reconfiguration.eva.kernels_pack import pack
-from schedgap.heuristics.reconfiguration.kernels_catalogue import Packing, Present
+from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Packing, Present
 from schedgap.heuristics.reconfiguration.monitor import ThroughputMonitor
-from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING
+from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING, Observation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue
-    from schedgap.heuristics.reconfiguration.observation import Observation
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 MODES = ("ensemble", "full", "partial")

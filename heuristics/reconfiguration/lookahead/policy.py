@@ -29,12 +29,11 @@ from schedgap.heuristics.reconfiguration.lookahead.kernels_problem import (
     new_tables,
 )
 from schedgap.heuristics.reconfiguration.lookahead.kernels_search import GROUP, begin, insert_queued, search
-from schedgap.heuristics.reconfiguration.observation import MIGRATING
+from schedgap.heuristics.reconfiguration.observation import MIGRATING, Observation
 from schedgap.heuristics.reconfiguration.player import policy
 from schedgap.instances.errors import MethodError
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.observation import Observation
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 DOLLAR, HOUR_S = 1e6, 3600.0

@@ -11,15 +11,12 @@ which the job before left the queue. O(log s + log R) a job with R running.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.heuristics.waiting.compiled.kernels_machines import find_machine
 from schedgap.heuristics.waiting.compiled.kernels_running import end_job, end_jobs, start_job
-from schedgap.heuristics.waiting.compiled.state import RENTED
+from schedgap.heuristics.waiting.compiled.state import RENTED, Artifact, Jobs, Machines, Placed, Running
 from schedgap.instances.jit import inlined_kernel, lean_kernel
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.waiting.compiled.state import Artifact, Jobs, Machines, Placed, Running
 
 SECOND = 1_000_000
 

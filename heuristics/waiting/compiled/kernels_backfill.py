@@ -8,16 +8,13 @@ nothing so small and short could start there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.heuristics.waiting.compiled.kernels_machines import find_machine, other_machine
 from schedgap.heuristics.waiting.compiled.kernels_running import start_job
-from schedgap.heuristics.waiting.compiled.state import BLOCK, SUPER, WAITING
+from schedgap.heuristics.waiting.compiled.state import BLOCK, SUPER, WAITING, Jobs, Machines, Placed, Queue, Running
 from schedgap.instances.jit import inlined_kernel, inner_kernel
 from schedgap.instances.kernels.heap import NEVER
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.waiting.compiled.state import Jobs, Machines, Placed, Queue, Running
 
 
 @inlined_kernel

@@ -12,15 +12,12 @@ step, 2 steps a job that runs or has a reservation.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.heuristics.waiting.compiled.kernels_machines import BEST
-from schedgap.heuristics.waiting.compiled.state import RENTED
+from schedgap.heuristics.waiting.compiled.state import RENTED, Jobs, Placed, Profiles, Waits
 from schedgap.instances.jit import inlined_kernel, inner_kernel, lean_kernel
 from schedgap.instances.kernels.heap import NEVER
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.waiting.compiled.state import Jobs, Placed, Profiles, Waits
 
 DONE, TOO_NARROW = 0, -1
 

@@ -16,17 +16,12 @@ job and 12 for looks, 32 bytes a machine and 24 a core of a machine; nothing a j
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from schedgap.heuristics.waiting.compiled.kernels_look import look_ahead
 from schedgap.heuristics.waiting.compiled.kernels_machines import find_machine
 from schedgap.heuristics.waiting.compiled.kernels_running import end_jobs, start_job
-from schedgap.heuristics.waiting.compiled.state import RENTED
+from schedgap.heuristics.waiting.compiled.state import RENTED, Bounds, Jobs, Look, Machines, Placed, Running, Waits
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.heap import NEVER, earliest
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.waiting.compiled.state import Bounds, Jobs, Look, Machines, Placed, Running, Waits
 
 
 @inner_kernel

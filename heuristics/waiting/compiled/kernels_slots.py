@@ -11,14 +11,11 @@ Measured on one core, two million jobs of the paper's baseline at s = 108: 26 to
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from schedgap.heuristics.waiting.compiled.state import RENTED
+from schedgap.heuristics.waiting.compiled.state import RENTED, Jobs, Placed, Waits
 from schedgap.instances.jit import lean_kernel
 from schedgap.instances.kernels.heap import NEVER
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.waiting.compiled.state import Jobs, Placed, Waits
 
 
 @lean_kernel

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
-from schedgap.instances.arrays import locked_ints
+from schedgap.instances.arrays import IntArray, locked_ints
 from schedgap.instances.units import SECOND_US
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
     from schedgap.instances.waiting.model import WaitingInstance
 
 SCHEDULING = ("fcfs", "easy", "sjf", "conservative")

@@ -12,7 +12,7 @@ from schedgap.heuristics.waiting.compiled.kernels_fcfs import serve_in_turn
 from schedgap.heuristics.waiting.compiled.kernels_machines import BEST, FIRST, WORD
 from schedgap.heuristics.waiting.compiled.kernels_queue import serve_queue
 from schedgap.heuristics.waiting.compiled.kernels_slots import serve_slots
-from schedgap.heuristics.waiting.compiled.policy import core_units
+from schedgap.heuristics.waiting.compiled.policy import Policy, core_units
 from schedgap.heuristics.waiting.compiled.state import (
     BLOCK,
     Artifact,
@@ -26,12 +26,10 @@ from schedgap.heuristics.waiting.compiled.state import (
     Running,
     Waits,
 )
-from schedgap.instances.arrays import locked_ints
+from schedgap.instances.arrays import BoolArray, IntArray, locked_ints
 from schedgap.instances.waiting.solution import WaitingSchedule
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.waiting.compiled.policy import Policy
-    from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.waiting.model import WaitingInstance
 
 # Steps of what is free on a machine that are kept at first; doubled when they run out.

@@ -8,15 +8,11 @@ next VM of a batch is like the one before. VMs that outlived the data are taken 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import lock, locked_bools, locked_ints
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, lock, locked_bools, locked_ints
 from schedgap.instances.draws import drawn
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 # So many of 10,000 batches have more VMs than the entry before, and up to so many.
 BATCH_VMS = (1, 2, 3, 4, 5, 7, 10, 15, 25, 50, 100, 200, 400)

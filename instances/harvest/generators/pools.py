@@ -10,14 +10,13 @@ import numpy as np
 from schedgap.instances.draws import shuffled
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.parameters import check_ranges, unusual
-from schedgap.instances.harvest.generators.replay import harvest_vms, regular_vms, spot_vms
+from schedgap.instances.harvest.generators.replay import FreeCores, harvest_vms, regular_vms, spot_vms
 from schedgap.instances.harvest.generators.vms import MEMORY_MIB_PER_CORE, Vms
 from schedgap.instances.harvest.model import ALLOCATIONS, MAX_CORES
 from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.harvest.generators.replay import FreeCores
 
 POOLS = ("harvest", "spot", "regular")
 # Of a regular core's price: spot VMs and harvest VMs' minimum size, such that harvest VMs are 4 times cheaper than regular

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.instances.harvest.generators.load import loaded
 from schedgap.instances.harvest.generators.parameters import GOAL, Goal, check_ranges, unusual, vm_sizes
 from schedgap.instances.harvest.generators.trace_end import end_ms_of, ending_large
-from schedgap.instances.harvest.generators.vms import draw_vms
-from schedgap.instances.harvest.generators.workloads import Workload, draw_jobs
+from schedgap.instances.harvest.generators.vms import Vms, draw_vms
+from schedgap.instances.harvest.generators.workloads import Jobs, Workload, draw_jobs
 from schedgap.instances.harvest.model import HarvestInstance
 from schedgap.instances.option_groups import flattened
 from schedgap.instances.units import HOUR_MS, SECOND_MS
-
-if TYPE_CHECKING:
-    from schedgap.instances.harvest.generators.vms import Vms
-    from schedgap.instances.harvest.generators.workloads import Jobs
 
 QUICK = Workload(jobs=5, tasks="2-8", interarrival_min=10.0)
 

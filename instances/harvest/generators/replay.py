@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import lock, locked_bools, locked_ints
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, lock, locked_bools, locked_ints
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.batches import bootstrapped, drawn_batches
+from schedgap.instances.harvest.generators.batches import Batches, bootstrapped, drawn_batches
 from schedgap.instances.harvest.generators.presets import Preset, find_preset
 from schedgap.instances.harvest.generators.replay_draws import betas, late_s, lognormal_weights, moments
 from schedgap.instances.on_use import ModuleOnUse
@@ -25,9 +25,6 @@ from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.harvest.generators.batches import Batches
 
     # First event of each VM (V + 1,), then time and cores of the events (E,), as in `HarvestInstance`. A VM that never has
     # cores has no events.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import record
-from schedgap.instances.harvest.model import ALLOCATIONS, KILL_ORDERS
+from schedgap.instances.arrays import IntArray, record
+from schedgap.instances.harvest.model import ALLOCATIONS, KILL_ORDERS, HarvestInstance
 from schedgap.instances.harvest.simulator import events, plain, waiting
 from schedgap.instances.harvest.simulator.state import (
     LEASED,
@@ -32,8 +32,6 @@ from schedgap.instances.units import HOUR_MS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
 
 MINUTE_MS = 60_000
 # So many different demands that did not fit are remembered in a pass.

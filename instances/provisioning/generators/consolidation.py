@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from schedgap.instances.arrays import ranges
+from schedgap.instances.arrays import IntArray, ranges
 from schedgap.instances.draws import generator, shuffled
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.generators.kubernetes_parts import (
     CPUS,
     RESOURCES,
     SERIES,
+    Shapes,
     check_share,
     check_size,
     deployments,
@@ -21,10 +20,6 @@ from schedgap.instances.provisioning.generators.kubernetes_parts import (
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running import Running
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.generators.kubernetes_parts import Shapes
 
 # The node groups from which machines were bought: the first generation's c, m and r of one size.
 GROUPS = np.arange(len(SERIES))

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.ec2 import ec2_types
+from schedgap.instances.provisioning.ec2 import CpuCapacity, ec2_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.seeds import derived_seed
-
-if TYPE_CHECKING:
-    from schedgap.instances.provisioning.ec2 import CpuCapacity
 
 
 def distinct(tasks: int = 200, *, seed: int = 0, cpu: CpuCapacity = "physical") -> ProvisioningInstance:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.ec2 import ec2_types, eva_interference, eva_workloads
+from schedgap.instances.provisioning.ec2 import CpuCapacity, ec2_types, eva_interference, eva_workloads
 from schedgap.instances.provisioning.generators.distinct import generator
 from schedgap.instances.provisioning.model import ProvisioningInstance
-
-if TYPE_CHECKING:
-    from schedgap.instances.provisioning.ec2 import CpuCapacity
 
 Order = Literal["drawn", "grouped"]
 

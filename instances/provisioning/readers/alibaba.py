@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from schedgap.instances.arrays import grouped
+from schedgap.instances.arrays import IntArray, grouped
 from schedgap.instances.csv_table import read_rows, whole_number
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.ec2 import ec2_types, fits_ec2
+from schedgap.instances.provisioning.ec2 import CpuCapacity, ec2_types, fits_ec2
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.seeds import derived_seed
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.ec2 import CpuCapacity
 
 Pods = Literal["not-failed", "all"]
 NUMBERS = ("cpu_milli", "memory_mib", "num_gpu", "creation_time", "deletion_time")

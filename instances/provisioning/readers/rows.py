@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.amounts import decimal
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.units import DOLLAR, resource_scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Amount: TypeAlias = int | float | str | Decimal | Fraction
 Row: TypeAlias = Mapping[str, Any]

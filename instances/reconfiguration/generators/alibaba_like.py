@@ -13,12 +13,11 @@ from schedgap.instances.reconfiguration.delays import workload_names
 from schedgap.instances.reconfiguration.generators.columns import check_choice, check_jobs, column_rng, drawn_arrivals
 from schedgap.instances.reconfiguration.generators.left_behind import left_behind
 from schedgap.instances.reconfiguration.mix import AS_DRAWN, mix_parts, tasks_of_jobs, with_more_gpus
-from schedgap.instances.reconfiguration.model import MAX_TIME_S
+from schedgap.instances.reconfiguration.model import MAX_TIME_S, ReconfigurationInstance
 from schedgap.instances.reconfiguration.trace import GAVEL_LONG, GAVEL_SHORT, GAVEL_SHORT_SHARE, Trace, on_ec2
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 Durations = Literal["gavel", "alibaba"]
 

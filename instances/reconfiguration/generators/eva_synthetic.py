@@ -11,12 +11,11 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import CpuCapacity, eva_workloads
 from schedgap.instances.reconfiguration.delays import workload_names
 from schedgap.instances.reconfiguration.generators.columns import check_choice, check_jobs, column_rng, drawn_arrivals
-from schedgap.instances.reconfiguration.model import MAX_TIME_S
+from schedgap.instances.reconfiguration.model import MAX_TIME_S, ReconfigurationInstance
 from schedgap.instances.reconfiguration.trace import Trace, on_ec2
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 Mix = Literal["uniform", "authors", "fitted"]
 Spread = Literal["uniform", "log-uniform"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +12,8 @@ from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import FAMILIES, CpuCapacity, fits_ec2
 from schedgap.instances.reconfiguration.delays import in_whole_iterations, trace_names, workload_names
-from schedgap.instances.reconfiguration.model import MAX_TIME_S
+from schedgap.instances.reconfiguration.model import MAX_TIME_S, ReconfigurationInstance
 from schedgap.instances.reconfiguration.trace import Trace, on_ec2
-
-if TYPE_CHECKING:
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 COLUMNS = ("job", "workload", "arrival_seconds", "duration_seconds", "gpu", "cpu", "ram_gib")
 # Far above any machine, and a thousandfold of it still fits into 64 bits.

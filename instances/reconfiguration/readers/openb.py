@@ -16,7 +16,7 @@ import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import FAMILIES, CpuCapacity, fits_ec2
-from schedgap.instances.provisioning.readers.alibaba import read_pods
+from schedgap.instances.provisioning.readers.alibaba import PodList, read_pods
 from schedgap.instances.reconfiguration.delays import in_whole_iterations, trace_names, workload_names
 from schedgap.instances.reconfiguration.generators.columns import column_rng
 from schedgap.instances.reconfiguration.mix import AS_DRAWN, mix_parts, tasks_of_jobs, with_more_gpus
@@ -24,7 +24,6 @@ from schedgap.instances.reconfiguration.trace import GAVEL_LONG, GAVEL_SHORT, GA
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.readers.alibaba import PodList
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 Durations = Literal["gavel", "trace"]

@@ -10,7 +10,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.reconfiguration.delays import PHASES, pairwise_throughput, shown_interference
 from schedgap.instances.reconfiguration.readers.machines import RESOURCES, machine_list
 from schedgap.instances.reconfiguration.trace import Trace, on_types
-from schedgap.instances.slurm import core_hours, kind_note, read_log
+from schedgap.instances.slurm import Job, Log, core_hours, kind_note, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-    from schedgap.instances.slurm import Job, Log
 
 WORKLOAD = "job"
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import FloatArray, first_true
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.option_groups import flattened
 from schedgap.instances.unpacked import unpacked
@@ -23,7 +23,6 @@ from schedgap.instances.waiting.readers.trace import OPTIONS, Log, LogOptions, f
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from schedgap.instances.arrays import FloatArray
     from schedgap.instances.waiting.model import WaitingInstance
 
 NUM_FIELDS = 18

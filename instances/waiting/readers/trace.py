@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, first_true
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import SECOND_US
 from schedgap.instances.waiting.history import with_history
@@ -17,7 +17,6 @@ from schedgap.instances.waiting.prices import DISCOUNT, MIB_PER_CORE, m5, waitin
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 # The share of a log's core-hours that may be in jobs larger than a fixed machine whose size is chosen by the log.
 MAY_NOT_FIT = 0.01
