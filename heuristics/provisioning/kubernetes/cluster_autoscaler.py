@@ -14,15 +14,13 @@ from schedgap.heuristics.provisioning.kubernetes.kernels_removal import DELETE, 
 from schedgap.heuristics.provisioning.kubernetes.roles import role
 from schedgap.heuristics.provisioning.kubernetes.scale_up import ScaleUp
 from schedgap.heuristics.provisioning.kubernetes.state import GONE
-from schedgap.instances.method import method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.method import Outcome, method
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.method import Outcome
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 EXPANDERS = ("least-waste", "most-pods", "least-nodes", "price", "random")
 

@@ -24,13 +24,11 @@ from schedgap.heuristics.provisioning.kubernetes.kernels_removal import (
     widest_prefix,
 )
 from schedgap.heuristics.provisioning.kubernetes.state import GONE
-from schedgap.instances.method import method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.method import Outcome, method
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.method import Outcome
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 ORDERS = ("savings-ratio", "node-cost")
 # Multi-node consolidation looks at no larger set (its search starts with 0..100).

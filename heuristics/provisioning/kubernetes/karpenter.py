@@ -10,15 +10,13 @@ from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster, sizes_o
 from schedgap.heuristics.provisioning.kubernetes.kernels_claims import launch, provision
 from schedgap.heuristics.provisioning.kubernetes.roles import role
 from schedgap.heuristics.provisioning.kubernetes.state import Claims
-from schedgap.instances.method import method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.method import Outcome, method
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.method import Outcome
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 POOLS = ("one", "family")
 

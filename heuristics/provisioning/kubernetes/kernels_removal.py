@@ -5,16 +5,13 @@ What is tested is undone again, and left in `Work` for `commit`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from schedgap.heuristics.provisioning.kubernetes.kernels_claims import cheapest_type, first_claim, join
 from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import first_fit, fits, take
-from schedgap.heuristics.provisioning.kubernetes.state import GONE
+from schedgap.heuristics.provisioning.kubernetes.state import GONE, Catalogue, Claims, Nodes, Tasks
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 from schedgap.instances.kernels.sort import sort
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.provisioning.kubernetes.state import Catalogue, Claims, Nodes, Tasks
 
 # What a test says, where it does not name the type of the machine to rent.
 DELETE, KEEP = -1, -2

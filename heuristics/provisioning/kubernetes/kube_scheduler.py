@@ -10,13 +10,11 @@ from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster
 from schedgap.heuristics.provisioning.kubernetes.kernels_scores import LEAST, MOST, RATIO, Scoring, schedule
 from schedgap.heuristics.provisioning.kubernetes.roles import mebibytes, role
 from schedgap.heuristics.provisioning.kubernetes.scale_up import ScaleUp
-from schedgap.instances.method import method
-from schedgap.instances.provisioning.model import FAMILY
+from schedgap.instances.method import Outcome, method
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-    from schedgap.instances.method import Outcome
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 STRATEGIES = {"least-allocated": LEAST, "most-allocated": MOST, "requested-to-capacity-ratio": RATIO}
 TIES = ("random", "first")

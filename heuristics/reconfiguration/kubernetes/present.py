@@ -10,11 +10,10 @@ import numpy as np
 from schedgap.heuristics.provisioning.kubernetes.cluster import PLENTY, Cluster
 from schedgap.heuristics.provisioning.kubernetes.state import GONE
 from schedgap.heuristics.reconfiguration.actions import ELSEWHERE, Plan
-from schedgap.heuristics.reconfiguration.observation import MIGRATING
+from schedgap.heuristics.reconfiguration.observation import MIGRATING, Observation
 from schedgap.instances.provisioning.running import ANY_NUMBER
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.observation import Observation
     from schedgap.instances.arrays import BoolArray, IntArray
 
 
