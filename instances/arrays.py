@@ -44,8 +44,7 @@ def locked_ints(values: ArrayLike) -> IntArray:
         raise ValueError(f"expected whole numbers of 64 bits, got {source.min()} to {source.max()}")
     if source.dtype == np.int64 and source.flags.c_contiguous and not source.flags.writeable and source.base is None:
         return source
-    array = np.array(source, dtype=np.int64, order="C", copy=True)
-    array.setflags(write=False)
+    array: IntArray = locked(np.array(source, dtype=np.int64, order="C", copy=True))
     return array
 
 
@@ -54,8 +53,7 @@ def locked_bools(values: ArrayLike) -> BoolArray:
     source = np.asarray(values)
     if source.dtype == np.bool_ and source.flags.c_contiguous and not source.flags.writeable and source.base is None:
         return source
-    array = np.array(source, dtype=np.bool_, order="C", copy=True)
-    array.setflags(write=False)
+    array: BoolArray = locked(np.array(source, dtype=np.bool_, order="C", copy=True))
     return array
 
 
@@ -67,8 +65,7 @@ def locked(array: Any) -> Any:
 
 def locked_floats(values: ArrayLike) -> FloatArray:
     """Return `values` as a read-only C-ordered float64 array, a copy."""
-    array = np.array(values, dtype=np.float64, order="C", copy=True)
-    array.setflags(write=False)
+    array: FloatArray = locked(np.array(values, dtype=np.float64, order="C", copy=True))
     return array
 
 

@@ -19,7 +19,6 @@ from schedgap.bench.statistics.tables import in_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import TracebackType
 
     from schedgap.bench.api import Progress
     from schedgap.bench.records.record import Record
@@ -54,9 +53,7 @@ class ProgressBar:
             self._ticks.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._ended.set()
         if self._bars is not None:
             self._bars.stop()

@@ -31,7 +31,6 @@ from schedgap.instances.method import Method, Outcome, Status, find_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
 
 
 _NUMBERS = 4096
@@ -85,9 +84,7 @@ class CompileClock:
             dispatcher.compile = compile
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._original is not None:
             self._dispatcher().compile = self._original
 

@@ -15,8 +15,6 @@ from schedgap.bench.programs.process import MIB, Terms, start
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from schedgap.bench.programs.program import Program
 
 _CHUNK = 2**16
@@ -65,9 +63,7 @@ class Conversation:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None:
             self._process.kill()
         for stream in (self._process.stdin, self._process.stdout):

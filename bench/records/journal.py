@@ -17,7 +17,6 @@ from schedgap.instances.errors import JournalError, about_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
-    from types import TracebackType
 
 VERDICT_SCHEMA = "schedgap/verdict/1"
 FILE_NAME = "journal.jsonl"
@@ -64,9 +63,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
             if error is None:
                 self._require_own()
