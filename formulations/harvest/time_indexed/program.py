@@ -211,7 +211,7 @@ def _program(
         cost[:number] = end - grid.release[group]
         cost[number:] = horizon + 1 - grid.release
     else:
-        _add_parts(rows, grid, (group, end), (firsts, f, z), horizon)
+        _add_parts(rows, grid, (group, end), (firsts, f, z))
         cost[f[-1] :] = 1
         upper[number + groups : f[-1]] = np.repeat(count, np.diff(f))
         upper[f[-1] :] = 1
@@ -241,11 +241,7 @@ def _add_room(
 
 
 def _add_parts(
-    rows: Rows,
-    grid: Grid,
-    ends: tuple[IntArray, IntArray],
-    layout: tuple[IntArray, IntArray, IntArray],
-    horizon: int,
+    rows: Rows, grid: Grid, ends: tuple[IntArray, IntArray], layout: tuple[IntArray, IntArray, IntArray]
 ) -> None:
     """Add the rows that say when groups and parts have ended."""
     group, end = ends

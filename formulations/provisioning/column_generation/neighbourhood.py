@@ -33,10 +33,10 @@ class Neighbourhood:
     machine_type : (M,) int64. content : (M, C) int64. waste : (M,) float64, price less the duals' worth of the content.
     """
 
-    def __init__(self, instance: ProvisioningInstance, solution: Provisioning, duals: IntArray, seed: int = 0) -> None:
+    def __init__(self, instance: ProvisioningInstance, solution: Provisioning, duals: IntArray) -> None:
         self.instance = instance
         self.duals = duals
-        self.rng = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(0)
         self.size = 6.0
         self.tries = 0
         self.take(solution)

@@ -30,6 +30,7 @@ SCALINGS = {
     "demand": kernels_acquire.DEMAND,
 }
 GIVEN_BACK = {"keep": 0.0, "recent": 0.1, "reservation": 0.25}
+# The utilisation to hold, lowest and highest.
 UTILISATION_BOUNDS = (0.6, 0.8)
 
 # Of the reservation rule: hours for which a VM is held, and bad hours that a change of VMs costs.
@@ -42,7 +43,6 @@ def acquisition(
     scaling: str = "none",
     *,
     fraction: float | None = None,
-    bounds: tuple[float, float] = UTILISATION_BOUNDS,
     warm_up: bool = True,
     immediately: bool = False,
 ) -> Acquire:
@@ -52,14 +52,13 @@ def acquisition(
     ----------
     acquirer : one of `ACQUIRERS`. scaling : one of `SCALINGS`; until the first job arrives a pool does not follow the load.
     fraction : of the pool, the most that is given back at an epoch, at most a half; None for the rule's own `GIVEN_BACK`.
-    bounds : the utilisation to hold, lowest and highest.
     warm_up : whether VMs are given back before the first job arrives.
     immediately : replace evicted VMs at once rather than at the next epoch, as the paper's hourly trigger does.
 
     Raises
     ------
     MethodError
-        for an unknown rule, or a fraction or bounds out of range.
+        for an unknown rule, or a fraction out of range.
     """
     for what, given, known in (("acquirer", acquirer, ACQUIRERS), ("scaling", scaling, SCALINGS)):
         if given not in known:
@@ -67,18 +66,14 @@ def acquisition(
     fraction = GIVEN_BACK[acquirer] if fraction is None else fraction
     if not 0 <= fraction <= 0.5:
         raise MethodError(f"the acquirer is to give back a fraction of {fraction} of the pool; give 0 to 0.5.")
-    if not 0 < bounds[0] <= bounds[1] <= 1:
-        raise MethodError(
-            f"the utilisation is to be held between {bounds[0]} and {bounds[1]}; give 0 < low <= high <= 1."
-        )
-    bounds = (1.0, 1.0) if scaling == "cores" else bounds
+    low, high = (1.0, 1.0) if scaling == "cores" else UTILISATION_BOUNDS
     rules = AcquireRules(
         rule=ACQUIRERS[acquirer],
         scaling=SCALINGS[scaling],
         target=int(instance.leased.sum()),
         fraction=round(fraction * 1000),
-        low=round(bounds[0] * 1000),
-        high=round(bounds[1] * 1000),
+        low=round(low * 1000),
+        high=round(high * 1000),
         warm_up=int(warm_up),
         immediately=int(immediately),
         cores=int(instance.event_cores[instance.first_event[:-1]][instance.leased].sum()),

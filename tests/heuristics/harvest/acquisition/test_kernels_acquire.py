@@ -261,10 +261,6 @@ def stable(state):
         ({"acquirer": "newest"}, "acquirer 'newest' is unknown; choose one of keep, recent, reservation."),
         ({"scaling": "up"}, "scaling 'up' is unknown; choose one of none, cores, utilisation, demand."),
         ({"fraction": 0.6}, "the acquirer is to give back a fraction of 0.6 of the pool; give 0 to 0.5."),
-        (
-            {"bounds": (0.9, 0.8)},
-            r"the utilisation is to be held between 0.9 and 0.8; give 0 < low <= high <= 1.",
-        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(keywords, message):
