@@ -157,3 +157,26 @@ def shapes_fixture():
 def varied_instance_fixture():
     """Return the function that draws an awkward instance."""
     return varied_instance
+
+
+@pytest.fixture(scope="session")
+def snapshot():
+    """Make an instance whose names do not matter, its types of one family unless told otherwise.
+
+    `snapshot([[3000]], [1_000_000], [[[2000]]], [3])` has machines of three cores for $1 and three tasks of two cores.
+    """
+
+    def snapshot(capacity, price, demand, counts, type2family=None):
+        return ProvisioningInstance(
+            name="snapshot",
+            resources=tuple(f"r{r}" for r in range(len(capacity[0]))),
+            families=tuple(f"f{f}" for f in range(len(demand))),
+            type_names=tuple(f"t{k}" for k in range(len(price))),
+            type2family=[0] * len(price) if type2family is None else type2family,
+            capacity=capacity,
+            price=price,
+            demand=demand,
+            counts=counts,
+        )
+
+    return snapshot

@@ -49,36 +49,16 @@ def test_equals_brute_force(random_instance, optimum, seed):
     assert (outcome.status, outcome.bound) == (Status.OPTIMAL, optimum(instance))
 
 
-def test_a_unit_far_below_the_price_of_a_machine():
+def test_a_unit_far_below_the_price_of_a_machine(snapshot):
     # One task; 101 and 103 cents have 1 cent as their unit, so a machine more is 101 units more than the relaxation's.
-    instance = ProvisioningInstance(
-        name="cents",
-        resources=("cpu",),
-        families=("x",),
-        type_names=("s", "l"),
-        type2family=[0, 0],
-        capacity=[[100], [102]],
-        price=[1_010_000, 1_030_000],
-        demand=[[[51]]],
-        counts=[3],
-    )
+    instance = snapshot([[100], [102]], [1_010_000, 1_030_000], [[[51]]], [3])
     # Two of 51 fit l: l + s, or s + s + s.
     outcome = filtered_arc_flow(instance)
     assert (outcome.status, outcome.bound) == (Status.OPTIMAL, 2_040_000)
 
 
-def test_tasks_that_need_nothing_share_one_cheapest_machine():
-    instance = ProvisioningInstance(
-        name="nothing",
-        resources=("cpu",),
-        families=("x", "y"),
-        type_names=("x1", "y1"),
-        type2family=[0, 1],
-        capacity=[[1], [1]],
-        price=[5, 3],
-        demand=[[[0], [0]], [[0], [-1]]],
-        counts=[10**6, 2],
-    )
+def test_tasks_that_need_nothing_share_one_cheapest_machine(snapshot):
+    instance = snapshot([[1], [1]], [5, 3], [[[0], [0]], [[0], [-1]]], [10**6, 2], [0, 1])
     outcome = filtered_arc_flow(instance)
     assert (outcome.status, outcome.bound) == (Status.OPTIMAL, 5)
     assert verify(instance, outcome.solution) == 5

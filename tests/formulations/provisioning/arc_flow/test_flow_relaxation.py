@@ -8,7 +8,6 @@ from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.arc_flow.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.arc_flow.flow_model import GroupLimits, build_flow_model
 from schedgap.formulations.provisioning.arc_flow.flow_relaxation import FlowRelaxation
-from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
 
 
@@ -39,18 +38,8 @@ def test_bounds_hold_within_any_limits(varied_instance, seed):
         assert best is None or found.bound <= best
 
 
-def test_machines_that_a_limit_asks_for_are_counted_though_nothing_fits_them():
-    instance = ProvisioningInstance(
-        name="too small",
-        resources=("cpu",),
-        families=("x", "y"),
-        type_names=("x", "y"),
-        type2family=[0, 1],
-        capacity=[[4000], [1000]],
-        price=[1_000_000, 10_000],
-        demand=[[[2000]], [[-1]]],
-        counts=[4],
-    )
+def test_machines_that_a_limit_asks_for_are_counted_though_nothing_fits_them(snapshot):
+    instance = snapshot([[4000], [1000]], [1_000_000, 10_000], [[[2000]], [[-1]]], [4], [0, 1])
     relaxation = FlowRelaxation(instance, build_flow_graphs(instance))
     # Groups: families x and y, then the types.
     low = np.array([-np.inf, -np.inf, -np.inf, 3.0])

@@ -43,18 +43,10 @@ def test_memory_that_decides_keeps_classes_apart():
     assert merge_interchangeable(with_ram([2, 3, 5, 8], 18))[0].class2merged.tolist() == [0, 1, 2, 3]
 
 
-def test_families_that_share_a_graph_are_asked_one_by_one():
+def test_families_that_share_a_graph_are_asked_one_by_one(snapshot):
     """With a and b as one class, which needs nothing at least, all families have the same graph; but on y a needs 2 of 3."""
-    instance = ProvisioningInstance(
-        name="three-families",
-        resources=("cpu",),
-        families=("x", "y", "z"),
-        type_names=("on-x", "on-y", "on-z"),
-        type2family=[0, 1, 2],
-        capacity=[[3], [3], [1]],
-        price=[3, 2, 2],
-        demand=[[[0], [0], [2]], [[2], [0], [2]], [[0], [0], [2]]],
-        counts=[4, 1, 2],
+    instance = snapshot(
+        [[3], [3], [1]], [3, 2, 2], [[[0], [0], [2]], [[2], [0], [2]], [[0], [0], [2]]], [4, 1, 2], [0, 1, 2]
     )
     merged, _ = merge_interchangeable(instance)
     assert merged.class2merged.tolist() == [0, 1, 2]

@@ -7,7 +7,6 @@ from schedgap.formulations.provisioning.column_generation.completing import LAST
 from schedgap.formulations.provisioning.column_generation.filling import Filling
 from schedgap.formulations.provisioning.column_generation.master import group_weights
 from schedgap.formulations.provisioning.column_generation.resource_prices import ResourceRelaxation
-from schedgap.instances.provisioning import ProvisioningInstance
 from schedgap.instances.provisioning.generators import distinct
 
 FAR = 10**15
@@ -63,35 +62,15 @@ def test_nothing_is_filled_after_the_deadline(case):
     assert completing_of(resources).fill(number, 0.0) is None
 
 
-def test_tasks_that_ask_for_nothing_need_no_machines():
-    instance = ProvisioningInstance(
-        name="nothing",
-        resources=("cpu",),
-        families=("x",),
-        type_names=("x",),
-        type2family=[0],
-        capacity=[[4000]],
-        price=[1_000_000],
-        demand=[[[0]]],
-        counts=[3],
-    )
+def test_tasks_that_ask_for_nothing_need_no_machines(snapshot):
+    instance = snapshot([[4000]], [1_000_000], [[[0]]], [3])
     done = completing_of(resources_of(instance)).fill(np.array([0]), inf)
     assert (done.types.size, done.counts.tolist()) == (0, [3])
 
 
-def test_equal_tasks_are_taken_from_their_class():
+def test_equal_tasks_are_taken_from_their_class(snapshot):
     # Machines of 4 cores and tasks of 1 and 2 cores: 10 + 2 x 9 = 28 cores, seven machines, all full.
-    instance = ProvisioningInstance(
-        name="classes",
-        resources=("cpu",),
-        families=("x",),
-        type_names=("x",),
-        type2family=[0],
-        capacity=[[4000]],
-        price=[1_000_000],
-        demand=[[[1000], [2000]]],
-        counts=[10, 9],
-    )
+    instance = snapshot([[4000]], [1_000_000], [[[1000], [2000]]], [10, 9])
     done = completing_of(resources_of(instance)).fill(np.array([7]), inf)
     assert (done.content @ [1, 2] == 4).all()
     assert (done.counts @ [1, 2], done.number[0], done.types.shape) == (4 * LAST, LAST, (7 - LAST,))

@@ -6,7 +6,7 @@ import pytest
 
 from schedgap.formulations.provisioning.column_generation.repacking import Repacking
 from schedgap.formulations.provisioning.column_generation.resource_prices import single_resource_prices
-from schedgap.instances.provisioning import Provisioning, ProvisioningInstance
+from schedgap.instances.provisioning import Provisioning
 from schedgap.instances.provisioning.generators import distinct, table7
 from schedgap.instances.provisioning.verify import verify
 
@@ -98,20 +98,10 @@ def test_a_solution_may_name_its_tasks(two_families):
     check(instance, repacking)
 
 
-def test_small_machines_are_joined_where_that_is_free():
+def test_small_machines_are_joined_where_that_is_free(snapshot):
     # Four small machines are a large one in price and capacity; the large one has room for a third task of 3 cores and
     # another of 4, which pairs of small machines never see.
-    instance = ProvisioningInstance(
-        name="merging",
-        resources=("cpu",),
-        families=("x",),
-        type_names=("small", "large"),
-        type2family=[0, 0],
-        capacity=[[4000], [16000]],
-        price=[1_000_000, 4_000_000],
-        demand=[[[3000]]],
-        counts=[5],
-    )
+    instance = snapshot([[4000], [16000]], [1_000_000, 4_000_000], [[[3000]]], [5])
     repacking = Repacking(instance, each_alone(instance), single_resource_prices(instance))
     assert repacking.merges == [(0, 1, 4)]
     assert repacking.cost == 5_000_000

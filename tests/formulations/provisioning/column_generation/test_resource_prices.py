@@ -9,7 +9,6 @@ from schedgap.formulations.provisioning.column_generation.resource_prices import
     ResourceRelaxation,
     single_resource_prices,
 )
-from schedgap.instances.provisioning import ProvisioningInstance
 from schedgap.instances.provisioning.generators import distinct, table7
 from schedgap.instances.provisioning.objective import price_step
 
@@ -65,19 +64,9 @@ def test_all_resources_by_hand(paper_example):
     assert paper_example.counts @ several == pytest.approx(10.0, abs=1e-9)
 
 
-def test_rates_are_rounded_down():
+def test_rates_are_rounded_down(snapshot):
     # $1 for 3 cores: 333333 nano-dollars a milli-core, so a task of 3 cores is worth a little less than the machine.
-    instance = ProvisioningInstance(
-        name="thirds",
-        resources=("cpu",),
-        families=("x",),
-        type_names=("x",),
-        type2family=[0],
-        capacity=[[3000]],
-        price=[1_000_000],
-        demand=[[[3000], [1000]]],
-        counts=[1, 1],
-    )
+    instance = snapshot([[3000]], [1_000_000], [[[3000], [1000]]], [1, 1])
     assert single_resource_prices(instance).tolist() == [999_999_000, 333_333_000]
 
 
@@ -118,19 +107,9 @@ def cut(instance):
     return tree.bound, relaxed.num_cuts
 
 
-def test_three_tasks_of_two_cores_need_three_machines_of_three():
+def test_three_tasks_of_two_cores_need_three_machines_of_three(snapshot):
     # As a fluid six cores fill two machines; but one holds one task.
-    instance = ProvisioningInstance(
-        name="halves",
-        resources=("cpu",),
-        families=("x",),
-        type_names=("x",),
-        type2family=[0],
-        capacity=[[3000]],
-        price=[1_000_000],
-        demand=[[[2000]]],
-        counts=[3],
-    )
+    instance = snapshot([[3000]], [1_000_000], [[[2000]]], [3])
     fluid = ResourceRelaxation(instance, group_weights(instance))
     fluid.solve(None)
     assert fluid.bound == 2_000_000
