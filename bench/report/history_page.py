@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # Where there are more methods, only those with steps are shown at first.
 FEW_METHODS = 8
 MOST_STEPS = 400
+# What the objectives of a gap's solutions are called.
+OBJECTIVE = "objective (sgm)"
 _WITHOUT = ("picture.js", "timetable.js", "instances.js")
 
 
@@ -101,17 +103,21 @@ def build_history(
             is_gap or quality.startswith(MEAN_OBJECTIVE),
         ),
         HistoryMeasure("time (sgm)", "time_s", "seconds", "log", seconds),
+        *[HistoryMeasure(OBJECTIVE, "objective", "number", "log", measured)] * is_gap,
         HistoryMeasure("solved runs", "solved", "number", "linear", measured, is_lower_better=False),
     )
-    figures, found = [], []
+    figures: list[Figure] = []
+    found: list[StepView] = []
     for measure in measures:
         series: list[Series] = []
         for number, method in enumerate(methods):
             line, steps = _line(entries, number, method, measure)
             series += line
-            found += steps
-        # Where every run was solved at all times, a line says nothing.
-        if not measure.is_count or any(step.figure == measure.name for step in found):
+            # A step of the gap tells of the objective, too.
+            told = {(step.method, step.entry) for step in found if step.figure == MEAN_GAP}
+            found += [step for step in steps if measure.name != OBJECTIVE or (method, step.entry) not in told]
+        # Where every run was solved at all times, or objectives changed as gaps did, a line says nothing more.
+        if measure.field in ("quality", "time_s") or any(step.figure == measure.name for step in found):
             figures.append(_figure(measure, series))
     found.sort(key=lambda step: (-step.entry, -abs(step.size)))
     with_steps = {step.method for step in found}

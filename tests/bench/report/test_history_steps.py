@@ -67,6 +67,11 @@ def test_a_gap_is_better_where_solutions_are(gap, objective, verdict):
     assert (figure, found) == ("mean gap", verdict)
 
 
+def test_dearer_solutions_are_told_where_bounds_rose_as_much():
+    dearer = {**THREE, "objective": 120.0}
+    assert steps_of(THREE, dearer) == {("objective (sgm)", "110", "120", "worse")}
+
+
 def test_a_suite_of_other_runs_is_neither_better_nor_worse():
     larger = {**THREE, "runs": 5, "solved": 5, "over": "abcde"}
     assert steps_of(THREE, larger) == {("solved runs", "3", "5", "other runs")}
