@@ -32,7 +32,7 @@ from schedgap.formulations.reconfiguration.contents import ContentPricer, Found,
 from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING
 from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.formulations.reconfiguration.presence import start_up_s
-from schedgap.formulations.reconfiguration.work_prices import DOLLAR
+from schedgap.formulations.reconfiguration.work_prices import NANO_DOLLARS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
@@ -114,7 +114,7 @@ class SpellPricer:
             assert solution is not None
             self.iterations += 1
             price = np.zeros(self.num_classes, np.int64)
-            price[classes] = np.clip(solution.row_duals * DOLLAR, 0, self.pricer.dearest)
+            price[classes] = np.clip(solution.row_duals * NANO_DOLLARS, 0, self.pricer.dearest)
             contents, costs, violation = self._violated(classes, left, most, late, price)
             if self.is_late():
                 return best
@@ -127,7 +127,7 @@ class SpellPricer:
             lp.add_columns(np.array(costs), rows[:, classes].astype(np.float64))
             self.pool = np.concatenate((self.pool, rows))[-POOL:]
             self.pool_cost = np.concatenate((self.pool_cost, np.array(costs)))[-POOL:]
-            if best >= solution.objective * DOLLAR * (1 - 1e-4):
+            if best >= solution.objective * NANO_DOLLARS * (1 - 1e-4):
                 return best
 
     def is_late(self) -> bool:
@@ -139,7 +139,7 @@ class SpellPricer:
         cost = np.full(classes.size, np.inf)
         for offer in self.offers:
             fits = self._fits(offer, classes)
-            cost[fits] = np.minimum(cost[fits], (offer.price - offer.speed_price[classes[fits]]) / DOLLAR)
+            cost[fits] = np.minimum(cost[fits], (offer.price - offer.speed_price[classes[fits]]) / NANO_DOLLARS)
         return np.maximum(cost, 0.0), np.eye(classes.size)
 
     def _fits(self, offer: Offer, classes: IntArray) -> IntArray:
@@ -196,4 +196,4 @@ class SpellPricer:
 
     def _left_to_pay(self, offer: Offer, task_class: IntArray, found: Found, runs: IntArray, speed: IntArray) -> float:
         rates = self.pricer.rates(task_class, found.content * runs)
-        return (offer.price - float((found.content * runs * speed) @ rates)) / DOLLAR
+        return (offer.price - float((found.content * runs * speed) @ rates)) / NANO_DOLLARS

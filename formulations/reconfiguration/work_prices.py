@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 MICRO = 1e6
-# Linear programs work in dollars an hour.
-DOLLAR = 1e9
+# A dollar, in amounts of the bound: linear programs work in dollars an hour.
+NANO_DOLLARS = 1e9
 # Contents have to gain this share of their machine's price to be worth a column.
 GAIN = 1e-7
 NODE_LIMIT = 20_000_000
@@ -74,7 +74,7 @@ def work_prices(instance: ReconfigurationInstance, deadline: float | None = None
         if solution is None:
             break
         iterations += 1
-        price = np.floor(np.clip(solution.row_duals * DOLLAR, 0, pricer.dearest)).astype(np.int64)
+        price = np.floor(np.clip(solution.row_duals * NANO_DOLLARS, 0, pricer.dearest)).astype(np.int64)
         items = Items(classes, np.ones_like(classes), classes, catalogue.counts, np.zeros_like(classes), price)
         scaled, before = price.tolist(), lp.num_columns
         for k, paid in enumerate(catalogue.price.tolist()):

@@ -9,8 +9,7 @@ import numpy as np
 from schedgap.instances.arrays import BoolArray, IntArray, first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.reconfiguration.model import MAX_TIME_S, ReconfigurationInstance
-from schedgap.instances.units import DOLLAR as DOLLAR
-from schedgap.instances.units import HOUR_S as HOUR_S
+from schedgap.instances.units import HOUR_S
 
 if TYPE_CHECKING:
     from schedgap.instances.provisioning.running import Running

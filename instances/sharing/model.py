@@ -14,7 +14,6 @@ from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_t
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import MAX_AMOUNT, NOTIONS, ONE, check_cmmf, check_total
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
-from schedgap.instances.units import SECOND_MS as SECOND_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,6 @@ import numpy as np
 from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_true
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_order
-from schedgap.instances.units import DOLLAR as DOLLAR
-from schedgap.instances.units import HOUR_US as HOUR_US
-from schedgap.instances.units import SECOND_US as SECOND_US
 
 FAMILY = "waiting"
 SCHEMA = "schedgap/waiting/1"

@@ -20,8 +20,7 @@ from schedgap.instances.harvest.generators.presets import Preset, find_preset
 from schedgap.instances.harvest.generators.replay_draws import betas, late_s, lognormal_weights, moments
 from schedgap.instances.on_use import ModuleOnUse
 from schedgap.instances.seeds import derived_seed
-from schedgap.instances.units import DAY_S as DAY_S
-from schedgap.instances.units import SECOND_MS
+from schedgap.instances.units import DAY_S, SECOND_MS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

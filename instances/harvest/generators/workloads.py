@@ -15,8 +15,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.parameters import check_ranges, decimals, unusual, whole_numbers
 from schedgap.instances.harvest.model import NO_CHECKPOINTS
 from schedgap.instances.seeds import derived_seed
-from schedgap.instances.units import HOUR_MS, SECOND_MS
-from schedgap.instances.units import MINUTE_MS as MINUTE_MS
+from schedgap.instances.units import HOUR_MS, MINUTE_MS, SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
