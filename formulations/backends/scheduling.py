@@ -73,19 +73,20 @@ def solve_intervals(problem: IntervalProblem, *, time_limit_s: float | None = No
     model = cp_model.CpModel()
     jobs = range(problem.release.shape[0])
     present = [model.new_bool_var("") for _ in jobs]
-    start = [model.new_int_var(int(problem.release[j]), int(problem.latest[j]), "") for j in jobs]
+    # Waits, not starts: CP-SAT adds a constant such as the cost of all releases to its bound as a float.
+    wait = [model.new_int_var(0, int(problem.latest[j] - problem.release[j]), "") for j in jobs]
+    start = [int(problem.release[j]) + wait[j] for j in jobs]
     for j in jobs:
-        model.add(start[j] == int(problem.release[j])).only_enforce_if(~present[j])
+        model.add(wait[j] == 0).only_enforce_if(~present[j])
     deadline = None if time_limit_s is None else begun + time_limit_s
     built = _on_machines(model, problem, present, start, deadline)
     if built is None:
         # No cost is negative.
         return IntervalResult(Status.NO_SOLUTION, None, None, None, 0, time.perf_counter() - begun, version())
     where, machines = built
-    owned = _paid_time(model, problem, present, start, machines, last_end)
+    owned = problem.horizon * machines + _paid_later(model, problem, present, start, machines, last_end)
     rented = sum(int(problem.absent_cost[j]) * (1 - present[j]) for j in jobs)
-    waited = sum(start[j] - int(problem.release[j]) for j in jobs)
-    model.minimize(problem.price * owned + rented + problem.wait_cost * waited)
+    model.minimize(problem.price * owned + rented + problem.wait_cost * sum(wait))
     solver, status = search(cp_model, model, problem.name, begun=begun, time_limit_s=time_limit_s, threads=threads)
     spent = time.perf_counter() - begun
     # Before it has any bound, CP-SAT says 0, which holds here: no cost is negative.
@@ -133,18 +134,22 @@ def _on_machines(
     return where, sum(bought)
 
 
-def _paid_time(
+def _paid_later(
     model: Any, problem: IntervalProblem, present: list[Any], start: list[Any], machines: Any, last_end: int
 ) -> Any:
-    """Return machines x time that they are paid."""
+    """Return machines x time that they are paid after the horizon.
+
+    Of a product with all of the time, which begins at the horizon, CP-SAT 9.15's presolve loses optima where that is long.
+    """
     late = np.flatnonzero(problem.latest + problem.length > problem.horizon).tolist()
     if not late:
-        return problem.horizon * machines
-    paid = model.new_int_var(problem.horizon, last_end, "")
+        return 0
+    most = last_end - problem.horizon
+    later = model.new_int_var(0, most, "")
     for j in late:
-        model.add(paid >= start[j] + int(problem.length[j])).only_enforce_if(present[j])
+        model.add(problem.horizon + later >= start[j] + int(problem.length[j])).only_enforce_if(present[j])
     count = model.new_int_var(0, problem.max_machines, "")
     model.add(count == machines)
-    owned = model.new_int_var(0, problem.max_machines * last_end, "")
-    model.add_multiplication_equality(owned, [count, paid])
-    return owned
+    paid = model.new_int_var(0, problem.max_machines * most, "")
+    model.add_multiplication_equality(paid, [count, later])
+    return paid

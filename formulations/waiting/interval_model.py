@@ -29,7 +29,7 @@ MAX_CHOICES = 200_000
 MAX_WORK = 2**60
 
 
-@method("interval-model", family=FAMILY, exact=True)
+@method("interval-model", version=2, family=FAMILY, exact=True)
 def interval_model(instance: WaitingInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Find the clairvoyant optimum by CP-SAT over starts, fixed or rented, and the number of machines."""
     begun = time.perf_counter()
