@@ -34,7 +34,7 @@ from schedgap.formulations.rows import Rows
 from schedgap.formulations.sharing.alone import alone_ms, slots_of
 from schedgap.formulations.sharing.work_bound import bound_work
 from schedgap.formulations.trusted import proven_cost
-from schedgap.instances.errors import MethodError
+from schedgap.instances.errors import BackendError, MethodError
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.sharing.model import FAMILY, SharingInstance
@@ -75,7 +75,11 @@ def bound_intervals(
     built = time.perf_counter()
     left_s = None if time_limit_s is None else time_limit_s - (built - begun)
     # Presolve takes a hundred times as long as all else where classes are many, and heeds no limit.
-    result = solve(model, "highs", time_limit_s=left_s, threads=threads, presolve=False)
+    try:
+        result = solve(model, "highs", time_limit_s=left_s, threads=threads, presolve=False)
+    except BackendError as error:
+        # Times of 2^45 ms and more: HiGHS ends without a status.
+        return Outcome(bound=cheap, status=Status.NO_SOLUTION, details={"reason": f"bound-work's bound: {error}"})
     found = 0 if result.bound is None else proven_cost(result.bound * SECOND_MS - rounded_ms(instance))
     return Outcome(
         bound=max(cheap, found),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -104,6 +104,7 @@ def clairvoyant_no_wait_program(
     instance: WaitingInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:
     """Choose the same by an integer program."""
+    unproven: list[str] = []
 
     def by_program(scaled: Scaled, slots: int, deadline: float) -> Chooser:
         def choose(paid: int, until: int, _: Choice | None) -> Choice | None:
@@ -111,6 +112,7 @@ def clairvoyant_no_wait_program(
             left_s = None if time_limit_s is None else deadline - time.perf_counter()
             model = flow_model(f"no-wait-{instance.name}", net, slots)
             found = solve(model, backend, time_limit_s=left_s, threads=threads)
+            unproven.extend([found.unproven] if found.unproven else [])
             if found.status is not Status.OPTIMAL or found.x is None or found.bound is None:
                 return None
             fixed = (found.x[: net.jobs.shape[0]] > 0.5) & (net.jobs >= 0)
@@ -118,7 +120,8 @@ def clairvoyant_no_wait_program(
 
         return choose
 
-    return _searched(instance, by_program, time_limit_s, backend)
+    outcome = _searched(instance, by_program, time_limit_s, backend)
+    return replace(outcome, details={**outcome.details, "reason": unproven[0]}) if unproven else outcome
 
 
 def _searched(instance: WaitingInstance, way: Way, time_limit_s: float | None, backend: str | None = None) -> Outcome:

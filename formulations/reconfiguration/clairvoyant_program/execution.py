@@ -9,7 +9,7 @@ import numpy as np
 from schedgap.instances.reconfiguration.simulator.events import advance, ends_at
 from schedgap.instances.reconfiguration.simulator.plans import apply_plan, release, rent
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator
-from schedgap.instances.reconfiguration.simulator.state import FINE, MIGRATING, NO_STOCK
+from schedgap.instances.reconfiguration.simulator.state import FINE, MIGRATING, NO_STOCK, RUNNING
 
 if TYPE_CHECKING:
     from schedgap.formulations.reconfiguration.clairvoyant_program.layout import Layout
@@ -23,7 +23,7 @@ def executed(instance: ReconfigurationInstance, at: Layout, x: FloatArray) -> Re
 
     A job that the program thinks has ended stays where it is until it has; a task whose job may not be moved yet stays
     too. A task for which its machine has no room then gets a new one of the cheapest type that fits it. None if machines run
-    out by that.
+    out by that, or jobs never end where the program, which ignores interference, leaves them.
     """
     return _Execution(instance, at, x).schedule()
 
@@ -47,12 +47,19 @@ class _Execution:
             active = simulator.state.active[: simulator.state.clock[0].num_active].tolist()
             jobs = [j for j in active if ends_at(simulator.state, j) > t * period]
             is_over = not jobs and simulator.next_arrival_s is None
+            if t > self.new.shape[1] and jobs and self._is_stuck(jobs):
+                return None
             if self._plan(t, jobs, is_over) == NO_STOCK:
                 return None
             if is_over:
                 break
             t += 1
         return simulator.schedule(*np.array(self.moves, np.int64).reshape(-1, 3).T)
+
+    def _is_stuck(self, jobs: list[int]) -> bool:
+        """Whether all these run without progress; behind the last plan of the program nothing moves them, and no job comes."""
+        state = self.simulator.state.job[jobs]
+        return bool(((state["phase"] == RUNNING) & (state["rate"] == 0)).all())
 
     def _plan(self, t: int, jobs: list[int], is_over: bool) -> int:
         now = t * self.instance.period_s

@@ -72,6 +72,21 @@ def test_without_time_the_cheap_bound_is_left():
     assert bound_intervals(instance, time_limit_s=0.0).bound == bound_work(instance, time_limit_s=0.0).bound
 
 
+def test_where_the_solver_has_no_answer_the_cheap_bound_is_left_with_a_reason(make):
+    """Times of 2^45 ms: HiGHS ends without a status."""
+    work = 2**45
+    instance = make([[work, 2 * work], [work], [work, work]]).replace(
+        notion="drf",
+        resources=("cpu", "ram_gib"),
+        capacity=[[4, 2]],
+        demand=[[4, 0], [4, 0], [1, 1]],
+        weight=[1000, 1000, 1000],
+    )
+    found = bound_intervals(instance, time_limit_s=5.0)
+    assert found.bound == bound_work(instance).bound
+    assert "HiGHS" in found.details["reason"]
+
+
 def test_many_jobs_are_unsupported():
     outcome = bound_intervals(macro())
     assert outcome.status is Status.UNSUPPORTED

@@ -91,6 +91,19 @@ def test_no_time_no_answer(random_instance, way):
     assert found.solution is None and found.bound is None
 
 
+def test_costs_beyond_the_arithmetic_of_solvers_are_told():
+    instance = mms(2, seed=1, max_wait_h=0.0).replace(
+        submit_us=[1_800_000_000] * 2,
+        runtime_us=[5_400_000_000, 75 * HOUR_US],
+        fixed_price=40,
+        rented_price=[100],
+        horizon_us=1,
+    )
+    found = clairvoyant_no_wait_program(instance)
+    assert found.solution is None and "arithmetic" in found.details["reason"]
+    assert clairvoyant_no_wait(instance).status is Status.OPTIMAL
+
+
 def test_exports_its_program():
     instance = mms(30, seed=1, max_wait_h=0.0)
     model = build(instance)

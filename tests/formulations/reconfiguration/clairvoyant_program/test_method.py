@@ -135,3 +135,12 @@ def test_without_machines_there_is_no_solution(plain):
     instance = plain((100,))
     outcome = clairvoyant_program(instance.replace(catalogue=instance.catalogue.replace(stock=[0])))
     assert (outcome.status, outcome.solution) == (Status.NO_SOLUTION, None)
+
+
+def test_jobs_that_hold_each_other_up_for_ever_give_no_solution(plain):
+    instance = two_sizes(plain((100, 100)))
+    apart = {"workloads": ("w",), "class2workload": [0] * instance.catalogue.num_classes, "throughput": [[0]]}
+    catalogue = instance.catalogue.replace(**apart)
+    outcome = clairvoyant_program(instance.replace(catalogue=catalogue))
+    assert (outcome.status, outcome.solution) == (Status.NO_SOLUTION, None)
+    assert outcome.bound > 0
