@@ -1,6 +1,6 @@
 """Cheap proven bounds on the price of a snapshot, as methods without a solution. All are certified in integers.
 
-From weak to strong, each at least the one before (`bound-resource` aside, which needs no linear program):
+From weak to strong, each at least the one before if its program is solved in time (`bound-resource` aside, which has none):
 
 bound-resource          one resource at a time: what each task takes, at the cheapest price of a unit in any family
 bound-assignment-lp     prices of the resources for each group of families with equal demands: the LP relaxation of
@@ -12,7 +12,7 @@ bound-type-prices       prices of the resources for each machine type, whose cla
 bound-dual-feasible     also on what a task blocks: copies of a class that fit one machine, dual-feasible functions
 
 They stay proofs at any size: the linear programs only propose prices, which count in Python's integers. Where HiGHS has no
-answer to one, the bound is that of bound-resource.
+answer to one, or none in time, the bound is that of bound-resource.
 """
 
 from __future__ import annotations
@@ -74,29 +74,30 @@ def _bounded(
     instance: ProvisioningInstance, blocks: list[Block], time_limit_s: float | None, machines: int | None = None
 ) -> Outcome:
     try:
-        return Outcome(bound=block_bound(instance, blocks, machines=machines, time_limit_s=time_limit_s))
+        bound = block_bound(instance, blocks, machines=machines, time_limit_s=time_limit_s)
+        reason = "The linear program was not solved in time."
     except BackendError as error:
         # Prices of 1 and of 10^15 in one linear program: HiGHS ends without a status.
-        return Outcome(
-            bound=bound_resource(instance).bound, details={"reason": f"{error} The bound is that of bound-resource."}
-        )
+        bound, reason = None, str(error)
+    if bound is not None:
+        return Outcome(bound=bound)
+    details = {"reason": f"{reason} The bound is that of bound-resource."}
+    return Outcome(bound=bound_resource(instance).bound, details=details)
 
 
-@method("bound-assignment-lp", family=FAMILY, bounds=True, handles=FEATURES)
+@method("bound-assignment-lp", version=2, family=FAMILY, bounds=True, handles=FEATURES)
 def bound_assignment_lp(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the LP relaxation of Eva's ILP, over classes and types instead of tasks and machines."""
-    blocks = family_blocks(instance, demand_groups(instance))
-    return _bounded(instance, blocks, time_limit_s, machines=instance.num_tasks)
+    return _bounded(instance, family_blocks(instance, demand_groups(instance)), time_limit_s, instance.num_tasks)
 
 
-@method("bound-resource-prices", family=FAMILY, bounds=True, handles=FEATURES)
+@method("bound-resource-prices", version=2, family=FAMILY, bounds=True, handles=FEATURES)
 def bound_resource_prices(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the best prices of the resources, for each machine family."""
-    blocks = family_blocks(instance, np.arange(len(instance.families)))
-    return _bounded(instance, blocks, time_limit_s)
+    return _bounded(instance, family_blocks(instance, np.arange(len(instance.families))), time_limit_s)
 
 
-@method("bound-type-prices", family=FAMILY, bounds=True, handles=FEATURES)
+@method("bound-type-prices", version=2, family=FAMILY, bounds=True, handles=FEATURES)
 def bound_type_prices(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the best prices of the resources, for each machine type."""
     merged = merge_equal_classes(instance).instance
@@ -110,7 +111,7 @@ def _small_enough(instance: ProvisioningInstance) -> str | None:
     return None
 
 
-@method("bound-dual-feasible", family=FAMILY, supports=_small_enough, bounds=True, handles=FEATURES)
+@method("bound-dual-feasible", version=2, family=FAMILY, supports=_small_enough, bounds=True, handles=FEATURES)
 def bound_dual_feasible(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the price by the best prices on what a task blocks: dual-feasible functions, and copies a machine."""
     merged = merge_equal_classes(instance).instance

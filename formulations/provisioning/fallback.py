@@ -18,6 +18,5 @@ def cheap_bound(instance: ProvisioningInstance, deadline: float = math.inf) -> i
     best = bound_resource(instance).bound
     left = deadline - time.perf_counter()
     if left > 0 and find_method(FAMILY, "bound-dual-feasible").supports(instance) is None:
-        found = bound_dual_feasible(instance, time_limit_s=None if math.isinf(left) else left).bound
-        best = max(best, found or 0)
+        best = max(best, bound_dual_feasible(instance, time_limit_s=None if math.isinf(left) else left).bound)
     return int(best)

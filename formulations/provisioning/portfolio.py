@@ -1,4 +1,4 @@
-"""All methods together, each where it pays, sharing what they find: the best solution and the best bound at any time.
+"""Several methods in turn, each where it pays, sharing what they find: the best solution and the best bound at any time.
 
 Without stocks and limits on moves the machine types in whose place another is as good go first. Then in turn, until bound
 and solution meet or the time is over:
@@ -53,7 +53,7 @@ PATIENCE = 10
 
 @method("portfolio", version=2, family=FAMILY, supports=without_interference, bounds=True, handles=(STOCK, MOVES))
 def portfolio(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
-    """Run all methods in turn, each where it pays; the best solution and the best bound of all."""
+    """Run several programs, bounds and heuristics in turn, each where it pays; their best solution and best bound."""
     start = time.perf_counter()
     search = Portfolio(instance, start, UNLIMITED_S if time_limit_s is None else time_limit_s, threads)
     search.run()

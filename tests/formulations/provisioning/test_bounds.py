@@ -104,8 +104,10 @@ def test_bounds_are_no_solutions(paper_example):
     assert outcome.bound == 10_000_000
 
 
-def test_no_time_gives_no_bound(paper_example):
-    assert bound_dual_feasible(paper_example, time_limit_s=0).bound is None
+def test_no_time_gives_the_cheap_bound(paper_example):
+    said = "The linear program was not solved in time. The bound is that of bound-resource."
+    outcomes = [bound(paper_example, time_limit_s=0) for bound in STEPS]
+    assert [(found.bound, found.details["reason"]) for found in outcomes] == [(12_000_000, said)] * 4
 
 
 def test_the_exported_program_has_the_bound_as_its_optimum(paper_example):
