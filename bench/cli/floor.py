@@ -44,7 +44,7 @@ def floor(
     setting: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", help="parameter=value of the reader of clusters (`schedgap list instances`); repeatable."
+            "--set", help="parameter=value of the reader of clusters (`schedgap list instances --long`); repeatable."
         ),
     ] = None,
     front: Annotated[bool, typer.Option(help="Look at other limits on moves, too.")] = True,

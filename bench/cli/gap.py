@@ -47,7 +47,7 @@ def gap(
         str | None,
         typer.Option(
             "--bound",
-            help="Method to prove the bound with, if none of the methods does.",
+            help="Method to prove a bound with, beside those given; without it one is chosen where none of them does.",
             autocompletion=complete_method,
         ),
     ] = None,

@@ -26,7 +26,7 @@ class Limits:
 
     time_limit_s : what the method is told, seconds. wall_s : when the run is killed, seconds of wall-clock time without
     those that Numba compiles; warming up has the same limit for itself. cpu_s : processor seconds of the whole tree,
-    None for no limit. memory_mib : resident memory of the whole tree, MiB, Python and libraries (about 150 MiB)
+    None for no limit. memory_mib : resident memory of the whole tree, MiB, Python and libraries (about 100 MiB)
     included. threads : what the method is told.
     """
 

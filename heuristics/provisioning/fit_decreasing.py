@@ -23,7 +23,7 @@ OPENS = ("dense", "reservation")
 def first_fit_decreasing(
     instance: ProvisioningInstance, order: str = "dot-product", opens: str = "dense"
 ) -> Provisioning:
-    """Place tasks, large ones first, on the first machine with room; then rent the cheapest type for each content.
+    """Place tasks, large ones first, on the first machine with room; where none has any, rent one.
 
     A task is measured on the family of its reservation-price type, in shares x of the largest capacity there.
 
@@ -43,7 +43,7 @@ def first_fit_decreasing(
 def best_fit_decreasing(
     instance: ProvisioningInstance, order: str = "dot-product", opens: str = "dense"
 ) -> Provisioning:
-    """Place tasks, large ones first, on the machine that they leave the fullest; then as `first-fit-decreasing`.
+    """Place tasks, large ones first, on the machine that they leave the fullest; else as `first-fit-decreasing`.
 
     The fullest: the least sum over resources of the share of capacity left free, the first machine on ties.
     """
