@@ -58,12 +58,21 @@ def read_objects(paths: Sequence[Path | str]) -> Iterator[tuple[str, Struct]]:
         raws = [content] if head.items is None and head.kind in KINDS else head.items or []
         for number, raw in enumerate(raws):
             place = f"{path.name} item {number}"
-            # Lists of one kind may leave it to the list.
-            kind: str = _decoded(place, raw, _Head).kind or kind_of_list
-            if not kind:
-                raise InstanceError(f"{place}: it has no kind; correct the object or take it out.")
-            if kind in KINDS:
-                yield place, _decoded(place, raw, KINDS[kind])
+            yield from _objects(place, raw, kind_of_list)
+
+
+def _objects(place: str, raw: Buffer, kind_of_list: str) -> Iterator[tuple[str, Struct]]:
+    """Yield the object of an item, or those of a List that it is."""
+    head: _Head = _decoded(place, raw, _Head)
+    # Lists of one kind may leave it to the list.
+    kind = head.kind or kind_of_list
+    if not kind:
+        raise InstanceError(f"{place}: it has no kind; correct the object or take it out.")
+    if kind in KINDS:
+        yield place, _decoded(place, raw, KINDS[kind])
+    elif kind == "List" or (kind.endswith("List") and kind.removesuffix("List") in KINDS):
+        for number, item in enumerate(head.items or ()):
+            yield from _objects(f"{place}, {number}", item, kind.removesuffix("List"))
 
 
 def decode(raw: Buffer | Raw, kind: Any) -> Any:
