@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from schedgap.instances.provisioning.readers.amounts import (
     listed,
     micro_dollars,
     rounding_note,
+    unique_names,
 )
 from schedgap.instances.provisioning.readers.catalogues import MachineType, read_catalogue
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least
@@ -57,15 +59,25 @@ def csv_tables(
     families = tuple(dict.fromkeys(kind.family or ALL for kind in types))
     nodes = _running(Path(running), types) if running else {}
     table = _Tasks(Path(tasks), types, families, nodes)
-    capacities = [{"pods": UNLIMITED} | kind.usable() for kind in types]
-    names, demands, sizes = in_units(table.resources, table.demands, capacities, table.shown)
-    exact, stock = zip(*map(_price, types), strict=True)
+    capacities = [{PODS: UNLIMITED} | kind.usable() for kind in types]
+    own = table.overfull(nodes, capacities)
+    names, demands, sizes = in_units(table.resources, table.demands, [*capacities, *own.values()], table.shown)
+    exact, stock = map(list, zip(*map(_price, types), strict=True))
+    for place, machine in enumerate(own, len(types)):
+        k = nodes[machine]
+        stock[k] = max(stock[k] - 1, min(stock[k], 0))
+        nodes[machine] = place
+        types, exact, stock = (*types, types[k]), [*exact, exact[k]], [*stock, 1]
     fees = [micro_dollars(kind.fee) if kind.fee is not None else 0 for kind in types]
     return ProvisioningInstance(
         name=Path(tasks).stem[:100] or "tasks",
         resources=names,
         families=families,
-        type_names=tuple(kind.name for kind in types),
+        type_names=tuple(
+            unique_names(
+                [*(kind.name for kind in catalogue.types), *(f"{types[nodes[name]].name} ({name})" for name in own)]
+            )
+        ),
         type2family=np.array([families.index(kind.family or ALL) for kind in types]),
         capacity=np.array(sizes),
         price=np.array([micro_dollars(price) for price in exact]),
@@ -178,6 +190,24 @@ class _Tasks:
                 f"{path.name} line {line}: family '{unknown[0]:.60}' has no machine; they have {listed(families, 20)}."
             )
         return [not asked or family in asked for family in families]
+
+    def overfull(self, nodes: dict[str, int], capacities: list[dict[str, int]]) -> dict[str, dict[str, int]]:
+        """Return the sizes of running machines that hold more than their type has: nobody is evicted, and they have room."""
+        sizes = {}
+        for name, content in self.content.items():
+            held: Counter[str] = Counter()
+            for c, count in content.items():
+                for resource, amount in self.demands[c].items():
+                    held[resource] += amount * count
+            size = capacities[nodes[name]]
+            if over := {resource: amount for resource, amount in held.items() if amount > size.get(resource, 0)}:
+                sizes[name] = size | over
+        if sizes:
+            self.notes += (
+                f"For information: on {len(sizes)} running machines tasks ask for more than there is; they have room for what "
+                f"runs on them: {listed(list(sizes))}.",
+            )
+        return sizes
 
     def running(self, nodes: dict[str, int]) -> Running:
         content = np.zeros((len(nodes), len(self.names)), np.int64)

@@ -117,3 +117,13 @@ def test_limits_on_pods_that_no_task_counts_for_are_named(tables):
     made = tables("name,cpu,price,pods\na,4,0.1,2\n", "name,cpu\nx,1\n", None)
     assert made.notes == ("tasks.csv: no task asks for pods, which are left out.",)
     assert tables("name,cpu,price,pods\na,4,0.1,2\n", "name,cpu,pods\nx,1,1\n", None).notes == ()
+
+
+def test_a_running_machine_that_holds_more_than_it_has_keeps_it(tables):
+    """6 of 4 CPUs on n1, of which there are two in all."""
+    machines = MACHINES.replace("0.1,a,,", "0.1,a,2,")
+    made = tables(machines, "name,cpu,machine\nx,1.5,n1\nx,1.5,n1\ny,3,n1\n", "name,type\nn1,small\nn2,small\n")
+    assert made.type_names == ("small", "big", "small (n1)")
+    assert (made.capacity[:, 0].tolist(), made.stock.tolist()) == ([4000, 16000, 6000], [1, 3, 1])
+    assert made.running.machine_type.tolist() == [2, 0]
+    assert any("For information: on 1 running machines" in note for note in made.notes)
