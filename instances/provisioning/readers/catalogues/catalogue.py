@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 ON_DEMAND, SPOT, RESERVED = "on-demand", "spot", "reserved"
+NVIDIA_GPU, AMD_GPU, GAUDI = "nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi"
 ARCH_LABEL, OS_LABEL = "kubernetes.io/arch", "kubernetes.io/os"
 # How others call architectures, in Kubernetes' words.
 ARCHITECTURES = {"x86_64": "amd64", "x64": "amd64", "aarch64": "arm64"}
@@ -37,7 +38,7 @@ class MachineType:
 
     capacity : fine units by resource; a resource that is not there is 0, save `pods`, without which there is no limit.
     overhead : what of it the system takes. labels : Kubernetes' labels as far as they are known.
-    fee : dollars an hour beside the price.
+    fee : dollars an hour beside the price. gpu_name : how Kubernetes calls what `gpu` counts.
     """
 
     name: str
@@ -47,6 +48,7 @@ class MachineType:
     labels: Mapping[str, str] = field(default_factory=dict)
     family: str = ""
     fee: Fraction | None = None
+    gpu_name: str = NVIDIA_GPU
 
     def usable(self) -> dict[str, int]:
         """Return the capacity without the overhead, in fine units."""

@@ -11,7 +11,10 @@ from schedgap.instances.csv_table import read_rows
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import THOUSAND, decimal, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import (
+    AMD_GPU,
     AWS,
+    GAUDI,
+    NVIDIA_GPU,
     ON_DEMAND,
     Catalogue,
     MachineType,
@@ -42,6 +45,9 @@ class _Cpus(msgspec.Struct):
 
 class _Processor(msgspec.Struct):
     architectures: tuple[str, ...] = msgspec.field(name="SupportedArchitectures", default=())
+
+
+GPU_MAKES = {"AMD": AMD_GPU, "Habana": GAUDI}
 
 
 class _Gpu(msgspec.Struct):
@@ -142,7 +148,8 @@ def ec2(path: Path, content: bytes, prices: Path | None) -> Catalogue:
         capacity["ram_bytes"] = kind.memory.size * MIB
         labels = type_labels(kind.name, arch)
         labels |= {f"{AWS}cpu": str(kind.cpus.number), f"{AWS}memory": str(kind.memory.size)}
-        types.append(MachineType(kind.name, capacity, offerings[kind.name], labels=labels))
+        make = GPU_MAKES.get(next((gpu.manufacturer for gpu in kind.gpus.gpus), ""), NVIDIA_GPU)
+        types.append(MachineType(kind.name, capacity, offerings[kind.name], labels=labels, gpu_name=make))
     if not types:
         raise InstanceError(f"{path.name}: none of its {len(without)} machine types has a price in {prices.name}.")
     notes = (f"{path.name}: left out, as {prices.name} has no price of them: {listed(without)}.",) if without else ()

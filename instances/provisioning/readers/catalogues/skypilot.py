@@ -15,6 +15,8 @@ from schedgap.instances.csv_table import read_rows
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import THOUSAND, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import (
+    AMD_GPU,
+    NVIDIA_GPU,
     ON_DEMAND,
     SPOT,
     Catalogue,
@@ -41,6 +43,8 @@ GOOGLE = {
     r"g2-standard-(\d+)": "L4",
 }
 G2_GPUS = {24: 2, 48: 4, 96: 8}
+# GPUs of AMD.
+AMD = ("radeon", "mi")
 # What counts as a GPU nowhere.
 NO_GPU = ("tpu", "inferentia", "trainium", "gaudi")
 
@@ -117,7 +121,8 @@ def _machine(path: Path, line: int, row: dict[str, str]) -> tuple[MachineType, t
         # Of a part of a GPU, Kubernetes sees a whole one.
         capacity["gpu"] = math.ceil(numbers[2]) * THOUSAND
     labels = type_labels(name, row.get("Arch", ""))
-    return MachineType(name, capacity, tuple(_offers(path, line, row)), labels=labels), accelerator
+    make = AMD_GPU if row["AcceleratorName"].lower().startswith(AMD) else NVIDIA_GPU
+    return MachineType(name, capacity, tuple(_offers(path, line, row)), labels=labels, gpu_name=make), accelerator
 
 
 def _offers(path: Path, line: int, row: dict[str, str]) -> Iterator[Offering]:

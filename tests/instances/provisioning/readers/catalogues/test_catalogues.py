@@ -95,6 +95,12 @@ def ec2_type(name, cpus, mib, gpus=0, archs=("i386", "x86_64")):
     return {"InstanceType": name, "ProcessorInfo": {"SupportedArchitectures": list(archs)}, **sizes, **more}
 
 
+def test_gpus_are_called_as_those_of_their_make(listed):
+    kind = ec2_type("g4ad.xlarge", 4, 16384, 1)
+    kind["GpuInfo"]["Gpus"][0]["Manufacturer"] = "AMD"
+    assert listed({"InstanceTypes": [kind]}, "name,price\ng4ad.xlarge,1\n").types[0].gpu_name == "amd.com/gpu"
+
+
 def test_ec2(listed):
     document = {
         "InstanceTypes": [
