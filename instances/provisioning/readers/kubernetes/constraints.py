@@ -33,6 +33,8 @@ OF_THE_TYPE = (
     *("cloud.google.com/gke-accelerator", "cloud.google.com/machine-family", "kubernetes.azure.com/scalesetpriority"),
     "eks.amazonaws.com/instance-",
 )
+# What people put on nodes.
+BY_HAND = ("node-role.kubernetes.io/", "node-restriction.kubernetes.io/", "node.kubernetes.io/exclude")
 # What clouds and Karpenter put on nodes, beside what a group says.
 PROVIDERS = ("amazonaws.com", "azure.com", "google.com", "karpenter.sh", "k8s.aws", "kubernetes.io", "k8s.io")
 # Set while a node starts, fails or is about to go: they say nothing of what can run on such a machine.
@@ -42,7 +44,12 @@ PASSING_TAINTS = (
     *("node.kubernetes.io/network-unavailable", "node.kubernetes.io/out-of-service"),
     *("node.cloudprovider.kubernetes.io/", "karpenter.sh/disrupted", "karpenter.sh/disruption"),
     *("karpenter.sh/unregistered", "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler"),
+    *("startup-taint.cluster-autoscaler.kubernetes.io/", "ignore-taint.cluster-autoscaler.kubernetes.io/"),
+    *("status-taint.cluster-autoscaler.kubernetes.io/", "cloud.google.com/impending-node-termination"),
+    *("aws-node-termination-handler/", "node.cluster.x-k8s.io/uninitialized"),
 )
+# What a network's agent takes away when it has come.
+NOT_READY = "/agent-not-ready"
 FORBIDDING = ("NoSchedule", "NoExecute")
 
 
@@ -64,6 +71,13 @@ class Constraint(NamedTuple):
     selector: tuple[Expression, ...] = ()
     affinities: tuple[NodeTerms, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
+
+    def is_for_node(self, name: str) -> bool:
+        """Return whether a pod is bound to one node by its name, as controllers bind an agent to each node."""
+        terms = [affinity.node_selector_terms for affinity in self.affinities]
+        only = ("metadata.name", "In", (name,))
+        fields = [[(f.key, f.operator, f.values) for term in each for f in term.match_fields] for each in terms]
+        return any(found and found == [only] * len(each) for each, found in zip(terms, fields, strict=True))
 
     def expressions(self) -> Iterator[Expression]:
         """Yield every expression on a label."""
@@ -97,7 +111,7 @@ def may_run(constraint: Constraint, machine: Machine) -> bool | None:
 
 
 def holds(expression: Expression, machine: Machine) -> bool | None:
-    """Return whether a requirement holds; None where its label is unknown.
+    """Return whether a requirement holds; None where its label is unknown, or holds for some of its values only.
 
     Raises
     ------
@@ -109,19 +123,21 @@ def holds(expression: Expression, machine: Machine) -> bool | None:
         limit = _limit(expression)
     if key in machine.unknown:
         return None
-    has = machine.labels.get(key)
+    has = machine.labels.get(key, frozenset((None,)))
     match operator:
         case "In":
-            return has is not None and not has.isdisjoint(values)
+            found = {value in values for value in has}
         case "NotIn":
-            return has is None or not has.issubset(values)
+            found = {value not in values for value in has}
         case "Exists":
-            return has is not None
+            found = {value is not None for value in has}
         case "DoesNotExist":
-            return has is None or None in has
-    numbers = [int(value) for value in has or () if value is not None and _is_whole(value)]
-    reach = {"Gt": limit + 1, "Gte": limit, "Lt": limit - 1, "Lte": limit}[operator]
-    return any(number >= reach if operator[0] == "G" else number <= reach for number in numbers)
+            found = {value is None for value in has}
+        case _:
+            reach = {"Gt": limit + 1, "Gte": limit, "Lt": limit - 1, "Lte": limit}[operator]
+            sign = 1 if operator[0] == "G" else -1
+            found = {value is not None and _is_whole(value) and sign * (int(value) - reach) >= 0 for value in has}
+    return found.pop() if len(found) == 1 else None
 
 
 def _is_whole(text: str) -> bool:
@@ -175,12 +191,21 @@ def _equal(toleration: Toleration, taint: Taint) -> bool:
 
 def lasting(taints: Iterable[Taint]) -> tuple[Taint, ...]:
     """Return the taints that forbid and are there for longer than a node's start or end."""
-    return tuple(t for t in taints if t.effect in FORBIDDING and not t.key.startswith(PASSING_TAINTS))
+    return tuple(
+        t
+        for t in taints
+        if t.effect in FORBIDDING and not t.key.startswith(PASSING_TAINTS) and not t.key.endswith(NOT_READY)
+    )
 
 
 def is_of_a_provider(label: str) -> bool:
     """Return whether a cloud or Karpenter puts a label on nodes by itself."""
     return label.partition("/")[0].endswith(PROVIDERS)
+
+
+def is_by_hand(label: str) -> bool:
+    """Return whether a label of Kubernetes' own is for people to set: what today's nodes have of it, others may lack."""
+    return label.startswith(BY_HAND)
 
 
 def is_of_the_type(label: str) -> bool:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, RESERVED, SPOT
-from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, TYPE, ZONE, lasting
+from schedgap.instances.provisioning.readers.kubernetes.constraints import (
+    CAPACITY_TYPE,
+    FORBIDDING,
+    TYPE,
+    ZONE,
+    lasting,
+)
 from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.quantities import fine_amounts
@@ -22,6 +29,12 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Taint
     from schedgap.instances.provisioning.readers.kubernetes.state import State
 
+POOL = "karpenter.sh/nodepool"
+# Static pods of nodes that control a cluster, and labels of these.
+CONTROLLING = frozenset(("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"))
+CONTROL_PLANES = frozenset(("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"))
+# Taints of nodes that are being given back.
+GOING = ("karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler")
 # What says that a node is one of spare capacity, which may be taken away, and what is there on others, if anything.
 SPOT_LABELS = {
     "eks.amazonaws.com/capacityType": (("SPOT",), ("ON_DEMAND",)),
@@ -61,6 +74,7 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
     """
     types = {kind.name: kind for kind in catalogue.types}
     made, unpriced, unnamed, elsewhere = [], [], [], []
+    held, overfull, passing = _held(state, excluding), [], set()
     for name, node in state.nodes.items():
         labels = _labels(name, node)
         type_name = labels.get(TYPE, "")
@@ -78,7 +92,6 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
             continue
         if not types[type_name].offers(asked, zone):
             elsewhere.append(f"{name} ({zone:.60})")
-        labels[CAPACITY_TYPE] = capacity_type
         try:
             allocatable, capacity = fine_amounts(node.status.allocatable), fine_amounts(node.status.capacity)
         except InstanceError as error:
@@ -87,7 +100,12 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
         # Their names have a domain.
         devices = {key: min(most, UNLIMITED) for key, most in largest([allocatable, capacity]).items() if "/" in key}
         left = _left(state, excluding, name, allocatable)
-        taints = lasting(node.spec.taints)
+        if over := {key: amount for key, amount in held[name].items() if amount > left.get(key, 0)}:
+            overfull.append(name)
+            left |= over
+        taints = _lasting(state, node, labels.get(POOL, ""))
+        if len(taints) < sum(taint.effect in FORBIDDING for taint in node.spec.taints):
+            passing.add(name)
         made.append(
             RunningNode(name, type_name, capacity_type, zone, price, labels, taints, allocatable, left, devices)
         )
@@ -99,8 +117,30 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
         state.report.sentences.append(
             f"Priced as in the cheapest other zone, since the price list has no price in theirs: {listed(elsewhere)}."
         )
-    _inform(state)
+    if overfull:
+        state.report.sentences.append(
+            f"For information: on {len(overfull)} nodes pods ask for more than is left there, or exclude each other; as nobody "
+            f"is evicted, these nodes have room for what runs on them: {listed(overfull)}."
+        )
+    _inform(state, passing)
     return tuple(made)
+
+
+def _held(state: State, excluding: Exclusions) -> defaultdict[str, Counter[str]]:
+    """Return what the pods that are packed take of each node: by node and resource."""
+    held: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for group, more in zip(state.groups.values(), excluding.demand, strict=True):
+        for node, number in group.on.items():
+            for resource, amount in (*group.key.request, *more.items()):
+                held[node][resource] += amount * number
+    return held
+
+
+def _lasting(state: State, node: Node, pool: str) -> tuple[Taint, ...]:
+    """Return the taints that last: none of those that a node of its NodePool has only while it starts."""
+    starting = state.pools[pool].spec.template.spec.startup_taints if pool in state.pools else ()
+    passing = {(taint.key, taint.effect) for taint in starting}
+    return lasting(taint for taint in node.spec.taints if (taint.key, taint.effect) not in passing)
 
 
 def _labels(name: str, node: Node) -> dict[str, str]:
@@ -149,13 +189,21 @@ def largest(amounts: Sequence[dict[str, int]]) -> dict[str, int]:
     return {key: max(each.get(key, 0) for each in amounts) for key in keys}
 
 
-def _inform(state: State) -> None:
-    off = [
-        name
-        for name, node in state.nodes.items()
-        if node.spec.unschedulable or any(c.type == "Ready" and c.status != "True" for c in node.status.conditions)
-    ]
-    if off:
-        state.report.sentences.append(
-            f"{len(off)} nodes are not ready or take no pods; they are paid, and taken as any other: {listed(off)}."
-        )
+def _inform(state: State, passing: set[str]) -> None:
+    """Say which nodes are taken as any other though they are not. passing : those with taints that do not last."""
+    off, going, control = [], [], []
+    for name, node in state.nodes.items():
+        if node.metadata.deletion_timestamp is not None or any(taint.key in GOING for taint in node.spec.taints):
+            going.append(name)
+        elif name in passing or node.spec.unschedulable or any(c.is_not_ready for c in node.status.conditions):
+            off.append(name)
+        static = {key.rpartition("/")[2] for key in state.mirrored.get(name, ())}
+        if not static.isdisjoint(CONTROLLING) or not CONTROL_PLANES.isdisjoint(_labels(name, node)):
+            control.append(name)
+    for names, text in (
+        (off, "are not ready or take no pods; they are paid, and taken as any other"),
+        (going, "are about to go; they are paid, and a plan may keep them as any other"),
+        (control, "control the cluster; a plan may give them back as any other"),
+    ):
+        if names:
+            state.report.sentences.append(f"{len(names)} nodes {text}: {listed(names)}.")

@@ -90,6 +90,11 @@ class Condition(Struct):
     status: str = ""
     reason: str | None = None
 
+    @property
+    def is_not_ready(self) -> bool:
+        """Whether a node says that it is not ready."""
+        return self.type == "Ready" and self.status != "True"
+
 
 class ContainerStatus(Struct, rename="camel"):
     name: str = ""
@@ -143,9 +148,10 @@ class Labels(Struct):
     labels: dict[str, str] = {}
 
 
-class TemplateSpec(Struct):
+class TemplateSpec(Struct, rename="camel"):
     requirements: tuple[Expression, ...]
     taints: tuple[Taint, ...] = ()
+    startup_taints: tuple[Taint, ...] = ()
 
 
 class Template(Struct):
@@ -165,6 +171,7 @@ class NodePool(Struct):
 
 class ClaimSpec(Struct, rename="camel"):
     volume_name: str = ""
+    access_modes: tuple[str, ...] = ()
 
 
 class PersistentVolumeClaim(Struct):

@@ -172,6 +172,14 @@ def named_alike(terms: NodeTerms) -> NodeTerms:
     )
 
 
+def labelled_place(given: Raw) -> NodeTerms | None:
+    """Return where a volume is by its labels alone, as older drivers say it: nodes without a zone may reach all."""
+    labels: dict[str, str] = decode(given, dict[str, str] | None) or {}
+    zones = labels.get(ZONE) or labels.get(OLD_ZONE)
+    terms = zones and (Expression(ZONE, "In", tuple(zones.split("__"))), Expression(ZONE, "DoesNotExist"))
+    return NodeTerms(tuple(SelectorTerm((each,)) for each in terms)) if terms else None
+
+
 def _short(label: str) -> str:
     """Return a topology's label as people say it: `hostname`, `zone`."""
     return (label.rpartition("/")[2] or label)[:60] if label.isprintable() else "a label"

@@ -9,7 +9,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes import objects
 from schedgap.instances.provisioning.readers.kubernetes.documents import read_objects
 from schedgap.instances.provisioning.readers.kubernetes.objects import Node, NodePool, Pod
-from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Parts, PartsCache, named_alike
+from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Parts, PartsCache, labelled_place, named_alike
 from schedgap.instances.provisioning.readers.kubernetes.report import Report
 from schedgap.instances.provisioning.readers.kubernetes.requests import ALWAYS, pod_request
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms
 
 ENDED = ("Succeeded", "Failed")
+PINNED = "bound by name to the node that they run on, with which they come and go"
 PER_NODE, MIRROR, TERMINATING, GATED = "of a DaemonSet", "static (mirror)", "terminating", "with scheduling gates"
 FRACTIONS = "parts of a GPU asked for in annotations"
 VOLUMES, CLAIMS = "limits on volumes attached to a node", "resource claims (dynamic resource allocation)"
@@ -68,16 +69,21 @@ class PodGroup:
 
 @dataclass(slots=True)
 class DaemonSet:
-    """Pods that come with a machine. requests : by node; ports : those of the host."""
+    """Pods that come with a machine. requests : by node; ports : those of the host. pinned : to that node only, by its name."""
 
     parts: Parts
     ports: tuple[HostPort, ...]
     requests: dict[str, dict[str, int]] = field(default_factory=dict)
+    pinned: bool = False
 
 
 @dataclass(slots=True)
 class State:
-    """All that was read. mirrored : requests of static pods by node, and by namespace and name without the node's."""
+    """All that was read.
+
+    mirrored : requests of static pods by node, and by namespace and name without the node's. on_one_node : claims that one node
+    at a time can use.
+    """
 
     report: Report = field(default_factory=Report)
     groups: dict[GroupKey, PodGroup] = field(default_factory=dict)
@@ -87,6 +93,7 @@ class State:
     pools: dict[str, NodePool] = field(default_factory=dict)
     claims: dict[str, str] = field(default_factory=dict)
     volumes: dict[str, NodeTerms | None] = field(default_factory=dict)
+    on_one_node: set[str] = field(default_factory=set)
     jobs: int = 0
     pods: int = 0
 
@@ -117,10 +124,14 @@ def read_state(paths: Sequence[Path | str]) -> State:
                 state.pools[meta.name] = item
             elif isinstance(item, objects.PersistentVolumeClaim):
                 state.claims[name] = item.spec.volume_name
+                if item.spec.access_modes and item.spec.access_modes[0].startswith("ReadWriteOnce"):
+                    state.on_one_node.add(name)
             elif isinstance(item, objects.PersistentVolume):
                 reach = item.spec.node_affinity
                 required = None if reach is None else reach.required
-                state.volumes[name] = None if required is None else named_alike(required)
+                state.volumes[name] = (
+                    labelled_place(item.metadata.labels) if required is None else named_alike(required)
+                )
         except InstanceError as error:
             raise InstanceError(f"{place}, {kind} {name}: {error}; correct the object or take it out.") from None
     _check(state, [name for kind, name in seen if kind == "PodDisruptionBudget"])
@@ -166,6 +177,10 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
         return
     title = _title(pod, owner)
     full = f"{meta.namespace}/{title}"
+    if spec.node_name and parts.constraint.is_for_node(spec.node_name):
+        report.left_out[PINNED][full] += 1
+        state.daemon_sets[f"pod {name}"] = DaemonSet(parts, ports, {spec.node_name: request}, pinned=True)
+        return
     if meta.deletion_timestamp is not None:
         report.left_out[TERMINATING][full] += 1
         return

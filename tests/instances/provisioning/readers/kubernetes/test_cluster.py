@@ -119,6 +119,8 @@ def test_the_report(read, sample):
     assert read(sample, zones="ignore").notes == (
         "Taken: 10 pods in 7 classes (9 on 3 nodes, 1 pending; 2 of Jobs); the nodes cost 1.3504 $/h.",
         "Relaxed: the limits of NodePool general.",
+        "Relaxed: what the system takes, or how many pods it admits, is not known of types that a group has no node of; they "
+        "count as whole: 1 type: m9z.2xlarge.",
         "Kept exactly: at most one a machine of 3 pods of shop/web.",
         "Left out: ended (Failed): 1 pod: shop/web-66f5-0.",
         "Left out: ended (Succeeded): 1 pod: batch/report-x7.",

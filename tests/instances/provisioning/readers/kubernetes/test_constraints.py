@@ -26,9 +26,14 @@ MACHINE = Machine(
             ("a", "NotIn", "x", False),
             ("a", "NotIn", "y", True),
             ("b", "NotIn", "x", True),
-            ("open", "NotIn", "x", True),
+            ("open", "NotIn", "x", None),
         ),
-        *(("open", "In", "y", True), ("open", "In", "z", False), ("open", "NotIn", "xy", False)),
+        *(
+            ("open", "In", "y", None),
+            ("open", "In", "xy", True),
+            ("open", "In", "z", False),
+            ("open", "NotIn", "xy", False),
+        ),
         *(
             ("a", "Exists", "", True),
             ("b", "Exists", "", False),

@@ -128,7 +128,7 @@ def test_zones_that_a_pool_admits_are_there_before_a_node_is(allowed, one, k8s):
     pool = k8s.pool("p", ("topology.kubernetes.io/zone", "In", ["z1", "z2"]))
     pods = [one("x"), one("y", nodeSelector={"topology.kubernetes.io/zone": "z2"})]
     types, _ = zoned(allowed, k8s, "t,4,16,0.2,,\n", *pods, pool=[pool])
-    assert types["y"] == ["t (z2)"]
+    assert types["y"] == ["t (z2, p)", "t (z2, general)"]
 
 
 @pytest.mark.parametrize("bound", [{}, {"nodeSelector": {"topology.kubernetes.io/zone": "z1"}}])

@@ -68,12 +68,11 @@ def test_spot_and_on_demand(allowed, one, k8s):
     ]
     nodes = [k8s.node("a", "m", "4", "16Gi", "9")]
     types, cluster = allowed([*nodes, *pods])
-    # The node is what its label says.
-    assert types == {"spot": ["m", "l", "r"], "firm": ["m", "l", "r", "m (a)"]}
+    # The node has no such label.
+    assert types == {"spot": ["m", "l", "r"], "firm": ["m", "l", "r"]}
     assert "Relaxed: bound to spot or on-demand machines: 2 pods: shop/firm, shop/spot." in cluster.notes
     types, cluster = allowed([*nodes, *pods], capacity_types="admitted")
     assert types == {"spot": ["m (spot)", "l (spot)"], "firm": ["m", "l", "r"]}
-    assert not any("on-demand machines" in note for note in cluster.notes)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,156 @@
+"""How large machines that are rented anew are: as nodes of their type and group, less what surely comes with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schedgap.instances.provisioning.readers.amounts import BYTES, UNLIMITED, listed
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ARCH_LABEL, NVIDIA_GPU, OS_LABEL
+from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint, Machine, may_run
+from schedgap.instances.provisioning.readers.kubernetes.nodes import (
+    CONTROL_PLANES,
+    CONTROLLING,
+    largest,
+    less,
+    smallest,
+)
+from schedgap.instances.provisioning.readers.kubernetes.templates import Template, without_names
+from schedgap.instances.provisioning.readers.quantities import PODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
+    from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
+    from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
+    from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, State
+
+GPU = "gpu"
+NOT_EVERYWHERE = "of DaemonSets that are not on every node that admits them, and count on no new machine"
+
+
+class Sizes:
+    """What new machines have, in fine units by resource."""
+
+    def __init__(
+        self,
+        state: State,
+        catalogue: Catalogue,
+        nodes: Sequence[RunningNode],
+        machines: Sequence[Machine],
+        excluding: Exclusions,
+    ) -> None:
+        self.state, self.catalogue, self.nodes, self.excluding = state, catalogue, nodes, excluding
+        self.certain = list(self._certain_daemons(machines))
+        self.static = list(self._certain_static())
+        asked = {name for group in state.groups.values() for name, _ in group.key.request} - {PODS}
+        stated = {name for name in asked if catalogue.states(name)}
+        # What pods ask for and the price list says nothing about.
+        makes = {kind.gpu_name for kind in catalogue.types if GPU in kind.capacity}
+        self.unstated = frozenset(asked - stated - makes)
+        types = {kind.name: with_gpus(kind) for kind in catalogue.types}
+        # Devices of which nodes have more than the list gives them: they share each among several pods.
+        self.shared = {
+            name
+            for node in nodes
+            for name, amount in types[node.type_name].items()
+            if "/" in name and 0 < amount < node.devices.get(name, 0)
+        }
+        self.systems = {
+            key: {node.labels[key] for node in nodes if key in node.labels} for key in (ARCH_LABEL, OS_LABEL)
+        }
+        self.whole: set[str] = set()
+        self.foreign: set[str] = set()
+        self.many: set[str] = set()
+
+    def of(
+        self, kind: MachineType, template: Template, machine: Machine, alike: Sequence[RunningNode]
+    ) -> dict[str, int]:
+        """Return what a new machine has, as nodes of its kind do, less the DaemonSets and static pods that surely come."""
+        for key, known in self.systems.items():
+            if known and (values := machine.labels.get(key)) and values.isdisjoint(known):
+                self.foreign.add(kind.name)
+        own = [node.allocatable for node in alike if node.name in template.nodes]
+        size = largest(own) if own else self._not_seen(kind, alike)
+        # A device that is broken, or not there yet, is on a new machine.
+        more = largest([size, *(node.devices for node in alike)])
+        if alike and not any(name.endswith("/gpu") for name in more.keys() - {NVIDIA_GPU}):
+            more = largest([more, with_gpus(kind)])
+        size |= {name: amount for name, amount in more.items() if "/" in name}
+        if not own and (many := [name for name in self.shared if size.get(name)]):
+            self.many.add(kind.name)
+            size |= dict.fromkeys(many, UNLIMITED)
+        daemons = [(d, asked) for d, constraint, asked in self.certain if may_run(constraint, machine)]
+        taken = [amounts for d, asked in daemons for amounts in (asked, self.excluding.taken_by(d))]
+        return less(size | self.excluding.capacity, *taken, *self.static)
+
+    def tell(self) -> None:
+        """Say what is not known of machines that were offered."""
+        seen, whole = {node.type_name for node in self.nodes}, sorted(self.whole)
+        new = [kind for kind in self.catalogue.types if kind.name not in seen and kind.capacity]
+        lacking = sorted(name for name in self.unstated if any(self._any_amount(kind).get(name) for kind in new))
+        columns = listed([name.replace(BYTES, "_gib") for name in lacking])
+        for names, sentence in (
+            (lacking, f"the price list says nothing of {columns}; types that no node is of count as having any amount"),
+            (
+                whole,
+                "what the system takes, or how many pods it admits, is not known of types that a group has no node of; they "
+                f"count as whole: {len(whole)} type{'s' * (len(whole) != 1)}: {listed(whole)}",
+            ),
+            (
+                self.foreign,
+                "whether images run there is not known of types with another architecture or operating system than every node: "
+                + listed(sorted(self.foreign)),
+            ),
+            (
+                self.many,
+                "nodes have more devices than the price list gives them, as where pods share these; types that a group has no "
+                f"node of count as having any number: {listed(sorted(self.many))}",
+            ),
+        ):
+            if names:
+                self.state.report.sentences.append(f"Relaxed: {sentence}.")
+
+    def _not_seen(self, kind: MachineType, alike: Sequence[RunningNode]) -> dict[str, int]:
+        """Return the size of a type of which a group has no node: nodes elsewhere may have other settings, and disks."""
+        if not (kind.overhead and PODS in kind.capacity):
+            self.whole.add(kind.name)
+        size = {PODS: UNLIMITED} | with_gpus(kind) | self._any_amount(kind)
+        if alike:
+            # Of devices they tell more than the list.
+            size = {name: amount for name, amount in size.items() if "/" not in name}
+        return largest([size, *(node.allocatable for node in alike)])
+
+    def _any_amount(self, kind: MachineType) -> dict[str, int]:
+        """Return what a type may have of what the price list says nothing about; others' GPUs only where it has some."""
+        gpus = kind.capacity.get(GPU, 0) if self.catalogue.states(GPU) else UNLIMITED
+        amounts = {name: gpus if name.endswith("/gpu") else UNLIMITED for name in self.unstated}
+        return {name: amount for name, amount in amounts.items() if gpus or "gpu" not in name}
+
+    def _certain_daemons(self, machines: Sequence[Machine]) -> Iterator[tuple[DaemonSet, Constraint, dict[str, int]]]:
+        """Yield the DaemonSets that are on every node that surely admits them, with the least that they ask for."""
+        for name, daemons in self.state.daemon_sets.items():
+            if daemons.pinned:
+                continue
+            constraint = without_names(daemons.parts.constraint)
+            admits = {id(machine): may_run(constraint, machine) for machine in machines}
+            places = zip(self.nodes, machines, strict=True)
+            if all(node.name in daemons.requests for node, machine in places if admits[id(machine)]):
+                yield daemons, constraint, smallest(daemons.requests.values())
+            else:
+                self.state.report.relaxed[NOT_EVERYWHERE][name] += len(daemons.requests)
+
+    def _certain_static(self) -> Iterator[dict[str, int]]:
+        """Yield the least that static pods ask for which are on every node, as kube-proxy is on some clouds."""
+        if all(not CONTROL_PLANES.isdisjoint(node.labels) for node in self.nodes):
+            return
+        on_nodes = [self.state.mirrored.get(name, {}) for name in self.state.nodes]
+        for name in set.intersection(*map(set, on_nodes)):
+            if name.rpartition("/")[2] not in CONTROLLING:
+                yield smallest(on[name] for on in on_nodes)
+
+
+def with_gpus(kind: MachineType) -> dict[str, int]:
+    """Return the size of a type, in which GPUs are called as Kubernetes calls those of their make."""
+    size = kind.usable()
+    return {kind.gpu_name: size.pop(GPU)} | size if GPU in size else size
