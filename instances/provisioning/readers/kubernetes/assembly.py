@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 UNFITTED = "fit no machine that can be had"
 NO_LONGER = "run where their constraints would not let them go today, and may stay"
+NEARBY = f"{NO_LONGER}, on any node that admits the same"
+# So many nodes with pods that may only stay are told apart.
+MOST_ALONE = 50
 
 
 class Assembly:
@@ -51,12 +54,23 @@ class Assembly:
         for group, constraint in zip(groups, constraints, strict=True):
             for kind in unknown[number[constraint]]:
                 report.relaxed[kind][group.name] += group.count
+        # Pods that may only stay are tied to their very node, unless there are very many such nodes.
+        place = {offer.node: k for k, offer in enumerate(offers)}
+        astray = {
+            node
+            for group, constraint in zip(groups, constraints, strict=True)
+            for node in group.on
+            if not columns[place[node]][number[constraint]]
+        }
+        self.exact = len(astray) <= MOST_ALONE
+        alone = [offer.node if self.exact and offer.node in astray else "" for offer in offers]
         # Machines that admit the same pods are a family.
-        families = {column: f for f, column in enumerate(dict.fromkeys(columns))}
-        self.family = [families[column] for column in columns]
-        names = {column: offer.group for column, offer in zip(reversed(columns), reversed(offers), strict=True)}
-        self.family_names = [names[column] for column in families]
-        self._classes(groups, constraints, apart, number, list(families))
+        keys = list(zip(columns, alone, strict=True))
+        families = {key: f for f, key in enumerate(dict.fromkeys(keys))}
+        self.family = [families[key] for key in keys]
+        names = {key: offer.group for key, offer in zip(reversed(keys), reversed(offers), strict=True)}
+        self.family_names = [names[key] for key in families]
+        self._classes(groups, constraints, apart, number, [column for column, _ in families])
 
     def _classes(
         self,
@@ -98,7 +112,8 @@ class Assembly:
             if not on[family_of[node]]:
                 strays[family_of[node]][node] = number
         for family, nodes in strays.items():
-            self.report.informed[NO_LONGER][group.name] += sum(nodes.values())
+            kinds = self.report.informed[NO_LONGER] if self.exact else self.report.relaxed[NEARBY]
+            kinds[group.name] += sum(nodes.values())
             too = on.copy()
             too[family] = True
             yield PodGroup(group.key, nodes), too
@@ -203,14 +218,17 @@ class Assembly:
     def _stock(self, types: Sequence[int], node2type: Sequence[int]) -> list[int]:
         running = Counter(node2type)
         limits = [0 if self.offers[k].node else self.offers[k].count for k in types]
+        # Groups, spot and other machines have a type each, and nodes that are unlike; zones have counts of their own.
         lines = Counter(
-            (offer.type_name, offer.capacity_type, offer.zone)
+            (offer.type_name, offer.zone)
             for offer, limit in zip([self.offers[k] for k in types], limits, strict=True)
             if limit > 0
         )
-        if shared := sorted({name for (name, *_), number in lines.items() if number > 1}):
+        unlike = Counter(self.offers[k].type_name for k in types if self.offers[k].node)
+        if shared := sorted({name for (name, _), number in lines.items() if number + unlike[name] > 1}):
             self.report.sentences.append(
-                f"Relaxed: the count of {listed(shared)}, which holds for each group of machines by itself."
+                f"Relaxed: the count of {listed(shared)}, which holds by itself for each group of machines, for spot and other "
+                "machines, and beside nodes that are unlike new ones."
             )
         return [limit if limit < 0 else max(limit, running[number]) for number, limit in enumerate(limits)]
 
@@ -265,7 +283,8 @@ def _admissions(
             found = [may_run(constraint, machine) for constraint in distinct]
             known[place] = tuple(admits is not False for admits in found)
             for q in (q for q, admits in enumerate(found) if admits is None):
-                unknown[q].update(map(_unknown, looked[q] & machine.unknown or {HOSTNAME}))
+                unsure = machine.unknown.union(key for key, values in machine.labels.items() if len(values) > 1)
+                unknown[q].update(map(_unknown, looked[q] & unsure or {HOSTNAME}))
         columns.append(known[place])
     return columns
 

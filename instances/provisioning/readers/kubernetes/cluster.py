@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 ADMITTED, AUTO, IGNORE = "admitted", "auto", "ignore"
 UNPLACED = "volumes whose place is not given"
+TOGETHER = "volumes that one node at a time can use (ReadWriteOnce), which several pods share"
 
 
 def kubernetes(
@@ -61,6 +63,7 @@ def kubernetes(
     state = read_state(paths)
     groups = list(state.groups.values())
     constraints = [_constraint(state, group) for group in groups]
+    _shared_volumes(state, groups)
     excluding = exclusions(state, groups)
     nodes = running_nodes(state, listed_types, excluding)
     asked = [expression for constraint in constraints for expression in constraint.expressions()]
@@ -90,6 +93,13 @@ def _constraint(state: State, group: PodGroup) -> Constraint:
         if (terms := state.volumes[volume]) is not None:
             reached.append(terms)
     return constraint._replace(affinities=(*constraint.affinities, *dict.fromkeys(reached)))
+
+
+def _shared_volumes(state: State, groups: Sequence[PodGroup]) -> None:
+    users = Counter(claim for group in groups for claim in group.key.claims for _ in range(group.count))
+    for group in groups:
+        if any(users[claim] > 1 and claim in state.on_one_node for claim in group.key.claims):
+            state.report.relaxed[TOGETHER][group.name] += group.count
 
 
 def _zones(

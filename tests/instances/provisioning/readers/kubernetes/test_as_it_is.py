@@ -118,3 +118,51 @@ def test_prices_are_those_of_a_pools_zones(read, one, k8s, operator, value):
     prices = "name,cpu,memory_gib,price,zone\nt,4,16,0.1,z1\nt,4,16,0.2,z2\n"
     cluster = read([node(k8s, "a", labels={POOL: "p"}), k8s.pool("p", (ZONE, operator, [value])), one("x")], prices)
     assert cluster.price[cluster.type_names.index("t")] == 200_000
+
+
+def test_what_a_pool_leaves_open_is_told(allowed, one, k8s):
+    pods = [one(team, nodeSelector={"team": team}) for team in "ab"]
+    types, cluster = allowed([node(k8s, "n"), k8s.pool("p", ("team", "In", ["a", "b"])), *pods], PRICES)
+    assert "t (p)" in types["a"]
+    assert said(cluster, "Relaxed: bound to label team, which is not known of every machine: 2 pods")
+
+
+def test_a_pod_that_may_only_stay_stays_on_its_very_node(allowed, one, k8s):
+    taint = [{"key": "maintenance", "effect": "NoSchedule"}]
+    nodes = [node(k8s, name, labels={POOL: "p"}, taints=taint) for name in "ab"]
+    types, _ = allowed([*nodes, k8s.pool("p"), one("x", "a"), one("y", "b", cpu="2")], PRICES)
+    assert [[kind for kind in types[name] if "(" in kind] for name in "xy"] == [["t (a)"], ["t (b)"]]
+
+
+def test_nodes_that_go_or_control_and_daemons_that_are_not_everywhere_are_told(read, one, k8s):
+    nodes = [node(k8s, name) for name in "abc"]
+    nodes[0]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    nodes[1]["spec"]["taints"] = [{"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}]
+    nodes[2]["metadata"]["labels"]["node-role.kubernetes.io/control-plane"] = ""
+    daemon = k8s.pod("d-a", "a", ("DaemonSet", "d"), (k8s.requests("1", "1Gi"),))
+    cluster = read([*nodes, daemon, one("x", "a")], PRICES)
+    assert said(cluster, "2 nodes are about to go", ": a, b.")
+    assert said(cluster, "1 nodes control the cluster", ": c.")
+    assert said(cluster, "Relaxed: of DaemonSets that are not on every node", "shop/d")
+
+
+def test_a_count_beside_unlike_nodes_and_another_architecture_are_told(read, one, k8s):
+    prices = "name,cpu,memory_gib,price,count,arch\nt,4,16,1,2,amd64\nr,4,16,0.5,,arm64\n"
+    cluster = read([node(k8s, "a", cpu="3", labels={"kubernetes.io/arch": "amd64"}), node(k8s, "b"), one("x")], prices)
+    assert said(cluster, "Relaxed: the count of t")
+    assert said(cluster, "another architecture", ": r.")
+
+
+def test_a_volume_whose_zone_its_label_tells(allowed, one, k8s):
+    claim = {
+        "metadata": {"name": "c", "namespace": "shop"},
+        "spec": {"volumeName": "v", "accessModes": ["ReadWriteOnce"]},
+    }
+    volume = {"kind": "PersistentVolume", "metadata": {"name": "v", "labels": {ZONE: "z1"}}, "spec": {}}
+    volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "c"}}]
+    nodes = [node(k8s, name, labels={ZONE: zone}) for name, zone in (("a", "z1"), ("b", "z2"))]
+    pods = [one("x", "a", volumes=volumes), one("y", "a", cpu="2", volumes=volumes)]
+    inner = {"kind": "List", "items": [{"kind": "PersistentVolumeClaim", **claim}, volume]}
+    types, cluster = allowed([*nodes, *pods, one("z", nodeSelector={ZONE: "z2"}), inner], PRICES)
+    assert all("z1" in kind for kind in types["x"])
+    assert said(cluster, "Relaxed: volumes that one node at a time can use", "2 pods: shop/x, shop/y")
