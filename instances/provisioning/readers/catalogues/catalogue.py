@@ -20,6 +20,7 @@ ARCH_LABEL, OS_LABEL = "kubernetes.io/arch", "kubernetes.io/os"
 ARCHITECTURES = {"x86_64": "amd64", "x64": "amd64", "aarch64": "arm64"}
 # Labels that Karpenter's AWS provider derives from a type's name, such as c7gn.2xlarge.
 _AWS_NAME = re.compile(r"(([a-z]+)(?:-\d+tb)?(\d+)[a-z0-9-]*)\.([a-z0-9-]+)")
+_GRAVITON = re.compile(r"[a-z]+\d+g|a1$")
 AWS = "karpenter.k8s.aws/instance-"
 
 
@@ -148,4 +149,6 @@ def type_labels(name: str, arch: str = "", system: str = "") -> dict[str, str]:
         family, category, generation, size = match.groups()
         labels |= {f"{AWS}family": family, f"{AWS}category": category, f"{AWS}generation": generation}
         labels[f"{AWS}size"] = size
+        if not arch and _GRAVITON.match(family):
+            labels[ARCH_LABEL] = "arm64"
     return {key: value for key, value in labels.items() if value}

@@ -147,10 +147,10 @@ def test_nodes_that_go_or_control_and_daemons_that_are_not_everywhere_are_told(r
 
 
 def test_a_count_beside_unlike_nodes_and_another_architecture_are_told(read, one, k8s):
-    prices = "name,cpu,memory_gib,price,count,arch\nt,4,16,1,2,amd64\nr,4,16,0.5,,arm64\n"
+    prices = "name,cpu,memory_gib,price,count,arch\nt,4,16,1,2,amd64\nr,4,16,0.5,,arm64\nm7gd.large,2,8,0.5,,\n"
     cluster = read([node(k8s, "a", cpu="3", labels={"kubernetes.io/arch": "amd64"}), node(k8s, "b"), one("x")], prices)
     assert said(cluster, "Relaxed: the count of t")
-    assert said(cluster, "another architecture", ": r.")
+    assert said(cluster, "another architecture", ": m7gd.large, r.")
 
 
 def test_a_volume_whose_zone_its_label_tells(allowed, one, k8s):
