@@ -80,6 +80,12 @@ class Ascent:
             known[machines] = self.rates[machines] = self._ascend(known[nearest], machines, now, step, enough)
             machines = self.problem.least(self.lines)[0]
 
+    def prices_for(self, machines: int, rounds: int) -> FloatArray:
+        """Return prices on the last grid for a number of machines: those for the one that proves least, improved for it."""
+        lowest = self.problem.least(self.lines)[0]
+        rate = self.rates[min(self.rates, key=lambda number: abs(number - lowest))]
+        return rate if machines == lowest else self._ascend(rate, machines, rounds, LATER_STEP, None)
+
     def _ascend(
         self, rate: FloatArray, machines: int, rounds: int, first_step: float, enough: int | None
     ) -> FloatArray:

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 LATER, SHARES, WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0), (0.0, 0.9), (1.0, 2.0, 4.0, 8.0)
 # Jobs placed anew at once, moves between two looks at the clock, and the share of moves and time to choose the machines by.
 TOGETHER, MOVES, CHOOSING = 80, 2_000, 0.1
-# Ranges of ends in which plans are made.
-RANGES = 8
+# Ranges of ends in which plans are made, and rounds of improving prices for a number of machines there.
+RANGES, PRICE_ROUNDS = 8, 20
 # Heat begins at this share of the mean rent of a job, and falls to a share of that.
 HEAT, COOLED = 0.1, 0.05
 
@@ -74,7 +74,7 @@ class Draft:
     least: float
 
 
-@method("priced-search", version=8, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=9, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
@@ -138,7 +138,7 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None, *, 
     every : makes plans for all ends, not only until a later one is no gain.
     """
     scaled, found = ends.scaled, ends.ascent
-    rate = found.rates[min(found.rates, key=lambda number: abs(number - machines))]
+    rate = found.prices_for(machines, PRICE_ROUNDS)
     grid = found.grid
     width = max(1, -(-scaled.horizon // (4 * grid.shape[0])))
     points = np.minimum(np.arange(-(-scaled.horizon // width) + 1) * width, scaled.horizon)
