@@ -14,7 +14,9 @@ SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "images" / "render.py"
 SCHEDGAP = [sys.executable, "-c", "from schedgap.bench.cli.app import main; main()"]
 
 
-@pytest.mark.skipif(shutil.which("chromedriver") is None, reason="chromium and chromedriver are not installed")
+@pytest.mark.skipif(
+    None in map(shutil.which, ("chromium", "chromedriver")), reason="chromium and chromedriver are not installed"
+)
 def test_both_pictures_are_drawn(tmp_path):
     """Of the same size, one on white and one on dark ground, each with much in it."""
     runs = tmp_path / "runs"
