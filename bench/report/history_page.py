@@ -110,12 +110,12 @@ def build_history(
     found: list[StepView] = []
     for measure in measures:
         series: list[Series] = []
+        # A step of the gap tells of the objective, too.
+        told = {(step.method, step.entry) for step in found if measure.name == OBJECTIVE and step.figure == MEAN_GAP}
         for number, method in enumerate(methods):
             line, steps = _line(entries, number, method, measure)
             series += line
-            # A step of the gap tells of the objective, too.
-            told = {(step.method, step.entry) for step in found if step.figure == MEAN_GAP}
-            found += [step for step in steps if measure.name != OBJECTIVE or (method, step.entry) not in told]
+            found += [step for step in steps if (method, step.entry) not in told]
         # Where every run was solved at all times, or objectives changed as gaps did, a line says nothing more.
         if measure.field in ("quality", "time_s") or any(step.figure == measure.name for step in found):
             figures.append(_figure(measure, series))

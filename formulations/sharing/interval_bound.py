@@ -79,7 +79,8 @@ def bound_intervals(
         result = solve(model, "highs", time_limit_s=left_s, threads=threads, presolve=False)
     except BackendError as error:
         # Times of 2^45 ms and more: HiGHS ends without a status.
-        return Outcome(bound=cheap, status=Status.NO_SOLUTION, details={"reason": f"bound-work's bound: {error}"})
+        details = {"reason": f"{error} The bound is that of bound-work."}
+        return Outcome(bound=cheap, status=Status.NO_SOLUTION, details=details)
     found = 0 if result.bound is None else proven_cost(result.bound * SECOND_MS - rounded_ms(instance))
     return Outcome(
         bound=max(cheap, found),

@@ -112,7 +112,8 @@ def clairvoyant_no_wait_program(
             left_s = None if time_limit_s is None else deadline - time.perf_counter()
             model = flow_model(f"no-wait-{instance.name}", net, slots)
             found = solve(model, backend, time_limit_s=left_s, threads=threads)
-            unproven.extend([found.unproven] if found.unproven else [])
+            if found.unproven:
+                unproven.append(found.unproven)
             if found.status is not Status.OPTIMAL or found.x is None or found.bound is None:
                 return None
             fixed = (found.x[: net.jobs.shape[0]] > 0.5) & (net.jobs >= 0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMA
 from schedgap.instances.provisioning.readers.catalogues.plain import row_amounts, row_name
 from schedgap.instances.provisioning.readers.quantities import PODS
 from schedgap.instances.provisioning.running import Running
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 TASK_COLUMNS = ("name", "count", "families", "machine")
 ALL = "all"
@@ -62,25 +59,22 @@ def csv_tables(
     capacities = [{PODS: UNLIMITED} | kind.usable() for kind in types]
     own = table.overfull(nodes, capacities)
     names, demands, sizes = in_units(table.resources, table.demands, [*capacities, *own.values()], table.shown)
-    exact, stock = map(list, zip(*map(_price, types), strict=True))
-    for place, machine in enumerate(own, len(types)):
-        k = nodes[machine]
-        stock[k] = max(stock[k] - 1, min(stock[k], 0))
-        nodes[machine] = place
-        types, exact, stock = (*types, types[k]), [*exact, exact[k]], [*stock, 1]
-    fees = [micro_dollars(kind.fee) if kind.fee is not None else 0 for kind in types]
+    exact, counts = zip(*map(_price, types), strict=True)
+    # Overfull machines are types of their own behind the list's, each one of those that its line has.
+    line = [*range(len(types)), *(nodes[name] for name in own)]
+    overfull = Counter(line[len(types) :])
+    stock = [count if count < 0 else max(0, count - overfull[k]) for k, count in enumerate(counts)] + [1] * len(own)
+    type_names = [kind.name for kind in types] + [f"{types[nodes[name]].name} ({name})" for name in own]
+    nodes |= {name: place for place, name in enumerate(own, len(types))}
+    fees = [micro_dollars(types[k].fee or Fraction(0)) for k in line]
     return ProvisioningInstance(
         name=Path(tasks).stem[:100] or "tasks",
         resources=names,
         families=families,
-        type_names=tuple(
-            unique_names(
-                [*(kind.name for kind in catalogue.types), *(f"{types[nodes[name]].name} ({name})" for name in own)]
-            )
-        ),
-        type2family=np.array([families.index(kind.family or ALL) for kind in types]),
+        type_names=tuple(unique_names(type_names)),
+        type2family=np.array([families.index(types[k].family or ALL) for k in line]),
         capacity=np.array(sizes),
-        price=np.array([micro_dollars(price) for price in exact]),
+        price=np.array([micro_dollars(exact[k]) for k in line]),
         demand=np.where(np.array(table.allowed).T[:, :, None], np.array(demands)[None], NOT_ALLOWED),
         counts=np.array(table.counts),
         class_names=tuple(table.names),

@@ -96,7 +96,9 @@ def _constraint(state: State, group: PodGroup) -> Constraint:
 
 
 def _shared_volumes(state: State, groups: Sequence[PodGroup]) -> None:
-    users = Counter(claim for group in groups for claim in group.key.claims for _ in range(group.count))
+    users: Counter[str] = Counter()
+    for group in groups:
+        users.update(dict.fromkeys(group.key.claims, group.count))
     for group in groups:
         if any(users[claim] > 1 and claim in state.on_one_node for claim in group.key.claims):
             state.report.relaxed[TOGETHER][group.name] += group.count

@@ -74,10 +74,10 @@ class Constraint(NamedTuple):
 
     def is_for_node(self, name: str) -> bool:
         """Return whether a pod is bound to one node by its name, as controllers bind an agent to each node."""
+        only = [("metadata.name", "In", (name,))]
         terms = [affinity.node_selector_terms for affinity in self.affinities]
-        only = ("metadata.name", "In", (name,))
-        fields = [[(f.key, f.operator, f.values) for term in each for f in term.match_fields] for each in terms]
-        return any(found and found == [only] * len(each) for each, found in zip(terms, fields, strict=True))
+        found = [[[(f.key, f.operator, f.values) for f in t.match_fields] == only for t in each] for each in terms]
+        return any(each and all(each) for each in found)
 
     def expressions(self) -> Iterator[Expression]:
         """Yield every expression on a label."""

@@ -74,7 +74,7 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
     """
     types = {kind.name: kind for kind in catalogue.types}
     made, unpriced, unnamed, elsewhere = [], [], [], []
-    held, overfull, passing = _held(state, excluding), [], set()
+    held, taken, overfull, passing = _held(state, excluding), _taken(state, excluding), [], set()
     for name, node in state.nodes.items():
         labels = _labels(name, node)
         type_name = labels.get(TYPE, "")
@@ -99,7 +99,7 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
         allocatable = {key: min(value, UNLIMITED) for key, value in allocatable.items()}
         # Their names have a domain.
         devices = {key: min(most, UNLIMITED) for key, most in largest([allocatable, capacity]).items() if "/" in key}
-        left = _left(state, excluding, name, allocatable)
+        left = less(allocatable | excluding.capacity, taken[name])
         if over := {key: amount for key, amount in held[name].items() if amount > left.get(key, 0)}:
             overfull.append(name)
             left |= over
@@ -122,8 +122,22 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
             f"For information: on {len(overfull)} nodes pods ask for more than is left there, or exclude each other; as nobody "
             f"is evicted, these nodes have room for what runs on them: {listed(overfull)}."
         )
-    _inform(state, passing)
+    _inform(state, made, passing)
     return tuple(made)
+
+
+def _taken(state: State, excluding: Exclusions) -> defaultdict[str, Counter[str]]:
+    """Return what DaemonSets and static pods take of each node: by node and resource. O(pods)."""
+    taken: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for node, pods in state.mirrored.items():
+        for request in pods.values():
+            taken[node].update(request)
+    for daemons in state.daemon_sets.values():
+        apart = excluding.taken_by(daemons)
+        for node, request in daemons.requests.items():
+            taken[node].update(request)
+            taken[node].update(apart)
+    return taken
 
 
 def _held(state: State, excluding: Exclusions) -> defaultdict[str, Counter[str]]:
@@ -157,16 +171,6 @@ def _capacity_type(labels: dict[str, str]) -> str:
     return SPOT if any(labels.get(key) in values for key, (values, _) in SPOT_LABELS.items()) else ON_DEMAND
 
 
-def _left(state: State, excluding: Exclusions, name: str, allocatable: dict[str, int]) -> dict[str, int]:
-    """Return what is left beside the node's DaemonSets and static pods."""
-    left = allocatable | excluding.capacity
-    taken = list(state.mirrored.get(name, {}).values())
-    for daemons in state.daemon_sets.values():
-        if name in daemons.requests:
-            taken += [daemons.requests[name], excluding.taken_by(daemons)]
-    return less(left, *taken)
-
-
 def less(amounts: dict[str, int], *taken: dict[str, int]) -> dict[str, int]:
     """Return amounts less others, never below 0."""
     left = dict(amounts)
@@ -189,16 +193,18 @@ def largest(amounts: Sequence[dict[str, int]]) -> dict[str, int]:
     return {key: max(each.get(key, 0) for each in amounts) for key in keys}
 
 
-def _inform(state: State, passing: set[str]) -> None:
+def _inform(state: State, nodes: Iterable[RunningNode], passing: set[str]) -> None:
     """Say which nodes are taken as any other though they are not. passing : those with taints that do not last."""
     off, going, control = [], [], []
-    for name, node in state.nodes.items():
+    for each in nodes:
+        name, node = each.name, state.nodes[each.name]
+        is_ready = all(c.type != "Ready" or c.status == "True" for c in node.status.conditions)
         if node.metadata.deletion_timestamp is not None or any(taint.key in GOING for taint in node.spec.taints):
             going.append(name)
-        elif name in passing or node.spec.unschedulable or any(c.is_not_ready for c in node.status.conditions):
+        elif name in passing or node.spec.unschedulable or not is_ready:
             off.append(name)
         static = {key.rpartition("/")[2] for key in state.mirrored.get(name, ())}
-        if not static.isdisjoint(CONTROLLING) or not CONTROL_PLANES.isdisjoint(_labels(name, node)):
+        if not static.isdisjoint(CONTROLLING) or not CONTROL_PLANES.isdisjoint(each.labels):
             control.append(name)
     for names, text in (
         (off, "are not ready or take no pods; they are paid, and taken as any other"),

@@ -90,11 +90,6 @@ class Condition(Struct):
     status: str = ""
     reason: str | None = None
 
-    @property
-    def is_not_ready(self) -> bool:
-        """Whether a node says that it is not ready."""
-        return self.type == "Ready" and self.status != "True"
-
 
 class ContainerStatus(Struct, rename="camel"):
     name: str = ""

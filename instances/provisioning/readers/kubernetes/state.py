@@ -177,15 +177,15 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
         return
     title = _title(pod, owner)
     full = f"{meta.namespace}/{title}"
-    if spec.node_name and parts.constraint.is_for_node(spec.node_name):
-        report.left_out[PINNED][full] += 1
-        state.daemon_sets[f"pod {name}"] = DaemonSet(parts, ports, {spec.node_name: request}, pinned=True)
-        return
     if meta.deletion_timestamp is not None:
         report.left_out[TERMINATING][full] += 1
         return
     if spec.scheduling_gates and not spec.node_name:
         report.left_out[GATED][full] += 1
+        return
+    if spec.node_name and parts.constraint.is_for_node(spec.node_name):
+        report.left_out[PINNED][full] += 1
+        state.daemon_sets[f"pod {name}"] = DaemonSet(parts, ports, {spec.node_name: request}, pinned=True)
         return
     state.jobs += owner is not None and owner.kind == "Job"
     claims = _claims(pod)

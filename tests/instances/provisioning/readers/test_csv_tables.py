@@ -120,10 +120,12 @@ def test_limits_on_pods_that_no_task_counts_for_are_named(tables):
 
 
 def test_a_running_machine_that_holds_more_than_it_has_keeps_it(tables):
-    """6 of 4 CPUs on n1, of which there are two in all."""
-    machines = MACHINES.replace("0.1,a,,", "0.1,a,2,")
+    """6 of 4 CPUs on n1, of which there are two in all, at a price that is rounded once."""
+    machines = MACHINES.replace("0.1,a,,", "0.1000001,a,2,")
     made = tables(machines, "name,cpu,machine\nx,1.5,n1\nx,1.5,n1\ny,3,n1\n", "name,type\nn1,small\nn2,small\n")
     assert made.type_names == ("small", "big", "small (n1)")
     assert (made.capacity[:, 0].tolist(), made.stock.tolist()) == ([4000, 16000, 6000], [1, 3, 1])
     assert made.running.machine_type.tolist() == [2, 0]
     assert any("For information: on 1 running machines" in note for note in made.notes)
+    assert made.price.tolist()[::2] == [110_000, 110_000]
+    assert any(note.startswith("1 prices are finer than a micro-dollar") for note in made.notes)

@@ -97,6 +97,9 @@ def test_a_pod_that_its_controller_bound_to_its_node_comes_with_it(read, one, k8
     cluster = read([node(k8s, "a"), one("agent", "a", affinity=near), one("x", cpu="1m")], PRICES)
     assert (room(cluster, "t", "cpu"), room(cluster, "t (a)", "cpu")) == (4000, 3000)
     assert said(cluster, "Left out: bound by name to the node that they run on", "1 pod: shop/agent")
+    going = one("agent", "a", affinity=near)
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert "t (a)" not in read([node(k8s, "a"), going, one("x", cpu="1m")], PRICES).type_names
 
 
 def test_gpus_that_pods_share_are_any_number_elsewhere(allowed, one, k8s):
