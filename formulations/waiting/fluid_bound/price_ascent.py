@@ -77,17 +77,17 @@ class Ascent:
             enough = min((max(line.at(number) for line in self.lines) for number in self.rates), default=None)
             nearest = min(known, key=lambda number: (abs(number - machines), number))
             now = rounds if self.rates else first_rounds
-            known[machines] = self.rates[machines] = self._ascend(known[nearest], machines, now, step, enough)
+            known[machines] = self.rates[machines] = self._ascend(grid, known[nearest], machines, now, step, enough)
             machines = self.problem.least(self.lines)[0]
 
-    def prices_for(self, machines: int, rounds: int) -> FloatArray:
-        """Return prices on the last grid for a number of machines: those for the one that proves least, improved for it."""
+    def prices_for(self, machines: float, grid: IntArray, rounds: int) -> FloatArray:
+        """Return prices on a grid for a number of machines, whole or not: those for what proves least, improved for it."""
         lowest = self.problem.least(self.lines)[0]
         rate = self.rates[min(self.rates, key=lambda number: abs(number - lowest))]
-        return rate if machines == lowest else self._ascend(rate, machines, rounds, LATER_STEP, None)
+        return self._ascend(grid, _on_grid(rate, self.grid, grid), machines, rounds, LATER_STEP, None)
 
     def _ascend(
-        self, rate: FloatArray, machines: int, rounds: int, first_step: float, enough: int | None
+        self, grid: IntArray, rate: FloatArray, machines: float, rounds: int, first_step: float, enough: int | None
     ) -> FloatArray:
         """Return the best prices for a number of machines found from given ones, or the first that prove enough."""
         average, squares = np.zeros_like(rate), np.zeros_like(rate)
@@ -95,9 +95,9 @@ class Ascent:
         for done in range(1, rounds + 1):
             if best is not None and self.is_late():
                 break
-            line, levels = self.problem.evaluate(self.grid, rate)
+            line, levels = self.problem.evaluate(grid, rate)
             self.lines.append(line)
-            amount = line.at(machines)
+            amount = line.base + machines * line.slope
             if best is None or amount > best:
                 best, best_rate = amount, rate
             if enough is not None and best >= enough:

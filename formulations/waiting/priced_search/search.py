@@ -1,10 +1,6 @@
 """Schedules made with hindsight from the bound's prices, and improved by placing jobs near each other anew.
 
-The prices of `bound-fluid` say what a core is worth when: a job that would cost more by its wait and by the priced time
-that it takes than by renting leaves its room to others. Prices are too low for that, being those of jobs that may run in
-parts, and who waits makes others wait: a job's wait counts up to eight times. Jobs are placed so, each where it first has
-room (conservative backfilling with hindsight), in order of submission, of their cheapest starts at these prices, and of
-size, for several numbers of machines, ends of the last fixed job, and shares of the prices: in the ranges of ends where the
+Jobs are placed at the prices of `bound-fluid` (`drafts`) for several numbers of machines, in the ranges of ends where the
 bound is least, save numbers of which it says that they cost more than a plan that is known. The best is improved by large
 neighbourhood search (Shaw, 1998): up to 80 jobs that start near each other, around one that costs much more than it may at
 the prices, are taken off and placed anew in another order, mostly large ones first, which is kept by simulated annealing.
@@ -14,24 +10,14 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.waiting.fluid_bound.end_ranges import priced
-from schedgap.formulations.waiting.priced_search.kernels_rework import (
-    Given,
-    Near,
-    Plan,
-    Rule,
-    Taken,
-    link_all,
-    place_in_turn,
-    rework,
-)
-from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline
+from schedgap.formulations.waiting.priced_search.drafts import best_draft
+from schedgap.formulations.waiting.priced_search.kernels_rework import Near, Plan, Taken, link_all, rework
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, method
@@ -41,40 +27,18 @@ from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
     from schedgap.formulations.waiting.fluid_bound.end_ranges import EndRange
-    from schedgap.formulations.waiting.scaled import Scaled
-    from schedgap.instances.arrays import FloatArray
+    from schedgap.formulations.waiting.priced_search.drafts import Draft
     from schedgap.instances.waiting.model import WaitingInstance
 
-# How much longer machines may run than they must, as shares of that; what shares of the prices jobs look at, and how often
-# they count their wait.
-LATER, SHARES, WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0), (0.0, 0.9), (1.0, 2.0, 4.0, 8.0)
 # Jobs placed anew at once, moves between two looks at the clock, and the share of moves and time to choose the machines by.
 TOGETHER, MOVES, CHOOSING = 80, 2_000, 0.1
-# Ranges of ends in which plans are made, and rounds of improving prices for a number of machines there.
-RANGES, PRICE_ROUNDS = 8, 20
+# Ranges of ends in which plans are made.
+RANGES = 8
 # Heat begins at this share of the mean rent of a job, and falls to a share of that.
 HEAT, COOLED = 0.1, 0.05
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Draft:
-    """A plan for a number of machines, which moves change, and the best that it has been.
-
-    scaled : the jobs that it places. amount, least : of the machines until `jobs`' last end, of waits and of all rents, in
-    amounts of `Scaled`.
-    """
-
-    scaled: Scaled
-    machines: int
-    jobs: Given
-    line: Timeline
-    plan: Plan
-    amount: float
-    best: Plan
-    least: float
-
-
-@method("priced-search", version=9, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=10, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
@@ -125,53 +89,11 @@ def _drafts(ranges: list[EndRange], deadline: float | None) -> list[Draft]:
             late = deadline is not None and time.perf_counter() > deadline
             if drafts and (late or ends.least(number) >= least):
                 continue
-            drafts.append(best_draft(ends, number, deadline, every=len(ranges) > 1))
+            drafts.append(best_draft(ends, number, deadline))
             if number < machines and drafts[-1].least > least:
                 break
             least = min(least, drafts[-1].least)
     return sorted(drafts, key=lambda draft: draft.least)
-
-
-def best_draft(ends: EndRange, machines: int, deadline: float | None = None, *, every: bool = True) -> Draft:
-    """Return the best plan of jobs placed in turn at shares of prices; their waits at all prices are found anew.
-
-    every : makes plans for all ends, not only until a later one is no gain.
-    """
-    scaled, found = ends.scaled, ends.ascent
-    rate = found.prices_for(machines, PRICE_ROUNDS)
-    grid = found.grid
-    width = max(1, -(-scaled.horizon // (4 * grid.shape[0])))
-    points = np.minimum(np.arange(-(-scaled.horizon // width) + 1) * width, scaled.horizon)
-    sums = np.cumsum(rate * np.diff(grid), axis=1) * scaled.instance.fixed_price
-    worth = np.array([np.interp(points, grid, np.concatenate(([0.0], row))) for row in sums])
-    best: Draft | None = None
-    natural = min(ends.last, max(scaled.horizon, int((scaled.submit + scaled.runtime).max())))
-    caps = {min(ends.last, int(scaled.horizon * (1 + share))) for share in LATER} | {natural}
-    price = float(machines * scaled.instance.fixed_price)
-    prices, least = Rule(worth, width, 1.0), found.problem.least_costs(grid, rate)
-    cheapest = scaled.submit.copy()
-    cheapest[found.problem.used] += np.maximum(found.problem.wait, 0)
-    size = -scaled.instance.cores[scaled.jobs] * scaled.runtime.astype(np.float64) ** 2
-    orders = (np.arange(scaled.num_jobs), np.argsort(cheapest, kind="stable"), np.argsort(size, kind="stable"))
-    before = math.inf
-    for cap in sorted(caps):
-        paid = price * cap + scaled.always_rented
-        if best is not None and (paid >= best.amount or best.amount >= before):
-            break
-        if best is not None and not every:
-            before = best.amount
-        jobs = _given(scaled, cap, found.problem.shares, prices, least)
-        for share, weight, order in product(SHARES, WEIGHTS, orders):
-            if best is not None and deadline is not None and time.perf_counter() > deadline:
-                break
-            line = _timeline(scaled, machines, cap)
-            plan = Plan(np.empty_like(scaled.submit), np.empty_like(scaled.submit))
-            amount = place_in_turn(jobs, line, order, Rule(share * worth, width, weight), machines, plan)
-            amount += paid
-            if best is None or amount < best.amount:
-                best = Draft(scaled, machines, jobs, line, plan, amount, _copy(plan), amount)
-    assert best is not None
-    return best
 
 
 def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | None) -> Draft:
@@ -192,7 +114,7 @@ def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | Non
         now = heat * COOLED ** max(done / moves, spent)
         amount += rework(jobs, line, plan, near, taken, min(MOVES, moves - done), now, random)
         if amount < least:
-            best, least = _copy(plan), amount
+            best, least = Plan(plan.machine.copy(), plan.start.copy()), amount
     return replace(draft, amount=amount, best=best, least=least)
 
 
@@ -202,34 +124,3 @@ def schedule_of(draft: Draft) -> WaitingSchedule:
     machine, start_us = np.full(instance.num_jobs, RENTED), instance.submit_us.copy()
     machine[scaled.jobs], start_us[scaled.jobs] = draft.best.machine, draft.best.start * scaled.unit_us
     return WaitingSchedule(draft.machines, machine, start_us)
-
-
-def _copy(plan: Plan) -> Plan:
-    return Plan(plan.machine.copy(), plan.start.copy())
-
-
-def _given(scaled: Scaled, cap: int, shares: FloatArray, prices: Rule, least: FloatArray) -> Given:
-    """Return the jobs, none of which is to end after `cap` on a fixed machine."""
-    instance = scaled.instance
-    slack = cap - scaled.submit - scaled.runtime
-    slack = np.where(scaled.longest >= 0, np.minimum(slack, scaled.longest), slack)
-    rent = scaled.rent.astype(np.float64) * scaled.runtime
-    cores, memory = instance.cores[scaled.jobs], instance.memory_mib[scaled.jobs]
-    price = float(instance.wait_price)
-    return Given(scaled.submit, scaled.runtime, cores, memory, shares, rent, slack, prices, least, price)
-
-
-def _timeline(scaled: Scaled, machines: int, cap: int) -> Timeline:
-    """Return empty machines."""
-    instance, number = scaled.instance, scaled.num_jobs
-    stretches = max(1, number // (3 * machines))
-    width = max(1, -(-cap // stretches))
-    standing = machines * stretches
-    steps = standing + 2 * number + 2
-    after = np.arange(1, steps + 1)
-    after[stretches - 1 : standing : stretches] = -1
-    moments = np.zeros(steps, np.int64)
-    moments[:standing] = np.tile(np.arange(stretches) * width, machines)
-    cores, memory = np.full(steps, instance.machine_cores), np.full(steps, instance.machine_memory_mib)
-    free = cores[:standing]
-    return Timeline(width, stretches, moments, cores, memory, after, free.copy(), free.copy(), np.array([standing]))

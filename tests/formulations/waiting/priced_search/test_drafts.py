@@ -1,0 +1,46 @@
+"""Plans of jobs placed in turn: no setting that is a step away does better, and later ends are found where they pay."""
+
+import pytest
+
+from schedgap.formulations.waiting.fluid_bound.end_ranges import priced
+from schedgap.formulations.waiting.priced_search import drafts
+from schedgap.formulations.waiting.priced_search.search import schedule_of
+from schedgap.formulations.waiting.scaled import scale
+from schedgap.instances.waiting import bursty, mms, verify
+
+
+@pytest.fixture
+def settings(monkeypatch):
+    """The settings that were tried, with what each plan costs."""
+    seen, placed = {}, drafts._placed
+
+    def watched(ends, machines, setting, known):
+        draft = placed(ends, machines, setting, known)
+        seen[setting] = draft.least
+        return draft
+
+    monkeypatch.setattr(drafts, "_placed", watched)
+    return seen
+
+
+def test_no_neighbour_is_better(settings):
+    ends = priced(scale(bursty(600, seed=3, machine_cores=16, wait_price=0.05)), 10, 200)[0]
+    best = drafts.best_draft(ends, 3)
+    setting = min(settings, key=settings.get)
+    assert best.least == settings[setting] <= settings[drafts.FIRST]
+    near = {setting._replace(**{part: value}) for part, values in drafts.CHOICES.items() for value in values}
+    assert near <= set(settings)
+
+
+def test_who_may_wait_for_ever_is_served_after_the_horizon(settings):
+    """Machines cost less than rent: where waits cost nothing, few of them that run on pay."""
+    instance = mms(300, seed=2, arrival_rate=0.02, wait_price=0.0)
+    best = drafts.best_draft(priced(scale(instance), 10, 200)[0], 1)
+    assert min(settings, key=settings.get).later == max(drafts.CHOICES["later"])
+    assert verify(instance, schedule_of(best)) < instance.rented_price * int(instance.runtime_us.sum())
+
+
+def test_without_time_there_is_the_first(settings):
+    ends = priced(scale(mms(50, seed=1, wait_price=0.05)), 5, 100)[0]
+    assert drafts.best_draft(ends, 2, deadline=0.0).least == settings[drafts.FIRST]
+    assert len(settings) == 1
