@@ -83,21 +83,21 @@ def needed_patterns(instance: ProvisioningInstance, every: PatternSet) -> Patter
 
 
 def _type_pairs(instance: ProvisioningInstance) -> tuple[IntArray, IntArray]:
-    """Return the pairs of types that cost at most as much as each type, without pairs inside larger ones."""
+    """Return the pairs of types that cost at most as much as each type, without pairs inside larger ones.
+
+    Where one is, putting a larger type in the place of one of the two gives a pair that is not too dear either; of types
+    that hold the same, the cheapest counts as the largest, and of these the first.
+    """
     price, capacity, family = instance.price, instance.capacity, instance.type2family
     inside = (family[:, None] == family) & (capacity[:, None] <= capacity).all(axis=2)
-    first, second = np.triu_indices(instance.num_types)
-    pairs: list[IntArray] = []
-    for k in range(instance.num_types):
-        fitting = np.flatnonzero(price[first] + price[second] <= price[k])
-        a, b = first[fitting], second[fitting]
-        within = (inside[a[:, None], a] & inside[b[:, None], b]) | (inside[a[:, None], b] & inside[b[:, None], a])
-        # Of pairs inside each other, which hold the same, the first stays.
-        earlier = np.arange(a.size) < np.arange(a.size)[:, None]
-        dropped = (within & (~within.T | earlier)).any(axis=1)
-        pairs.append(np.stack((a[~dropped], b[~dropped]), axis=1))
-    indptr = np.concatenate(([0], np.cumsum([len(part) for part in pairs])))
-    return np.concatenate(pairs).astype(np.int64), indptr.astype(np.int64)
+    place = np.argsort(np.argsort(price, kind="stable"))
+    is_larger = inside & (~inside.T | (place < place[:, None]))
+    larger_price = np.where(is_larger, price, 2 * price.max() + 1).min(axis=1)
+    a, b = np.triu_indices(instance.num_types)
+    least, next_least = price[a] + price[b], np.minimum(price[a] + larger_price[b], larger_price[a] + price[b])
+    pairs = [np.flatnonzero((least <= most) & (next_least > most)) for most in price]
+    indptr = np.concatenate(([0], np.cumsum([part.size for part in pairs])))
+    return np.stack((a, b), axis=1)[np.concatenate(pairs)].astype(np.int64), indptr.astype(np.int64)
 
 
 def price_cover(instance: ProvisioningInstance, chosen: PatternSet) -> Cover:

@@ -113,3 +113,26 @@ def test_copies_where_a_class_may_not_run_or_needs_nothing():
     assert most_copies(np.array([-1, -1]), np.array([9, 9]), 5) == 0
     assert most_copies(np.array([0, 0]), np.array([0, 0]), 5) == 5
     assert most_copies(np.array([2, 3]), np.array([9, 8]), 5) == 2
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_pairs_of_types_are_the_largest_that_are_not_too_dear(varied_instance, seed):
+    """Every pair at most as dear as a type is inside one that is kept, and of those none is inside another."""
+    instance = varied_instance(seed)
+    family, capacity, price = instance.type2family, instance.capacity, instance.price
+
+    def inside(t, u):
+        return family[t] == family[u] and (capacity[t] <= capacity[u]).all()
+
+    def within(pair, other):
+        (a, b), (c, d) = pair, other
+        return (inside(a, c) and inside(b, d)) or (inside(a, d) and inside(b, c))
+
+    pairs, indptr = _type_pairs(instance)
+    every = list(itertools.combinations_with_replacement(range(instance.num_types), 2))
+    for k, most in enumerate(price):
+        fitting = [pair for pair in every if price[list(pair)].sum() <= most]
+        chosen = [tuple(map(int, pair)) for pair in pairs[indptr[k] : indptr[k + 1]]]
+        assert set(chosen) <= set(fitting)
+        assert all(any(within(pair, other) for other in chosen) for pair in fitting)
+        assert not any(within(pair, other) for pair, other in itertools.permutations(chosen, 2))
