@@ -17,6 +17,8 @@ if importlib.util.find_spec("submitit") is None:
     pytest.skip("submitit is not installed: pip install 'schedgap[slurm]'", allow_module_level=True)
 
 PLUGIN = Path(__file__).parents[1] / "plugins" / "cluster.py"
+# A file that is not there on this machine's disk at once is not coming; submitit waits for it 15 s.
+IMPATIENT = "from submitit.core.core import Job; Job._results_timeout_s = 0.5;"
 SAME = ("key", "status", "objective", "bound", "reason", "measures", "seed", "solution_hash")
 
 
@@ -33,7 +35,7 @@ def start(start_harness, tmp_path):
     def started(suite, plugin=PLUGIN, address="", *options):
         place = f"cluster=local,folder={tmp_path}{address}"
         where = ["--executor", "slurm", "--address", place, *options]
-        return start_harness(suite, "--out", tmp_path / "out", "--plugin", plugin, *where)
+        return start_harness(suite, "--out", tmp_path / "out", "--plugin", plugin, *where, before=IMPATIENT)
 
     yield started
     assert list(tmp_path.glob(".schedgap-slurm-*")) == []
