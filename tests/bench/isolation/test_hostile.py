@@ -48,6 +48,8 @@ EXPECTED = {
     "x-stop-group": ("timeout", "killed after 2 s of wall-clock time"),
     "x-stop-parent": ("feasible", None),
 }
+# Those that wait for a limit: all at once, before the others.
+WAITING = ("x-hang", "x-ignores-limit", "x-restart", "x-stop", "x-stop-group", "x-stop-parent")
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +74,9 @@ def outcome(tmp_path_factory, hostile):
         parameters = {{ tasks = 6 }}
         """
     )
-    return run_suite(suite, out=folder / "out", plugins=[hostile], jobs=2), folder
+    how = {"out": folder / "out", "plugins": [hostile]}
+    run_suite(suite, only=["|".join(WAITING)], jobs=len(WAITING), **how)
+    return run_suite(suite, jobs=2, **how), folder
 
 
 @pytest.fixture(scope="module")

@@ -57,6 +57,11 @@ EXPECTED = {
     "provisioning": PROGRAMS.METHODS,
     "sharing": {**PROGRAMS.POLICIES, "p-honest": ("", "feasible", None), "p-stays": ("", "feasible", None)},
 }
+# Those that wait, for a limit or until they are ended: all at once, before the others.
+WAITING = {
+    "provisioning": ("m-silent", "m-ignores-term", "m-late", "m-half-and-silence", "m-after-its-limit"),
+    "sharing": ("p-silent", "p-mute", "p-half-and-silence", "p-stays"),
+}
 ALL = [(family, label) for family, programs in EXPECTED.items() for label in programs]
 
 
@@ -106,7 +111,9 @@ def results(folder, programs):
             suite = folder / f"{family}.toml"
             suite.write_text(SUITE.format(family=family, methods=json.dumps(HONEST[family]), **more))
             found[family, "alone"] = run_suite(suite, out=folder / f"{family}-alone", jobs=2)
-            found[family, "beside"] = run_suite(suite, out=folder / family, plugins=programs[family], jobs=2)
+            beside = {"out": folder / family, "plugins": programs[family]}
+            run_suite(suite, only=["|".join(WAITING[family])], jobs=len(WAITING[family]), **beside)
+            found[family, "beside"] = run_suite(suite, jobs=2, **beside)
         close_pools()
     return found
 
