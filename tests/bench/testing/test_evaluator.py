@@ -44,10 +44,10 @@ def candidate(instance):
 
 @pytest.fixture
 def judge(tmp_path):
-    def made(wall_s=20, **how):
+    def made(wall_s=20, jobs=2, **how):
         suite = tmp_path / "few.toml"
         suite.write_text(SUITE.format(wall_s=wall_s))
-        return evaluator(suite, directory=tmp_path / "bounds", jobs=2, **how)
+        return evaluator(suite, directory=tmp_path / "bounds", jobs=jobs, **how)
 
     return made
 
@@ -87,7 +87,7 @@ def test_the_score_is_the_mean_of_bound_by_objective(judge, candidate):
     ],
 )
 def test_a_failure_is_zero_and_says_why(judge, candidate, body, reason):
-    evaluation = judge(wall_s=3)(candidate(body))
+    evaluation = judge(wall_s=3, jobs=3)(candidate(body))
     assert evaluation.score == 0
     assert evaluation.to_dict()["failed"] == 3
     assert reason in evaluation.feedback
