@@ -53,6 +53,7 @@ def too_large(instance: ReconfigurationInstance) -> str | None:
 @method(
     "clairvoyant-program",
     family=FAMILY,
+    version=2,
     supports=too_large,
     bounds=True,
     handles=(STOCK,),

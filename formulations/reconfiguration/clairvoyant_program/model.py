@@ -11,7 +11,8 @@ Minimise    sum price (P y - a s + (P - max(a, 0)) w + e - d) + sum work_price r
 Rows        sum_m x[i,m,t] = z[j,t] <= z[j,t-1]; z[j,t] >= 1 - sum_{t'<t} g[j,t'] / work; x <= y <= sum_i x; capacity
             y[m,t] - y[m,t-1] <= s + w <= y;  sum_{m of a type} y[m,t] and, unless machines go at once,
             sum_{m of a type} y[m,t-1] + s + w <= its stock
-            g <= P z - l;  l >= seconds of [kill, launched) where x[i,m] begins, or where m is new (s, w) under i
+            g <= P z - l;  l >= seconds of [kill, launched) where x[i,m] begins, or where m is new (s, w) under i, with the
+            build where m is rented and no other job of i's workload is there until i is launched
             e >= (kill + upload) (x[i,m,t-1] + z[j,t] - f[j,t] - 1 - y[m,t] + s + w);  d <= h w, h the longest kill and upload;
             sum_{t'<t} g[j,t'] >= (work - kill) f[j,t];  sum_{m of a type, t'<=t} d[m,t'] <= sum_{m of the type, t'<t} e[m,t']
 
@@ -181,25 +182,35 @@ def _add_presence(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> 
 
 
 def _add_losses(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> None:
-    """Add the seconds lost to moves and to new machines, in the period of the plan and in later ones."""
+    """Add the seconds lost to moves and to new machines, in the period of the plan and in later ones.
+
+    Of a workload, who is launched first on a new machine builds its image. That is one of the job for certain where no
+    other job is sent there until then: each that is makes up for the build.
+    """
     plans, period = at.z.shape[1], instance.period_s
     boot, delays = (instance.acquire_s + instance.setup_s)[at.kind], _delays(instance)
+    workload = instance.class2workload[instance.job2class]
     for i, j in enumerate(at.job.tolist()):
         fetch, build, kill, upload, init = delays[j].tolist()
+        others = at.x[(workload[at.job] == workload[j]) & (at.job != j)]
         for t in range(int(at.first[j]), plans):
             is_first = t == at.first[j]
             stopped = 0 if is_first else kill
             launch = np.full(boot.shape, 0 if is_first else kill + upload)
-            begins = {
-                "new": (launch.clip(boot) + fetch + build + init, [(1.0, at.x[i, :, t]), (1.0, at.s[:, t])], 1.0),
-            }
+            on_new = launch.clip(boot)
+            sent = others[:, :, t : t + max(-(-int(on_new.max()) // period), 1)]
+            new = (1.0, at.x[i, :, t]), (1.0, at.s[:, t])
+            begins = [("built", on_new + fetch + build + init, new, 1.0)]
+            if build and sent.size:
+                begins.append(("new", on_new + fetch + init, new, 1.0))
             if not is_first:
                 again = launch + fetch + init
-                begins["moved"] = (again, [(1.0, at.x[i, :, t]), (-1.0, at.x[i, :, t - 1])], 0.0)
-                begins["ready"] = (again, [(1.0, at.x[i, :, t]), (1.0, at.w[:, t])], 1.0)
-            for name, (until, terms, beyond) in begins.items():
+                begins.append(("moved", again, (new[0], (-1.0, at.x[i, :, t - 1])), 0.0))
+                begins.append(("ready", again, (new[0], (1.0, at.w[:, t])), 1.0))
+            for name, until, terms, beyond in begins:
                 for u in range(t, plans):
-                    lost = (until.clip(max=(u - t + 1) * period) - max(stopped, (u - t) * period)).clip(0)
+                    start, end = max(stopped, (u - t) * period), (u - t + 1) * period
+                    lost = (until.clip(max=end) - start).clip(0)
                     some = np.flatnonzero(lost)
                     if not some.size:
                         break
@@ -208,6 +219,9 @@ def _add_losses(rows: Rows, instance: ReconfigurationInstance, at: Layout) -> No
                     sign = -1.0 if u == t else 1.0
                     factor = lost[some]
                     entries = [(sign, where), *((f * factor, variable[some]) for f, variable in terms)]
+                    if name == "built":
+                        built = factor - ((until - build).clip(max=end) - start).clip(0)[some]
+                        entries += [(-built, x[some]) for x in np.moveaxis(sent, 1, 2).reshape(-1, boot.size)]
                     most = beyond * factor + (0 if u == t else period)
                     _add(rows, f"{name}-{i}-{t}-{u}", entries, upper=most)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from schedgap.formulations.reconfiguration.clairvoyant.method import clairvoyant, few_choices
 from schedgap.formulations.reconfiguration.clairvoyant_program.method import (
     MAX_PLACEMENTS,
     clairvoyant_program,
@@ -60,6 +61,37 @@ def test_a_job_moves_to_a_smaller_machine(plain):
 def test_renting_ahead_is_paid(plain):
     # From the plan at 100 s it sets up until 140 and works until 340; ahead, from 50 s on, it would work until 300.
     proves(plain((200,), setup_s=[40], arrival_s=[60]), 250)
+
+
+def test_one_task_of_a_workload_builds_its_image(plain):
+    # Machines of 3 CPU: all three begin at 10; fetched and built at 15, the first job progresses, the others do from 12.
+    # Works of 4, 8 and 3 s end by 20. Were all to build, that of 8 s would end at 23, in a second plan.
+    instance = plain((4, 8, 3), arrival_s=[2, 3, 9], fetch_s=[2], build_s=[3], period_s=10)
+    catalogue = instance.catalogue.replace(capacity=[[3000]])
+    proves(instance.replace(catalogue=catalogue), 10)
+    # Alone, it builds.
+    proves(plain((8,), fetch_s=[2], build_s=[3], period_s=10), 20)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_bound_is_above_the_optimum_where_jobs_share_images(plain, seed):
+    rng = np.random.default_rng(seed)
+    jobs, period = int(rng.integers(2, 4)), int(rng.choice([5, 10]))
+    delays = {f"{key}_s": rng.integers(0, 3, 1) for key in ("fetch", "kill", "upload", "init")}
+    instance = plain(
+        rng.integers(1, period, jobs),
+        arrival_s=np.sort(rng.integers(0, period, jobs)),
+        build_s=rng.integers(1, period, 1),
+        setup_s=[rng.choice([0, 2, period + 3])],
+        period_s=period,
+        **delays,
+    )
+    instance = instance.replace(catalogue=instance.catalogue.replace(capacity=[[int(rng.integers(2, 4)) * 1000]]))
+    assert few_choices(instance) is None
+    assert too_large(instance) is None
+    found = clairvoyant(instance)
+    assert found.status is Status.OPTIMAL
+    assert clairvoyant_program(instance, time_limit_s=1.0).bound <= found.bound
 
 
 @pytest.mark.parametrize("seed", range(14))
