@@ -6,6 +6,7 @@ from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
 from schedgap.formulations.reconfiguration.clairvoyant.kernels_bound import phases
+from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import BEFORE
 from schedgap.formulations.reconfiguration.clairvoyant.nodes import Decision, Node
 from schedgap.instances.reconfiguration.simulator.state import DONE, UNSEEN
 
@@ -13,9 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from schedgap.formulations.reconfiguration.clairvoyant.space import DecisionSpace
-
-# When machines that run at second 0 were rented, until they are used.
-BEFORE = -1
 
 
 class Decisions:

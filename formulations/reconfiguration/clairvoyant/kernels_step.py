@@ -19,6 +19,10 @@ from schedgap.instances.reconfiguration.simulator.state import DONE, FETCHING, F
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
+# When machines were rented that have never held a task, though not for later: those that run at second 0, until they
+# are used, and those whose task ended while it was being stopped elsewhere.
+BEFORE = -1
+
 
 @kernel
 def step(
@@ -94,6 +98,8 @@ def _forget_past(s: State, now: int) -> None:
         for k in range(s.given.first_task[j], s.given.first_task[j + 1]):
             task = s.task[k]
             if is_done:
+                if task.sent_to >= 0:
+                    s.machines.lease[task.sent_to].rented = BEFORE
                 task.sent_to = task.held_on = -1
             if is_done or task.stage not in (KILLING, UPLOADING, FETCHING):
                 task.due = 0

@@ -68,7 +68,7 @@ def few_choices(instance: ReconfigurationInstance) -> str | None:
     return late_plans(instance)
 
 
-@method("clairvoyant", family=FAMILY, supports=few_choices, exact=True, handles=(STOCK, RUNNING))
+@method("clairvoyant", version=2, family=FAMILY, supports=few_choices, exact=True, handles=(STOCK, RUNNING))
 def clairvoyant(instance: ReconfigurationInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Search all plans of a small instance by branch and bound: the optimum with the future known."""
     begun = time.perf_counter()

@@ -12,6 +12,7 @@ may take:
 
 A machine that runs at second 0 is as any other that a plan has, save that no plan rented it, so that none had better done so
 later: the third of these does not ask about it, nor do states forget it as long as it is unused. The search then begins at 0.
+Likewise one to which a job is sent that ends while it is stopped: the machine that the job leaves may be given back for it.
 
 The simulator refuses decisions with more machines of a type than there are; all of the above leaves others no fewer.
 """
@@ -24,9 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.reconfiguration.clairvoyant.decisions import BEFORE, Decisions
+from schedgap.formulations.reconfiguration.clairvoyant.decisions import Decisions
 from schedgap.formulations.reconfiguration.clairvoyant.kernels_bound import phases, rest
-from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import canonicalise, step
+from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import BEFORE, canonicalise, step
 from schedgap.formulations.reconfiguration.clairvoyant.nodes import Decision, Node, micro, schedule_of, with_more
 from schedgap.instances.reconfiguration.model import MAX_TIME_S
 from schedgap.instances.reconfiguration.simulator.events import advance

@@ -120,6 +120,14 @@ def test_no_bound_is_above_and_no_schedule_below(oddities, wander, seed):
     assert min(costs) >= found.bound
 
 
+def test_a_job_may_leave_for_a_machine_that_it_never_comes_to(plain):
+    # Paid from 9 on, it ends at 21. Sent elsewhere at 20, it ends while it is being stopped: 12 s, and the other machine is
+    # paid from 29 to 30. Where it stays, 21 s. The second is on a machine of its own from 69 to 80.
+    instance = plain((12, 11), arrival_s=[0, 60], acquire_s=[9], kill_s=[2], period_s=10)
+    found = clairvoyant(instance)
+    assert found.bound == verify(instance, found.solution) == 24
+
+
 def test_two_share_where_that_is_cheapest(plain):
     # Both on one machine of 2 CPU until the plan of 150 s, not one each: 150 + 100 s.
     found = clairvoyant(plain((150, 100)))
