@@ -29,7 +29,7 @@ from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC, Record
 from schedgap.bench.records.runs import Scalar, file_names
 from schedgap.bench.result import GapResult, SuiteResult
 from schedgap.bench.statistics.summary import best_of
-from schedgap.bench.suites.results import command_of, write_plan
+from schedgap.bench.suites.results import command_of, refuse_other_suite, write_plan
 from schedgap.bench.suites.shard import Shard
 from schedgap.bench.suites.source import family_of, given_instance
 from schedgap.bench.suites.suite import given_limits, read_suite
@@ -97,6 +97,7 @@ def run_suite(
     load_families()
     find_family(chosen.family)
     directory = Path(out) if out is not None else Path("runs") / chosen.name
+    refuse_other_suite(directory, chosen.name)
     if isolation == RUNEXEC and executor == "process":
         require_runexec()
     with ExitStack() as stack:

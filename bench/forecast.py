@@ -14,7 +14,7 @@ from schedgap.bench.plan import plan_suite
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.journal import FILE_NAME, read_journal
 from schedgap.bench.statistics.summary import counted_time
-from schedgap.bench.suites.results import find_directories, suite_of
+from schedgap.bench.suites.results import find_directories, refuse_other_suite, suite_of
 from schedgap.bench.suites.shard import Shard
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import JournalError, SuiteError, one_of
@@ -90,6 +90,7 @@ def forecast(
     chosen, files = given.with_programs(folder, plugins)
     load_families()
     directory = Path(out) if out is not None else Path("runs") / chosen.name
+    refuse_other_suite(directory, chosen.name)
     plan = plan_suite(chosen, folder, plugins=files, trace=trace, audit=audit, isolation=isolation)
     chosen_runs = matching(plan, only)
     plan.keep(None if shard is None else Shard.parse(shard))

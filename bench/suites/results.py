@@ -115,6 +115,13 @@ def suite_of(directory: Path) -> str | None:
     return str(name)
 
 
+def refuse_other_suite(directory: Path, suite: str) -> None:
+    """Raise `JournalError` if a directory holds the results of a suite of another name."""
+    other = suite_of(directory)
+    if other not in (None, suite):
+        raise JournalError(f"{directory} is of suite {other}, not of suite {suite}; choose another --out.")
+
+
 def command_of(
     suite: str | Path,
     plugins: Sequence[str | Path | Program],

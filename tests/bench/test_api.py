@@ -114,6 +114,18 @@ def test_a_suite_is_refused_before_anything_is_written(tmp_path, write_suite, ho
     assert not out.exists()
 
 
+def test_a_directory_of_another_suite_is_refused(tmp_path, write_suite, hostile):
+    out, suite = tmp_path / "out", write_suite(["x-honest"])
+    run_suite(suite, out=out, plugins=[hostile])
+    before = (out / "plan.json").read_bytes()
+    name = json.loads(before)["suite"]["name"]
+    suite.write_text(suite.read_text().replace(f'"{name}"', '"other"'))
+    for function in (run_suite, forecast):
+        with pytest.raises(JournalError, match=rf"out is of suite {name}, not of suite other; choose another --out\."):
+            function(suite, out=out, plugins=[hostile])
+    assert (out / "plan.json").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
