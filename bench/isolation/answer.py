@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import numpy as np
 
-from schedgap.bench.records.kinds import MOST, REAL, WHOLE
+from schedgap.bench.records.kinds import MOST, REAL, SECONDS, WHOLE
 from schedgap.instances.fields import Fields, from_fields, to_fields
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ MAX_TEXT = 10_000
 MAX_DETAILS = 1000
 MAX_POINTS = 1000
 
-Seconds = Annotated[float, msgspec.Meta(ge=0.0, le=MOST)]
 Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 
 
@@ -56,17 +55,17 @@ class Report(msgspec.Struct, tag_field="kind", tag="report", forbid_unknown_fiel
     bound: WHOLE | Text | None = None
     foreign: Text | None = None
     mutated: bool
-    wall_s: Seconds
-    cpu_s: Seconds
-    compile_s: Seconds
-    reference_s: Seconds
+    wall_s: SECONDS
+    cpu_s: SECONDS
+    compile_s: SECONDS
+    reference_s: SECONDS
     warm: Text | None = None
-    warm_s: Seconds | None = None
-    build_s: Seconds | None = None
-    solve_s: Seconds | None = None
-    extract_s: Seconds | None = None
+    warm_s: SECONDS | None = None
+    build_s: SECONDS | None = None
+    solve_s: SECONDS | None = None
+    extract_s: SECONDS | None = None
     solver: Text | None = None
-    trajectory: Annotated[list[tuple[Seconds, WHOLE | None, WHOLE | None]], msgspec.Meta(max_length=MAX_POINTS)] = []
+    trajectory: Annotated[list[tuple[SECONDS, WHOLE | None, WHOLE | None]], msgspec.Meta(max_length=MAX_POINTS)] = []
     details: Annotated[dict[Text, bool | WHOLE | REAL | Text], msgspec.Meta(max_length=MAX_DETAILS)] = {}
     certificate: str | None = None
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MOST = 10.0**100
 WHOLE = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 REAL = Annotated[float, msgspec.Meta(ge=-MOST, le=MOST)]
+SECONDS = Annotated[float, msgspec.Meta(ge=0.0, le=MOST)]
+# Seconds and MiB.
+_USED = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | SECONDS
 _BY_ANNOTATION: Mapping[object, Any] = {
     "str": str,
     "str | None": str | None,
@@ -29,13 +32,12 @@ _BY_ANNOTATION: Mapping[object, Any] = {
     "int": WHOLE,
     # Objectives and bounds, which may have more than 64 bits: see `is_small`.
     "int | None": int | None,
-    "float": WHOLE | REAL,
-    "float | None": WHOLE | REAL | None,
+    "float | None": _USED | None,
     "Status": Status,
-    "Limits": dict[str, WHOLE | REAL | None],
+    "Limits": dict[str, _USED | None],
     "Mapping[str, Scalar]": dict[str, bool | int | float | str],
     "Mapping[str, float]": dict[str, WHOLE | REAL],
-    "tuple[tuple[float, int | None, int | None], ...]": tuple[tuple[WHOLE | REAL, WHOLE | None, WHOLE | None], ...],
+    "tuple[tuple[float, int | None, int | None], ...]": tuple[tuple[_USED, WHOLE | None, WHOLE | None], ...],
 }
 KINDS: Mapping[str, Any] = {
     **{field.name: _BY_ANNOTATION[field.type] for field in (*fields(Run), *fields(Measurement))},
