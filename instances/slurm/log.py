@@ -32,6 +32,9 @@ HETEROGENEOUS = "relaxed, parts of heterogeneous jobs need not start together"
 REQUEUED = "runs of requeued jobs, each submitted when it was requeued"
 RESIZED = "relaxed, what follows a change of a job's size is a job of its own, submitted as it starts"
 SUSPENDED = "ran for less time than from start to end (suspended, or the clock was changed), of which the former counts"
+SET_BACK = "ran for more time than from start to end (the clock was set back), of which the former counts"
+NO_WAIT = "relaxed, started before they were submitted or eligible, and are taken to come as they start"
+TIMES = ("Submit", "Eligible", "Start", "End")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ def core_hours(jobs: Sequence[Job]) -> float:
 
 
 def _lines(path: Path) -> Iterator[Line]:
-    first = None
+    first, form = None, None
     for number, fields in read_rows(path, ("JobID",), "log of sacct --parsable2, header line included,", separator="|"):
         line = Line(path, number, fields)
         if first is None:
@@ -126,10 +129,13 @@ def _lines(path: Path) -> Iterator[Line]:
                         f"{path.name} line 1: no column '{names[0]}'; ask sacct for "
                         f"{', '.join(columns[0] for columns in COLUMNS)}, and better for Eligible and End too."
                     )
-        if ("T" in first.fields["Submit"]) != ("T" in fields["Submit"]):
-            raise line.error(
-                "Submit", f"line {first.number} has '{first.fields['Submit']:.60}': give one form of times"
-            )
+        for column in TIMES:
+            text = fields.get(column, "")
+            # Dates are by the cluster's own clock, seconds are not. What is neither is refused where it is needed.
+            if (is_date := text[10:11] == "T") or text.isdigit():
+                form = form or (is_date, number, text)
+                if is_date != form[0]:
+                    raise line.error(column, f"line {form[1]} has '{form[2]:.60}': give one form of times")
         yield line
 
 
@@ -153,28 +159,22 @@ def _job(line: Line, report: dict[str, list[str]]) -> Job:
     memory = line.memory_mib(tres, cores, nodes)
     submit_s, start_s, end_s = line.known_time_s("Submit"), line.known_time_s("Start"), line.time_s("End")
     elapsed_s = line.elapsed_s()
-    if end_s is not None and end_s < start_s:
+    # In the night in which the clock is set back by an hour, a date may be.
+    if end_s is not None and end_s < start_s and (line.fields["End"].isdigit() or end_s + HOUR_S < start_s + elapsed_s):
         raise line.error("End", f"it is before Start, '{line.fields['Start']}'")
+    # Unknown where the job was never held back.
+    eligible_s = max(submit_s, line.time_s("Eligible") or 0)
     others = [item for item in tres if item not in KNOWN and not item.startswith("gres/gpu:")]
     for kind, is_so in (
         ("relaxed, memory is unknown and taken as 0", memory is None),
         ("memory is rounded up to whole MiB", memory is not None and memory.denominator > 1),
         (HETEROGENEOUS, "+" in job_id),
         (f"relaxed, other resources are dropped, such as {others[0] if others else ''}", bool(others)),
-        (SUSPENDED, end_s is not None and end_s - start_s != elapsed_s),
+        (SUSPENDED, end_s is not None and end_s - start_s > elapsed_s),
+        (SET_BACK, end_s is not None and end_s - start_s < elapsed_s),
+        (NO_WAIT, eligible_s > start_s),
     ):
         if is_so:
             report[kind].append(job_id)
-    return Job(
-        job_id,
-        line.state(),
-        submit_s,
-        # Unknown where the job was never held back.
-        max(submit_s, line.time_s("Eligible") or 0),
-        start_s,
-        elapsed_s,
-        cores,
-        nodes,
-        ceil(memory or 0),
-        line.gpus(tres),
-    )
+    times = min(submit_s, start_s), min(eligible_s, start_s), start_s, elapsed_s
+    return Job(job_id, line.state(), *times, cores, nodes, ceil(memory or 0), line.gpus(tres))

@@ -84,6 +84,40 @@ def test_what_follows_a_change_of_size_comes_as_it_starts(sacct):
     )
 
 
+def test_the_night_in_which_the_clock_is_set_back(sacct):
+    """Half past two comes twice: what ran says ElapsedRaw, and nobody waited for less than nothing."""
+    rows = [
+        sacct.row("1", "02:40:00", "02:40:00", "02:50:00", "02:10:00", 1200, 1, "1G", "COMPLETED"),
+        sacct.row("2", "02:40:00", "02:40:00", "02:50:00", "03:00:00", 4200, 1, "1G", "COMPLETED"),
+        sacct.row("3", "02:50:00", "02:55:00", "02:05:00", "02:15:00", 600, 1, "1G", "COMPLETED"),
+    ]
+    log = read_log(sacct(rows))
+    assert [run[0:1] + run[2:6] for run in runs(log)] == [
+        ("3", 0, 0, 0, 600),
+        ("1", 2100, 2100, 2700, 1200),
+        ("2", 2100, 2100, 2700, 4200),
+    ]
+    assert log.notes == (
+        "sacct: ran for more time than from start to end (the clock was set back), of which the former counts: 2 (1, 2).",
+        "sacct: relaxed, started before they were submitted or eligible, and are taken to come as they start: 1 (3).",
+    )
+    with pytest.raises(InstanceError, match="End is '2026-03-02T02:09:59'; it is before Start"):
+        read_log(sacct([rows[0].replace("02:10:00", "02:09:59")]))
+
+
+@pytest.mark.parametrize("column", ["Submit", "Eligible", "Start", "End"])
+def test_times_of_two_forms(sacct, column):
+    fields = sacct.rows[0].split("|")
+    place = ("Submit", "Eligible", "Start", "End").index(column) + 2
+    fields[place] = "1772438400"
+    # The first time of a log says what its form is.
+    first, found = (
+        ("1772438400", "Eligible is '2026-") if place == 2 else ("2026-03-02T08:00:00", f"{column} is '1772438400")
+    )
+    with pytest.raises(InstanceError, match=rf"line 2: {found}.*'; line 2 has '{first}': give one form of times"):
+        read_log(sacct(["|".join(fields)]))
+
+
 @pytest.mark.parametrize(
     ("requested", "mib"),
     [
