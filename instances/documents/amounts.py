@@ -31,6 +31,8 @@ def to_units(
         scaled = numbers * scale
         units = np.rint(scaled)
         off = np.abs(scaled - units) > 4 * np.spacing(np.maximum(np.abs(scaled), 1))
+    if (unknown := np.isnan(numbers)).any():
+        raise error(f"{what}{_place(tuple(np.argwhere(unknown)[0]), names)} is no number; give one.")
     if off.any():
         index = tuple(np.argwhere(off)[0])
         per = np.broadcast_to(np.asarray(scale), numbers.shape)[index]

@@ -64,13 +64,14 @@ def in_whole_iterations(work_s: IntArray, workload: IntArray) -> IntArray:
     return np.maximum(1, seconds)
 
 
-def pairwise_throughput(interference: str) -> IntArray | None:
+def pairwise_throughput(interference: str, named: str = "figure1, artifact, artifact-sets, ") -> IntArray | None:
     """Return (9, 9) int64 thousandths in the order of `workload_names`, or None for no interference.
 
     interference : `figure1`, as published, 0.95 for the pairs left out; `artifact`, what the authors' simulations used:
         their map sorts the names of a pair but not its throughputs, so that the two of a pair are exchanged where the
         figure's order is not the alphabetical one of the traces' names; `artifact-sets`, the same pairs, of which then
-        sets are not products (`stored_sets`); a number, for every pair; or `none`.
+        sets are not products (`stored_sets`); a number, for every pair; or `none`. named : of the names, what else a caller
+        takes beside `none`, for the message.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def pairwise_throughput(interference: str) -> IntArray | None:
         key = np.array([called[name] for name in names])
         exchanged = (key[:, None] < key) != (np.arange(key.size)[:, None] < np.arange(key.size))
         return np.where(exchanged, throughput.T, throughput)
-    return np.full_like(throughput, _thousandths(interference))
+    return np.full_like(throughput, _thousandths(interference, named))
 
 
 def stored_sets(interference: str) -> StoredSets | None:
@@ -123,15 +124,14 @@ def shown_interference(interference: str) -> str:
     return f"{_thousandths(interference) / 1000:g}"
 
 
-def _thousandths(text: str) -> int:
+def _thousandths(text: str, named: str = "") -> int:
     try:
         thousandths = Decimal(text) * 1000
         if not 0 <= thousandths <= 1000 or thousandths % 1:
             raise InvalidOperation
     except InvalidOperation:
         raise InstanceError(
-            f"interference is '{text:.60}'; give figure1, artifact, artifact-sets, none, or the throughput of every pair in "
-            "[0, 1] to three decimals."
+            f"interference is '{text:.60}'; give {named}none, or the throughput of every pair in [0, 1] to three decimals."
         ) from None
     return int(thousandths)
 

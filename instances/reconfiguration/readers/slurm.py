@@ -58,7 +58,7 @@ def slurm(
     types = machine_list(machines)
     log = read_log(path)
     trace, notes = _trace(log, types, jobs=jobs, eligible=eligible)
-    throughput = pairwise_throughput(interference)
+    throughput = pairwise_throughput(interference, named="")
     delays = dict.fromkeys(PHASES, 0) | {"upload_s": move_s, "fetch_s": move_s, "init_s": start_s}
     return on_types(
         "-".join((log.name, *((f"{jobs}",) if jobs else ()), shown_interference(interference))),

@@ -135,11 +135,13 @@ def _place(path: Path, job: int) -> str:
 
 
 def _numbers(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
+    texts = np.array([fields for _, fields in block])
     try:
-        table = np.array([fields for _, fields in block]).astype(np.float64)
+        table = texts.astype(np.float64)
     except ValueError:
         table = np.full((1, NUM_FIELDS), np.nan)
-    return table if np.isfinite(table).all() else _slowly(path, block)
+    # NumPy takes 1_0 for 10, as Python does.
+    return table if np.isfinite(table).all() and b"_" not in texts.tobytes() else _slowly(path, block)
 
 
 def _slowly(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
@@ -147,7 +149,7 @@ def _slowly(path: Path, block: list[tuple[int, list[bytes]]]) -> FloatArray:
     for number, fields in block:
         for column, field in enumerate(fields, start=1):
             try:
-                value = float(field)
+                value = math.nan if b"_" in field else float(field)
             except ValueError:
                 value = math.nan
             if not math.isfinite(value):

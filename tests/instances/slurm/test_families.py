@@ -79,6 +79,7 @@ def test_reconfiguration_of_a_part(sacct, machines):
             None,
             "interference is 'artifact', of Eva's workloads; give none, or one number",
         ),
+        ({"interference": "2"}, None, r"interference is '2'; give none, or the throughput of every pair in \[0, 1\]"),
         ({"jobs": 12}, None, "jobs is 12, and 11 of 11 fit a machine type; give 0 for all that fit"),
         ({}, "name,price,cpu,ram_gib\na,1,1,1\n", "jobs is 0, and 0 of 11 fit a machine type"),
         ({}, "name,price,cpu,ram_gib\n", "no machine type after the header; give at least one"),

@@ -147,6 +147,7 @@ def test_a_part_of_a_log(tmp_path):
         (line(1, 0, 9, 1e18, used=1e300), "line 4: the job needs inf MiB, more than"),
         (line(1, "soon", 9, 1), "line 4: field 2 is 'soon', SWF has numbers only"),
         (line(1, 0, 9, 1) + line(2, -5, 9, 1), "line 5: submitted at -5; times are numbers from 0 on"),
+        (line(1, 0, 9, 1) + line(2, "1_0", 9, 1), "line 5: field 2 is '1_0', SWF has numbers only"),
         (line(1, 0, 9, 1) + line(2, 0, "nan", 1), "line 5: field 4 is 'nan', SWF has numbers only"),
         (line(1, 0, 9, 1, memory="1e999"), "line 4: field 10 is '1e999', SWF has numbers only"),
         ("", "no job in it"),
