@@ -41,6 +41,8 @@ def cheapest(instance, limit):
     best = limit
     plays = 0
     stack = [(Simulator(instance, MACHINES).state, 0)]
+    # Who arrives at second 0 is in its plan.
+    events.advance(stack[0][0], 0)
     while stack:
         before, t = stack.pop()
         plays += 1
