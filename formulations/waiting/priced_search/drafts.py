@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,12 +22,16 @@ from schedgap.formulations.waiting.priced_search.kernels_rework import Given, Pl
 from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from schedgap.formulations.waiting.fluid_bound.end_ranges import EndRange
     from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.arrays import FloatArray, IntArray
 
 # Intervals at most between which prices for a number of machines are improved, and rounds.
 PRICE_GRID, PRICE_ROUNDS = 10_000, 60
+# Of so many jobs plans are made in no time.
+FEW = 20_000
 SUBMISSION, CHEAPEST, LARGE = range(3)
 
 
@@ -82,26 +87,43 @@ class _AtPrices(NamedTuple):
 
 
 def best_draft(ends: EndRange, machines: int, deadline: float | None = None) -> Draft:
-    """Return the best plan that is found by changing one part of the setting at a time, until that is no gain."""
-    natural = int((ends.scaled.submit + ends.scaled.runtime).max()) / ends.scaled.horizon - 1
-    choices = CHOICES | {"later": (*CHOICES["later"], max(0.0, natural))}
+    """Return the best plan that is found by changing one part of the setting at a time, until that is no gain.
+
+    Of few jobs, it begins with the best of all settings whose prices are for all machines.
+    """
+    scaled, later = ends.scaled, CHOICES["later"]
+    natural = int((scaled.submit + scaled.runtime).max()) / scaled.horizon - 1
+    choices = CHOICES | {"later": (*later, max(0.0, natural))}
     at_prices = {1.0: _at_prices(ends, machines)}
     best, setting = _placed(ends, machines, FIRST, at_prices[1.0]), FIRST
     tried, before = {FIRST}, None
+
+    def tries(others: Iterable[Setting]) -> None:
+        nonlocal best, setting
+        for other in others:
+            paid = machines * scaled.instance.fixed_price * _cap(ends, other) + scaled.always_rented
+            late = deadline is not None and time.perf_counter() > deadline
+            if other in tried or late or paid >= best.least:
+                continue
+            tried.add(other)
+            if other.priced not in at_prices:
+                at_prices[other.priced] = _at_prices(ends, other.priced * machines)
+            draft = _placed(ends, machines, other, at_prices[other.priced])
+            if draft.least < best.least:
+                best, setting = draft, other
+
+    if scaled.num_jobs <= FEW:
+        tries(Setting(*parts) for parts in product(*(choices | {"priced": (1.0,)}).values()))
     while before != setting:
         before = setting
         for part, values in choices.items():
-            for value in values:
-                other = setting._replace(**{part: value})
-                if other in tried or (deadline is not None and time.perf_counter() > deadline):
-                    continue
-                tried.add(other)
-                if other.priced not in at_prices:
-                    at_prices[other.priced] = _at_prices(ends, other.priced * machines)
-                draft = _placed(ends, machines, other, at_prices[other.priced])
-                if draft.least < best.least:
-                    best, setting = draft, other
+            tries([setting._replace(**{part: value}) for value in values])
     return best
+
+
+def _cap(ends: EndRange, setting: Setting) -> int:
+    """Return until when machines may run."""
+    return min(ends.last, int(ends.scaled.horizon * (1 + setting.later)))
 
 
 def _at_prices(ends: EndRange, machines: float) -> _AtPrices:
@@ -109,7 +131,9 @@ def _at_prices(ends: EndRange, machines: float) -> _AtPrices:
     scaled, problem = ends.scaled, ends.ascent.problem
     finest = ends.ascent.grid
     grid = finest if finest.shape[0] <= PRICE_GRID else moments(scaled, PRICE_GRID)
-    rate = ends.ascent.prices_for(machines, grid, PRICE_ROUNDS)
+    # Few jobs are placed best at the very prices that prove most.
+    rounds = 0 if machines == ends.machines and scaled.num_jobs <= FEW else PRICE_ROUNDS
+    rate = ends.ascent.prices_for(machines, grid, rounds)
     width = max(1, -(-scaled.horizon // (4 * grid.shape[0])))
     points = np.minimum(np.arange(-(-scaled.horizon // width) + 1) * width, scaled.horizon)
     sums = np.cumsum(rate * np.diff(grid), axis=1) * scaled.instance.fixed_price
@@ -125,7 +149,7 @@ def _at_prices(ends: EndRange, machines: float) -> _AtPrices:
 def _placed(ends: EndRange, machines: int, setting: Setting, known: _AtPrices) -> Draft:
     """Return the plan of a setting. O(jobs) where few have to look far for room."""
     scaled = ends.scaled
-    cap = min(ends.last, int(scaled.horizon * (1 + setting.later)))
+    cap = _cap(ends, setting)
     jobs = _given(scaled, cap, ends.ascent.problem.shares, known)
     line = _timeline(scaled, machines, cap)
     plan = Plan(np.empty_like(scaled.submit), np.empty_like(scaled.submit))

@@ -23,13 +23,18 @@ def settings(monkeypatch):
     return seen
 
 
-def test_no_neighbour_is_better(settings):
+@pytest.mark.parametrize("few", [0, drafts.FEW])
+def test_no_neighbour_is_better(settings, monkeypatch, few):
+    """One that was not tried pays more for machines alone."""
+    monkeypatch.setattr(drafts, "FEW", few)
     ends = priced(scale(bursty(600, seed=3, machine_cores=16, wait_price=0.05)), 10, 200)[0]
     best = drafts.best_draft(ends, 3)
     setting = min(settings, key=settings.get)
     assert best.least == settings[setting] <= settings[drafts.FIRST]
     near = {setting._replace(**{part: value}) for part, values in drafts.CHOICES.items() for value in values}
-    assert near <= set(settings)
+    paid = 3 * ends.scaled.instance.fixed_price * ends.scaled.horizon
+    assert all(paid * (1 + other.later) > 0.999 * best.least for other in near - set(settings))
+    assert (len(settings) > 50) == (few > 0)
 
 
 def test_who_may_wait_for_ever_is_served_after_the_horizon(settings):
