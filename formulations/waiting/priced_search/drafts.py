@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 # Intervals at most between which prices for a number of machines are improved, and rounds.
 PRICE_GRID, PRICE_ROUNDS = 10_000, 60
-# Of so many jobs plans are made in no time.
-FEW = 20_000
+# Of so many jobs plans are made in no time, and prices improved in fewer rounds.
+FEW, FEW_ROUNDS = 20_000, 20
 SUBMISSION, CHEAPEST, LARGE = range(3)
 
 
@@ -89,7 +89,7 @@ class _AtPrices(NamedTuple):
 def best_draft(ends: EndRange, machines: int, deadline: float | None = None) -> Draft:
     """Return the best plan that is found by changing one part of the setting at a time, until that is no gain.
 
-    Of few jobs, it begins with the best of all settings whose prices are for all machines.
+    Of few jobs, it begins with the best of all settings of the first ends whose prices are for all machines.
     """
     scaled, later = ends.scaled, CHOICES["later"]
     natural = int((scaled.submit + scaled.runtime).max()) / scaled.horizon - 1
@@ -113,7 +113,7 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None) -> 
                 best, setting = draft, other
 
     if scaled.num_jobs <= FEW:
-        tries(Setting(*parts) for parts in product(*(choices | {"priced": (1.0,)}).values()))
+        tries(Setting(*parts) for parts in product(*(choices | {"later": later[:3], "priced": (1.0,)}).values()))
     while before != setting:
         before = setting
         for part, values in choices.items():
@@ -132,7 +132,8 @@ def _at_prices(ends: EndRange, machines: float) -> _AtPrices:
     finest = ends.ascent.grid
     grid = finest if finest.shape[0] <= PRICE_GRID else moments(scaled, PRICE_GRID)
     # Few jobs are placed best at the very prices that prove most.
-    rounds = 0 if machines == ends.machines and scaled.num_jobs <= FEW else PRICE_ROUNDS
+    few_rounds = 0 if machines == ends.machines else FEW_ROUNDS
+    rounds = few_rounds if scaled.num_jobs <= FEW else PRICE_ROUNDS
     rate = ends.ascent.prices_for(machines, grid, rounds)
     width = max(1, -(-scaled.horizon // (4 * grid.shape[0])))
     points = np.minimum(np.arange(-(-scaled.horizon // width) + 1) * width, scaled.horizon)
