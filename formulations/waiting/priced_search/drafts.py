@@ -30,29 +30,29 @@ if TYPE_CHECKING:
 
 # Intervals at most between which prices for a number of machines are improved, and rounds.
 PRICE_GRID, PRICE_ROUNDS = 10_000, 60
-# Of so many jobs plans are made in no time, and prices improved in fewer rounds.
-FEW, FEW_ROUNDS = 20_000, 20
+# Up to so many jobs are placed by every setting of the first ends, and prices for them are improved in fewer rounds.
+FEW, FIRST_ENDS, FEW_ROUNDS = 20_000, 3, 20
+# How much longer machines may run than they must, as shares of that.
+LATER = (0.0, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 1.0)
 SUBMISSION, CHEAPEST, LARGE = range(3)
 
 
 class Setting(NamedTuple):
     """How jobs are placed.
 
-    later : how much longer machines may run than they must, as a share of that. order : of jobs. weight : how often their waits
-    count. priced : the share of the machines that prices are for. share : of these prices, what jobs look at.
+    end : until when machines may run. order : of jobs. weight : how often their waits count. priced : the share of the
+    machines that prices are for. share : of these prices, what jobs look at.
     """
 
-    later: float
-    order: int
-    weight: float
-    priced: float
-    share: float
+    end: int
+    order: int = CHEAPEST
+    weight: float = 2.0
+    priced: float = 1.0
+    share: float = 0.9
 
 
-FIRST = Setting(0.0, CHEAPEST, 2.0, 1.0, 0.9)
-# What each part of a setting may be.
+# What each part of a setting may be, save the end.
 CHOICES: dict[str, tuple[Any, ...]] = {
-    "later": (0.0, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 1.0),
     "order": (SUBMISSION, CHEAPEST, LARGE),
     "weight": (1.0, 2.0, 4.0, 8.0),
     "priced": (1.0, 0.9, 0.8, 0.7),
@@ -91,17 +91,17 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None) -> 
 
     Of few jobs, it begins with the best of all settings of the first ends whose prices are for all machines.
     """
-    scaled, later = ends.scaled, CHOICES["later"]
-    natural = int((scaled.submit + scaled.runtime).max()) / scaled.horizon - 1
-    choices = CHOICES | {"later": (*later, max(0.0, natural))}
+    scaled = ends.scaled
+    choices = {"end": _last_ends(ends)} | CHOICES
     at_prices = {1.0: _at_prices(ends, machines)}
-    best, setting = _placed(ends, machines, FIRST, at_prices[1.0]), FIRST
-    tried, before = {FIRST}, None
+    setting = Setting(choices["end"][0])
+    best = _placed(ends, machines, setting, at_prices[1.0])
+    tried, before = {setting}, None
 
     def tries(others: Iterable[Setting]) -> None:
         nonlocal best, setting
         for other in others:
-            paid = machines * scaled.instance.fixed_price * _cap(ends, other) + scaled.always_rented
+            paid = machines * scaled.instance.fixed_price * other.end + scaled.always_rented
             late = deadline is not None and time.perf_counter() > deadline
             if other in tried or late or paid >= best.least:
                 continue
@@ -113,7 +113,8 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None) -> 
                 best, setting = draft, other
 
     if scaled.num_jobs <= FEW:
-        tries(Setting(*parts) for parts in product(*(choices | {"later": later[:3], "priced": (1.0,)}).values()))
+        every = choices | {"end": choices["end"][:FIRST_ENDS], "priced": (1.0,)}
+        tries(Setting(*parts) for parts in product(*every.values()))
     while before != setting:
         before = setting
         for part, values in choices.items():
@@ -121,9 +122,12 @@ def best_draft(ends: EndRange, machines: int, deadline: float | None = None) -> 
     return best
 
 
-def _cap(ends: EndRange, setting: Setting) -> int:
-    """Return until when machines may run."""
-    return min(ends.last, int(ends.scaled.horizon * (1 + setting.later)))
+def _last_ends(ends: EndRange) -> tuple[int, ...]:
+    """Return until when machines may run: some shares longer than they must, and until all jobs end that never wait."""
+    scaled = ends.scaled
+    natural = max(scaled.horizon, int((scaled.submit + scaled.runtime).max()))
+    later = [*(int(scaled.horizon * (1 + share)) for share in LATER), natural]
+    return tuple(dict.fromkeys(min(ends.last, end) for end in later))
 
 
 def _at_prices(ends: EndRange, machines: float) -> _AtPrices:
@@ -150,13 +154,12 @@ def _at_prices(ends: EndRange, machines: float) -> _AtPrices:
 def _placed(ends: EndRange, machines: int, setting: Setting, known: _AtPrices) -> Draft:
     """Return the plan of a setting. O(jobs) where few have to look far for room."""
     scaled = ends.scaled
-    cap = _cap(ends, setting)
-    jobs = _given(scaled, cap, ends.ascent.problem.shares, known)
-    line = _timeline(scaled, machines, cap)
+    jobs = _given(scaled, setting.end, ends.ascent.problem.shares, known)
+    line = _timeline(scaled, machines, setting.end)
     plan = Plan(np.empty_like(scaled.submit), np.empty_like(scaled.submit))
     rule = Rule(setting.share * known.rule.worth, known.rule.width, setting.weight)
     amount = place_in_turn(jobs, line, known.orders[setting.order], rule, machines, plan)
-    amount += float(machines * scaled.instance.fixed_price) * cap + scaled.always_rented
+    amount += float(machines * scaled.instance.fixed_price) * setting.end + scaled.always_rented
     return Draft(scaled, machines, jobs, line, plan, amount, Plan(plan.machine.copy(), plan.start.copy()), amount)
 
 
