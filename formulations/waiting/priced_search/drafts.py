@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from schedgap.formulations.waiting.fluid_bound.end_ranges import moments
-from schedgap.formulations.waiting.priced_search.kernels_rework import Given, Plan, Rule, place_in_turn
+from schedgap.formulations.waiting.priced_search.kernels_plan import Given, Plan, Rule
+from schedgap.formulations.waiting.priced_search.kernels_rework import place_in_turn
 from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline
 
 if TYPE_CHECKING:

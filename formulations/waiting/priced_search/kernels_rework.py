@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from schedgap.formulations.waiting.priced_search.kernels_plan import choose_near, choose_to_empty, cost_of, priced_time
 from schedgap.formulations.waiting.priced_search.kernels_timeline import first_room, stretch_of, take
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_uniform
@@ -12,69 +13,13 @@ from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_u
 if TYPE_CHECKING:
     import numpy as np
 
+    from schedgap.formulations.waiting.priced_search.kernels_plan import Given, Near, Plan, Rule, Taken
     from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline
 
-# Of this many jobs drawn, the one that costs most beyond the least that prices say it may is where jobs are taken from.
-DRAWN = 8
-# From so many stretches on jobs are not taken together, and so many stretches before the drawn job at most.
-ACROSS, BEFORE = 200, 48
+# The share of moves that empty a machine for a job.
+EMPTYING = 0.65
 # Orders in which jobs are placed anew: mostly large ones first, else any of all. Of so many jobs one rents unasked.
 ORDERS, LARGE_FIRST, MOSTLY, RENTING = 5, 2, 0.8, 200
-
-
-class Rule(NamedTuple):
-    """A job rents if `weight` x the price of its wait, and the priced time that it would take, cost more than its rent.
-
-    worth : (K, G + 1) float64, the price of a machine by each measure, summed up to multiples of `width`; the last for ever.
-    """
-
-    worth: np.ndarray
-    width: int
-    weight: float
-
-
-class Given(NamedTuple):
-    """Jobs in order of submission: (J,) int64, rent float64. slack : the longest wait, negative for jobs that must rent.
-
-    shares : (K, J) float64, of a machine by each measure that has a price. prices : the bound's. least : (J,) float64, what a job
-    costs where it costs least at these.
-    """
-
-    submit: np.ndarray
-    runtime: np.ndarray
-    cores: np.ndarray
-    memory: np.ndarray
-    shares: np.ndarray
-    rent: np.ndarray
-    slack: np.ndarray
-    prices: Rule
-    least: np.ndarray
-    wait_price: float
-
-
-class Plan(NamedTuple):
-    """Where jobs run and from when: (J,) int64, -1 and their submission for rent."""
-
-    machine: np.ndarray
-    start: np.ndarray
-
-
-class Near(NamedTuple):
-    """Jobs by the stretch in which they start: the first one (stretches,), and of each the one behind and before, (J,)."""
-
-    first: np.ndarray
-    behind: np.ndarray
-    before: np.ndarray
-
-
-class Taken(NamedTuple):
-    """Room for K jobs that are placed anew: which, where and from when they ran, sort keys, and their order."""
-
-    job: np.ndarray
-    machine: np.ndarray
-    start: np.ndarray
-    key: np.ndarray
-    order: np.ndarray
 
 
 @lean_kernel
@@ -82,9 +27,9 @@ def place_in_turn(jobs: Given, line: Timeline, order: np.ndarray, rule: Rule, ma
     """Place jobs in an order where they first have room, if that pays; return their waits' and rents' cost. order : (J,)."""
     cost = 0.0
     for j in order:
-        machine, start = _first_place(jobs, line, machines, j, jobs.slack[j])
+        machine, start = _first_place(jobs, line, machines, j, jobs.submit[j], jobs.slack[j])
         paid = jobs.wait_price * (start - jobs.submit[j])
-        if machine >= 0 and rule.weight * paid + _priced(jobs, rule, j, start) > jobs.rent[j]:
+        if machine >= 0 and rule.weight * paid + priced_time(jobs, rule, j, start) > jobs.rent[j]:
             machine = -1
         if machine >= 0:
             take(line, machine, start, jobs.runtime[j], jobs.cores[j], jobs.memory[j])
@@ -97,33 +42,14 @@ def place_in_turn(jobs: Given, line: Timeline, order: np.ndarray, rule: Rule, ma
 
 
 @inner_kernel
-def _priced(jobs: Given, rule: Rule, j: int, start: int) -> float:
-    """Return the priced time that a job takes from a start on."""
-    end, price = start + jobs.runtime[j], 0.0
-    for k in range(rule.worth.shape[0]):
-        worth = rule.worth[k]
-        price += jobs.shares[k, j] * (_worth_until(worth, rule.width, end) - _worth_until(worth, rule.width, start))
-    return price
-
-
-@inner_kernel
-def _worth_until(worth: np.ndarray, width: int, moment: int) -> float:
-    last = worth.shape[0] - 1
-    k = moment // width
-    if k >= last:
-        return float(worth[last])
-    return float(worth[k] + (worth[k + 1] - worth[k]) * (moment - k * width) / width)
-
-
-@inner_kernel
-def _first_place(jobs: Given, line: Timeline, machines: int, j: int, slack: int) -> tuple[int, int]:
-    """Return the machine on which a job first has room, and when; -1 and its submission for none within the slack."""
+def _first_place(jobs: Given, line: Timeline, machines: int, j: int, earliest: int, slack: int) -> tuple[int, int]:
+    """Return the machine on which a job first has room, and from when; -1 and its submission for none within the slack."""
     found, start = -1, jobs.submit[j]
     latest = jobs.submit[j] + slack
     for machine in range(machines):
-        if latest < jobs.submit[j]:
+        if latest < earliest:
             break
-        moment = first_room(line, machine, jobs.submit[j], latest, jobs.runtime[j], jobs.cores[j], jobs.memory[j])
+        moment = first_room(line, machine, earliest, latest, jobs.runtime[j], jobs.cores[j], jobs.memory[j])
         if moment >= 0:
             found, start, latest = machine, moment, moment - 1
     return found, start
@@ -166,7 +92,11 @@ def rework(
     machines = line.most.shape[0] // line.stretches
     gained = 0.0
     for _ in range(moves):
-        count = _choose(jobs, line, plan, near, taken, random)
+        lead = -1
+        if xorshift_uniform(random) < EMPTYING:
+            count, lead = choose_to_empty(jobs, line, plan, near, taken, machines, random)
+        else:
+            count = choose_near(jobs, line, plan, near, taken, random)
         kind = LARGE_FIRST if xorshift_uniform(random) < MOSTLY else xorshift_below(random, ORDERS)
         before = 0.0
         for i in range(count):
@@ -174,6 +104,8 @@ def rework(
             taken.machine[i], taken.start[i] = plan.machine[j], plan.start[j]
             taken.key[i] = _key(jobs, line, plan.start[j], j, kind, xorshift_uniform(random))
             before += _remove(jobs, line, plan, near, j)
+        if lead >= 0:
+            taken.key[0] = -math.inf
         _sort(taken, count)
         share = 1.0 - 0.7 * xorshift_uniform(random) ** 3
         # What the plan may cost is drawn first (Metropolis' rule): costs only add up, so it is given up once it costs more.
@@ -184,7 +116,8 @@ def rework(
             slack = min(jobs.slack[j], int(jobs.slack[j] * share)) if jobs.slack[j] >= 0 else jobs.slack[j]
             if jobs.wait_price > 0.0:
                 slack = min(slack, int(min(left, jobs.rent[j]) / jobs.wait_price))
-            machine, start = _first_place(jobs, line, machines, j, slack)
+            earliest = lead if lead >= 0 and placed == 0 else jobs.submit[j]
+            machine, start = _first_place(jobs, line, machines, j, earliest, slack)
             if jobs.wait_price * (start - jobs.submit[j]) >= jobs.rent[j] or xorshift_below(random, RENTING) == 0:
                 machine, start = -1, jobs.submit[j]
             left -= _put(jobs, line, plan, near, j, machine, start)
@@ -197,59 +130,6 @@ def rework(
         for i in range(count):
             _put(jobs, line, plan, near, taken.job[i], taken.machine[i], taken.start[i])
     return gained
-
-
-@inner_kernel
-def _cost(jobs: Given, plan: Plan, j: int) -> float:
-    if plan.machine[j] < 0:
-        return float(jobs.rent[j])
-    return float(jobs.wait_price * (plan.start[j] - jobs.submit[j]))
-
-
-@inner_kernel
-def _regret(jobs: Given, plan: Plan, j: int) -> float:
-    """Return how much more a job costs than it may at the bound's prices."""
-    cost = _cost(jobs, plan, j) - jobs.least[j]
-    return float(cost if plan.machine[j] < 0 else cost + _priced(jobs, jobs.prices, j, plan.start[j]))
-
-
-@inner_kernel
-def _choose(jobs: Given, line: Timeline, plan: Plan, near: Near, taken: Taken, random: np.ndarray) -> int:
-    """Choose jobs that start near one that costs much more than it may, and rented ones submitted before it; return how many."""
-    number, room = plan.start.shape[0], taken.job.shape[0]
-    around, most = -1, -math.inf
-    for _ in range(1 + DRAWN):
-        j = xorshift_below(random, number)
-        regret = _regret(jobs, plan, j)
-        if regret > most:
-            around, most = j, regret
-    at = stretch_of(line, plan.start[around])
-    back = min(BEFORE, at - stretch_of(line, jobs.submit[around]) + 3)
-    at = max(0, at - xorshift_below(random, back + 1))
-    each, count = 0.1 + 0.9 * xorshift_uniform(random) ** 2, 0
-    wanted = 2 + int((room - 1) * xorshift_uniform(random) ** 2)
-    for k in range(at, min(at + ACROSS, line.stretches)):
-        j = near.first[k]
-        while j >= 0 and count < wanted:
-            if xorshift_uniform(random) < each:
-                taken.job[count] = j
-                count += 1
-            j = near.behind[j]
-        if count == wanted:
-            break
-    more = min(room, count + xorshift_below(random, 1 + wanted // 2))
-    reach = 1 + int(math.exp(xorshift_uniform(random) * math.log(1.0 + number / 20)))
-    for _ in range(3 * (more - count)):
-        j = around - xorshift_below(random, reach)
-        if count == more or j < 0 or plan.machine[j] >= 0 or jobs.slack[j] < at * line.width - jobs.submit[j]:
-            continue
-        known = False
-        for i in range(count):
-            known |= taken.job[i] == j
-        if not known:
-            taken.job[count] = j
-            count += 1
-    return count
 
 
 @inner_kernel
@@ -283,7 +163,7 @@ def _remove(jobs: Given, line: Timeline, plan: Plan, near: Near, j: int) -> floa
     _unlink(line, plan, near, j)
     if plan.machine[j] >= 0:
         take(line, plan.machine[j], plan.start[j], jobs.runtime[j], -jobs.cores[j], -jobs.memory[j])
-    return _cost(jobs, plan, j)
+    return cost_of(jobs, plan, j)
 
 
 @inner_kernel
@@ -293,4 +173,4 @@ def _put(jobs: Given, line: Timeline, plan: Plan, near: Near, j: int, machine: i
     if machine >= 0:
         take(line, machine, start, jobs.runtime[j], jobs.cores[j], jobs.memory[j])
     _link(line, plan, near, j)
-    return _cost(jobs, plan, j)
+    return cost_of(jobs, plan, j)

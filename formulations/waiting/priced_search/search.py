@@ -2,8 +2,9 @@
 
 Jobs are placed at the prices of `bound-fluid` (`drafts`) for several numbers of machines, in the ranges of ends where the
 bound is least, save numbers of which it says that they cost more than a plan that is known. The best is improved by large
-neighbourhood search (Shaw, 1998): up to 80 jobs that start near each other, around one that costs much more than it may at
-the prices, are taken off and placed anew in another order, mostly large ones first, which is kept by simulated annealing.
+neighbourhood search (Shaw, 1998): jobs that start near each other, around one that costs much more than it may at the prices,
+or all of one machine while that one would run there, are taken off and placed anew in another order, mostly large ones first,
+which is kept by simulated annealing.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 
 from schedgap.formulations.waiting.fluid_bound.end_ranges import priced
 from schedgap.formulations.waiting.priced_search.drafts import best_draft
-from schedgap.formulations.waiting.priced_search.kernels_rework import Near, Plan, Taken, link_all, rework
+from schedgap.formulations.waiting.priced_search.kernels_plan import Near, Plan, Taken
+from schedgap.formulations.waiting.priced_search.kernels_rework import link_all, rework
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, method
@@ -31,14 +33,14 @@ if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
 
 # Jobs placed anew at once, moves between two looks at the clock, and the share of moves and time to choose the machines by.
-TOGETHER, MOVES, CHOOSING = 80, 2_000, 0.1
+TOGETHER, MOVES, CHOOSING = 200, 2_000, 0.1
 # Ranges of ends in which plans are made.
 RANGES = 8
 # Heat begins at this share of the mean rent of a job, and falls to a share of that.
 HEAT, COOLED = 0.1, 0.05
 
 
-@method("priced-search", version=10, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=11, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
