@@ -1,20 +1,22 @@
 """Bounds from prices on the time of fixed machines: Lagrangian relaxation of their capacity, exact in integers.
 
 Let y(t) >= 0 be a price for a unit of machine size (a core, or a MiB) and time, S the size of a machine, p its price,
-T the horizon of `Scaled`, and P >= T for how long machines are paid. If y(t) <= p / S after T, then for every schedule with s
-machines, whose fixed jobs never use more than s S at a moment,
+T the horizon of `Scaled`, and P >= T for how long machines are paid. For every schedule with s machines, whose fixed jobs never
+use more than s S at a moment, and end by P,
 
-    s p P >= s (p T - S Y) + s S integral of y up to P      with Y = integral of y up to T
-          >= s (p T - S Y) + sum over fixed jobs of size x integral of y while the job runs
+    s p P = s (p P - S Y(P)) + s S Y(P)      with Y(P) = integral of y up to P
+         >= s (p P - S Y(P)) + sum over fixed jobs of size x integral of y while the job runs
 
-so its cost is at least
+so its cost is at least, for the P from T on at which that is least,
 
-    s (p T - S Y) + sum over jobs of min(rent, min over waits w of wait_price w + size x integral of y while it runs).
+    s (p P - S Y(P)) + sum over jobs of min(rent, min over waits w of wait_price w + size x integral of y while it runs).
+
+If y(t) <= p / S after some U >= T, that P is at most U. Where P is known to be in a short range, U is its end; else U = T.
 
 Two jobs larger than half of a machine never share one, though by size alone two machines of 64 cores hold three of 36.
-So half a machine has a second price z(t), zero after T, where there are jobs between half a machine and a whole one: each
+So half a machine has a second price z(t), zero after U, where there are jobs between half a machine and a whole one: each
 job above half takes two halves, one of exactly half takes one, others none. No machine has more than two at a moment, so
-that with Z, the integral of z up to T, the line becomes s (p T - S Y - 2 Z), and each job also pays for its halves.
+that with Z(P), the integral of z up to P, the line becomes s (p P - S Y(P) - 2 Z(P)), and each job also pays for its halves.
 (Sizes and halves are dual feasible functions: Fekete and Schepers, 2001.)
 
 The jobs' part does not depend on s, so prices are a straight line over s, and so many machines cost at least the
@@ -53,16 +55,26 @@ class Line(NamedTuple):
         return self.base + machines * self.slope
 
 
+class Proof(NamedTuple):
+    """A line, (K, G) float64 how many machines the jobs use when, and (G,) float64, 1 while machines are paid, else 0."""
+
+    line: Line
+    levels: FloatArray
+    paid: FloatArray
+
+
 class MachineTime:
     """The jobs of an instance against prices of machine time.
 
     by_memory : a job's size is its memory, not its cores. shares : (K, N) float64, what the jobs of `Scaled` take of a
     machine by each measure that has a price: its size, and halves, if they make a difference. bits : of fractions of an
-    amount of `Scaled`. wait : (J,) int64, the waits of the J jobs with a size at the last prices, -1 for rent.
+    amount of `Scaled`. until : up to when prices are free, from the horizon on. wait : (J,) int64, the waits of the J jobs
+    with a size at the last prices, -1 for rent.
     """
 
-    def __init__(self, scaled: Scaled, *, by_memory: bool) -> None:
+    def __init__(self, scaled: Scaled, *, by_memory: bool, until: int | None = None) -> None:
         instance = scaled.instance
+        self.until = scaled.horizon if until is None else until
         self.scaled, self.by_memory = scaled, by_memory
         # A job without memory costs nothing by memory, and adds nothing to the bound.
         sizes = (instance.memory_mib if by_memory else instance.cores)[scaled.jobs]
@@ -82,23 +94,23 @@ class MachineTime:
         self.rent = np.where(payable, rent * np.where(payable, self.runtime, 0), cap) << self.bits
         # At a price above every rent nobody waits, whatever it is.
         self.wait_price = min(instance.wait_price << self.bits, 2 << AMOUNT_BITS)
-        # After the horizon prices never change: no start there beats the first one.
-        self.longest = np.maximum(scaled.horizon - self.submit, 0)
+        # From then on prices never change: no start there beats the first one.
+        self.longest = np.maximum(self.until - self.submit, 0)
         limit = scaled.longest[self.used]
         self.longest = np.where(limit >= 0, np.minimum(limit, self.longest), self.longest)
         if instance.wait_price:
             self.longest = np.minimum(self.longest, self.rent // self.wait_price)
         self.unit_price = instance.fixed_price
-        self.budget = (instance.fixed_price * scaled.horizon) << self.bits
         self.afterwards = (instance.fixed_price << self.bits) // machine
         self.highest = (1 << AMOUNT_BITS) // max(1, int(self.runtime.max(initial=1)))
         self._value, self.wait = np.empty_like(self.rent), np.full_like(self.rent, -1)
 
-    def evaluate(self, grid: IntArray, rate: FloatArray) -> tuple[Line, FloatArray]:
-        """Return what prices prove, and (K, G) float64, how many machines the jobs at their cheapest use when. Deterministic.
+    def evaluate(self, grid: IntArray, rate: FloatArray) -> Proof:
+        """Return what prices prove, what the jobs at their cheapest use, and until when paid machines prove least.
 
-        grid : (G + 1,) int64, ascending, from 0 to the horizon. rate : (K, G) float64, between two of its points the price
-        of all of a machine by a measure, in shares of a machine's; rounded down to whole prices of a unit that fit 64 bits.
+        grid : (G + 1,) int64, ascending, from 0 to `until`, with the horizon. rate : (K, G) float64, between two of its points
+        the price of all of a machine by a measure, in shares of a machine's; rounded down to whole prices of a unit that fit
+        64 bits. Deterministic.
         """
         lengths, capacity = np.diff(grid), self.capacity[:, None]
         whole = np.floor(rate * (float(self.unit_price << self.bits) / capacity))
@@ -111,9 +123,25 @@ class MachineTime:
         found = Cheapest(self._value, self.wait, np.zeros(sums.shape))
         jobs = PricedJobs(self.submit, self.runtime, self.size, self.rent, self.longest)
         cheapest_starts(jobs, self.wait_price, prices, found)
-        spent = sum(size * rent_of(row, lengths) for size, row in zip(self.capacity.tolist(), price, strict=True))
+        slope, number = self._slope(grid, price)
         levels: FloatArray = found.load[:, :-1] / (capacity * lengths.astype(np.float64))
-        return Line(exact_sum(self._value), self.budget - spent), levels
+        return Proof(
+            Line(exact_sum(self._value), slope), levels, (np.arange(lengths.shape[0]) < number).astype(np.float64)
+        )
+
+    def _slope(self, grid: IntArray, price: IntArray) -> tuple[int, int]:
+        """Return what a machine costs beyond its time at prices, where that is least, and how many intervals it is paid for."""
+        lengths, first = np.diff(grid), int(np.searchsorted(grid, self.scaled.horizon))
+        whole, sizes = self.unit_price << self.bits, self.capacity.tolist()
+        spent = sum(size * rent_of(row[:first], lengths[:first]) for size, row in zip(sizes, price, strict=True))
+        slope = least = whole * self.scaled.horizon - spent
+        number = first
+        later = zip(lengths[first:].tolist(), *price[:, first:].tolist(), strict=True)
+        for i, (length, *prices) in enumerate(later, first + 1):
+            slope += length * (whole - sum(size * each for size, each in zip(sizes, prices, strict=True)))
+            if slope < least:
+                least, number = slope, i
+        return least, number
 
     def least_costs(self, grid: IntArray, rate: FloatArray) -> FloatArray:
         """Return what each job of `Scaled` costs at prices where it costs least, in amounts of `Scaled`. (N,) float64."""

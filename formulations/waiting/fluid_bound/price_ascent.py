@@ -1,7 +1,8 @@
 """Finding good prices on machine time: for a number of machines, ascent whose steps follow each price's own history.
 
 The bound of `machine_prices` for s machines is concave in the prices, and a subgradient with respect to the price between
-two moments is the number of machines that the jobs would use there, less s: where more is asked for, time gets dearer.
+two moments is the number of machines that the jobs would use there, less s while they are paid: where more is asked for, time
+gets dearer.
 Jobs change their minds all at once, so subgradients are averaged and divided by the root of their averaged squares
 (Kingma and Ba's Adam, 2015), under steps that shrink to nothing. Prices are first found on a coarse grid, whose rounds
 are cheap and whose prices move far, and then on finer ones that begin where the coarser one ended.
@@ -44,33 +45,34 @@ class Ascent:
         return self.deadline is not None and time.perf_counter() > self.deadline
 
     def begin_with(self, other: Ascent) -> None:
-        """Begin with prices for more jobs and an earlier horizon; behind that, a machine is worth its price."""
-        horizon, measures = self.problem.scaled.horizon, self.problem.capacity.shape[0]
-        longer = other.grid[-1] < horizon
-        behind = np.zeros((measures, int(longer)))
-        behind[:1] = 1.0
-        self.grid = np.append(other.grid, horizon) if longer else other.grid
-        self.rates = {number: np.hstack((rate[:measures], behind)) for number, rate in other.rates.items()}
+        """Begin with prices for more jobs and all ends; behind those, a machine is worth its price."""
+        until, measures = self.problem.until, self.problem.capacity.shape[0]
+        behind = np.zeros((measures, 1))
+        behind[0] = 1.0
+        self.grid = np.union1d(other.grid[other.grid < until], [self.problem.scaled.horizon, until])
+        for number, rate in other.rates.items():
+            self.rates[number] = _on_grid(np.hstack((rate[:measures], behind)), other.grid, self.grid)
         nothing = np.zeros_like(next(iter(self.rates.values())))
-        self.lines = [self.problem.evaluate(self.grid, rate)[0] for rate in (nothing, *self.rates.values())]
+        self.lines = [self.problem.evaluate(self.grid, rate).line for rate in (nothing, *self.rates.values())]
 
-    def improve(self, grid: IntArray, rounds: int) -> None:
+    def improve(self, grid: IntArray, rounds: int, step: float = LATER_STEP) -> None:
         """Improve the prices on a grid, one after the other for all numbers of machines for which lines prove least.
 
-        grid : (G + 1,) int64, ascending, from 0 to the horizon. rounds : for one number, more for the very first one.
+        grid : (G + 1,) int64, as of `MachineTime.evaluate`. rounds : for one number, more for the very first one. step : the
+        first, where prices are known.
         O(rounds x one evaluation).
         """
         if self.rates:
             known = {number: _on_grid(rate, self.grid, grid) for number, rate in self.rates.items()}
-            step, first_rounds, machines = LATER_STEP, rounds, self.problem.least(self.lines)[0]
+            first_rounds, machines = rounds, self.problem.least(self.lines)[0]
         else:
             # At even prices machines are worth their price where all jobs keep them busy; at none, nothing is.
             even = np.zeros((self.problem.capacity.shape[0], grid.shape[0] - 1))
             even[0] = 1.0
-            line, levels = self.problem.evaluate(grid, even)
-            self.lines += [line, self.problem.evaluate(grid, np.zeros_like(even))[0]]
+            proof = self.problem.evaluate(grid, even)
+            self.lines += [proof.line, self.problem.evaluate(grid, np.zeros_like(even)).line]
             step, first_rounds = FIRST_STEP, FIRST_ROUNDS * rounds
-            machines = max(1, int(levels[0] @ np.diff(grid) / grid[-1]))
+            machines = max(1, int(proof.levels[0] @ np.diff(grid) / grid[-1]))
             known = {machines: even}
         self.grid, self.rates = grid, {}
         while machines not in self.rates and not (self.rates and self.is_late()):
@@ -95,14 +97,14 @@ class Ascent:
         for done in range(1, rounds + 1):
             if best is not None and self.is_late():
                 break
-            line, levels = self.problem.evaluate(grid, rate)
+            line, levels, paid = self.problem.evaluate(grid, rate)
             self.lines.append(line)
             amount = line.base + machines * line.slope
             if best is None or amount > best:
                 best, best_rate = amount, rate
             if enough is not None and best >= enough:
                 break
-            slope = levels / machines - 1.0
+            slope = levels / machines - paid
             average = AVERAGING * average + (1 - AVERAGING) * slope
             squares = SQUARES * squares + (1 - SQUARES) * slope**2
             root = np.sqrt(squares / (1 - SQUARES**done)) + LEAST_ROOT

@@ -135,13 +135,13 @@ def _at_prices(ends: EndRange, machines: float) -> _AtPrices:
     """Return what jobs know at prices for a number of machines, whole or not."""
     scaled, problem = ends.scaled, ends.ascent.problem
     finest = ends.ascent.grid
-    grid = finest if finest.shape[0] <= PRICE_GRID else moments(scaled, PRICE_GRID)
+    grid = finest if finest.shape[0] <= PRICE_GRID else moments(scaled, PRICE_GRID, problem.until)
     # Few jobs are placed best at the very prices that prove most.
     few_rounds = 0 if machines == ends.machines else FEW_ROUNDS
     rounds = few_rounds if scaled.num_jobs <= FEW else PRICE_ROUNDS
     rate = ends.ascent.prices_for(machines, grid, rounds)
-    width = max(1, -(-scaled.horizon // (4 * grid.shape[0])))
-    points = np.minimum(np.arange(-(-scaled.horizon // width) + 1) * width, scaled.horizon)
+    width = max(1, -(-problem.until // (4 * grid.shape[0])))
+    points = np.minimum(np.arange(-(-problem.until // width) + 1) * width, problem.until)
     sums = np.cumsum(rate * np.diff(grid), axis=1) * scaled.instance.fixed_price
     worth = np.array([np.interp(points, grid, np.concatenate(([0.0], row))) for row in sums])
     least = problem.least_costs(grid, rate)

@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from schedgap.formulations.waiting.priced_search.drafts import Draft
     from schedgap.instances.waiting.model import WaitingInstance
 
-# Jobs placed anew at once, moves between two looks at the clock, and the share of moves and time to choose the machines by.
-TOGETHER, MOVES, CHOOSING = 200, 2_000, 0.1
+# Most jobs placed anew at once, moves between two looks at the clock, and the share of moves and time to choose the machines by.
+ROOM, MOVES, CHOOSING = 200, 2_000, 0.1
 # Ranges of ends in which plans are made.
 RANGES = 8
 # Heat begins at this share of the mean rent of a job, and falls to a share of that.
 HEAT, COOLED = 0.1, 0.05
 
 
-@method("priced-search", version=11, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=12, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
@@ -104,7 +104,7 @@ def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | Non
     number = jobs.submit.shape[0]
     near = Near(np.full(line.stretches, -1), np.full(number, -1), np.full(number, -1))
     link_all(line, plan, near)
-    room = max(2, min(TOGETHER, number))
+    room = max(2, min(ROOM, number))
     job, machine, start, order = np.zeros((4, room), np.int64)
     taken = Taken(job, machine, start, np.zeros(room), order)
     heat, amount, best, least = HEAT * max(1.0, float(jobs.rent.mean())), draft.amount, draft.best, draft.least

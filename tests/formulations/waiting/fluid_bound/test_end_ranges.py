@@ -2,8 +2,10 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from schedgap.formulations.waiting.fluid_bound import end_ranges
 from schedgap.formulations.waiting.fluid_bound.end_ranges import MOST_GRID, grid_size, moments, priced
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.waiting import bursty, mms
@@ -39,6 +41,17 @@ def test_all_ends_are_in_one(change):
     assert ranges[-1].last >= int((scaled.submit + scaled.runtime).max())
 
 
+def test_cut_where_jobs_wait_until_behind_the_horizon(monkeypatch):
+    """None has to end there, but at prices for all ends many do."""
+    scaled = scale(bursty(500, seed=0, wait_price=0.01, machine_cores=16, horizon_h=60.0))
+    assert int((scaled.submit + scaled.runtime).max()) <= scaled.horizon
+    ranges = priced(scaled, 20)
+    assert len(ranges) > 5
+    monkeypatch.setattr(end_ranges, "BEHIND", np.inf)
+    (whole,) = priced(scaled, 20)
+    assert ranges[0].amount > 1.02 * whole.amount
+
+
 def test_from_the_least_on():
     amounts = [ends.amount for ends in priced(scale(bursty(500, seed=0, wait_price=0.05)), 10)]
     assert amounts == sorted(amounts)
@@ -53,7 +66,7 @@ def test_one_where_jobs_end_with_the_log():
 def test_grids_reach_from_0_to_the_horizon():
     scaled = scale(mms(500, seed=1, max_wait_h=0.1))
     for most in (1, 2, 7, 100, 10_000):
-        grid = moments(scaled, most)
+        grid = moments(scaled, most, scaled.horizon)
         assert (grid[0], grid[-1]) == (0, scaled.horizon)
         assert (grid[1:] > grid[:-1]).all()
         assert grid.shape[0] <= max(most, 2) + 2

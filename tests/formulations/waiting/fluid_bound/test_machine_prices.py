@@ -17,14 +17,31 @@ def test_any_prices_are_below_the_optimum(random_instance, optimum):
         best, scaled = optimum(instance), scale(instance)
         if not scaled.num_jobs:
             continue
-        problem = MachineTime(scaled, by_memory=bool(seed % 2))
-        grid = moments(scaled, int(rng.integers(1, 12)))
+        until = scaled.horizon + int(rng.integers(0, scaled.horizon))
+        problem = MachineTime(scaled, by_memory=bool(seed % 2), until=until)
+        grid = moments(scaled, int(rng.integers(1, 12)), until)
         shape = problem.capacity.shape[0], grid.shape[0] - 1
         rates = [np.zeros(shape), *rng.exponential(size=(3, *shape))]
-        amount = problem.least([problem.evaluate(grid, rate)[0] for rate in rates])[1]
+        amount = problem.least([problem.evaluate(grid, rate).line for rate in rates])[1]
         assert scaled.objective(min(amount, scaled.all_rented)) <= best
         proved += amount > scaled.always_rented
     assert proved > 30
+
+
+def test_machines_are_paid_until_that_is_least():
+    scaled = scale(bursty(300, seed=3, machine_cores=8, wait_price=0.05, horizon_h=50.0))
+    problem = MachineTime(scaled, by_memory=False, until=2 * scaled.horizon)
+    grid = moments(scaled, 40, problem.until)
+    lengths, within = np.diff(grid), grid[1:] <= scaled.horizon
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        rate = rng.exponential(size=(problem.capacity.shape[0], grid.shape[0] - 1))
+        proof = problem.evaluate(grid, rate)
+        left = np.cumsum((1 - rate.sum(axis=0)) * lengths) * float(scaled.instance.fixed_price << problem.bits)
+        least = left[grid[1:] >= scaled.horizon].min()
+        assert abs(proof.line.slope - least) <= 1e-5 * abs(left).max()
+        assert (proof.paid >= within).all()
+        assert left[int(proof.paid.sum()) - 1] == least
 
 
 def test_the_least_of_the_highest_lines(random_instance):
@@ -40,9 +57,9 @@ def test_the_least_of_the_highest_lines(random_instance):
 
 def test_evaluations_know_waits_of_the_last_one_and_need_none():
     scaled = scale(bursty(300, seed=3, machine_cores=8, wait_price=0.05))
-    grid = moments(scaled, 50)
+    grid = moments(scaled, 50, scaled.horizon)
     problem = MachineTime(scaled, by_memory=False)
     rates = np.random.default_rng(0).exponential(size=(10, problem.capacity.shape[0], grid.shape[0] - 1))
     for rate in rates:
-        line, _ = problem.evaluate(grid, rate)
-        assert line == MachineTime(scaled, by_memory=False).evaluate(grid, rate)[0]
+        line = problem.evaluate(grid, rate).line
+        assert line == MachineTime(scaled, by_memory=False).evaluate(grid, rate).line

@@ -18,7 +18,7 @@ def test_finer_grids_never_lose():
     scaled, ascent = start()
     amounts = []
     for size in (20, 80, 320):
-        ascent.improve(moments(scaled, size), 30)
+        ascent.improve(moments(scaled, size, scaled.horizon), 30)
         amounts.append(ascent.problem.least(ascent.lines)[1])
         assert all(rate.shape == (1, ascent.grid.shape[0] - 1) for rate in ascent.rates.values())
     assert amounts == sorted(amounts)
@@ -27,7 +27,7 @@ def test_finer_grids_never_lose():
 
 def test_works_on_the_number_of_machines_that_costs_least():
     scaled, ascent = start(max_wait_h=0.0)
-    ascent.improve(moments(scaled, 200), 100)
+    ascent.improve(moments(scaled, 200, scaled.horizon), 100)
     machines, amount = ascent.problem.least(ascent.lines)
     assert machines in ascent.rates
     # What one machine more or less costs at least is no less.
@@ -37,9 +37,9 @@ def test_works_on_the_number_of_machines_that_costs_least():
 
 def test_stops_at_a_number_once_another_proves_no_more():
     scaled, ascent = start()
-    ascent.improve(moments(scaled, 50), 100)
+    ascent.improve(moments(scaled, 50, scaled.horizon), 100)
     before = len(ascent.lines)
-    ascent.improve(moments(scaled, 200), 100)
+    ascent.improve(moments(scaled, 200, scaled.horizon), 100)
     machines, least = ascent.problem.least(ascent.lines)
     assert len(ascent.rates) > 1
     assert len(ascent.lines) - before < 100 * len(ascent.rates)
@@ -49,6 +49,6 @@ def test_stops_at_a_number_once_another_proves_no_more():
 
 def test_stops_at_the_deadline():
     scaled, ascent = start(deadline=time.perf_counter())
-    ascent.improve(moments(scaled, 200), 50)
+    ascent.improve(moments(scaled, 200, scaled.horizon), 50)
     # Two to begin with, and one for the first number of machines.
     assert len(ascent.lines) == 3
