@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline
 
 # Of this many jobs drawn, the one that costs most beyond the least that prices say it may is where jobs are taken from.
-DRAWN = 8
+DRAWN = 40
 # So many jobs that start near each other at most; from so many stretches on, and so many before the drawn job's at most.
 TOGETHER, ACROSS, BEFORE = 80, 200, 48
 # Of so many starts drawn, a machine is emptied at the cheapest, of jobs that start up to so many stretches before.
