@@ -49,7 +49,7 @@ def ajw(machines: ArrayLike, arrival_rate: ArrayLike, service_rate: ArrayLike, d
     """All Jobs Wait: M/M/s (Equations 1 and 2). With s <= a there is no steady state, and the wait is infinite."""
     s, rate, mu, d = checked(machines, arrival_rate, service_rate, discount)
     load = rate / mu
-    stable = s > load
+    stable = s * mu > rate
     spare = np.where(stable, s * mu - rate, 1.0)
     zero = np.zeros(s.shape)
     return Prediction(

@@ -14,7 +14,7 @@ from schedgap.instances.units import DOLLAR
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 
 
-@method("bound-fluid", version=6, family=FAMILY, bounds=True)
+@method("bound-fluid", version=7, family=FAMILY, bounds=True)
 def bound_fluid(
     instance: WaitingInstance, *, time_limit_s: float | None = None, rounds: int = 120, max_grid: int = MOST_GRID
 ) -> Outcome:

@@ -20,12 +20,13 @@ import numpy as np
 from schedgap.formulations.waiting.fluid_bound.end_ranges import moments
 from schedgap.formulations.waiting.priced_search.kernels_plan import Given, Plan, Rule
 from schedgap.formulations.waiting.priced_search.kernels_rework import place_in_turn
-from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline
+from schedgap.formulations.waiting.priced_search.kernels_timeline import empty
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from schedgap.formulations.waiting.fluid_bound.end_ranges import EndRange
+    from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline
     from schedgap.formulations.waiting.scaled import Scaled
     from schedgap.instances.arrays import FloatArray, IntArray
 
@@ -154,9 +155,9 @@ def _at_prices(ends: EndRange, machines: float) -> _AtPrices:
 
 def _placed(ends: EndRange, machines: int, setting: Setting, known: _AtPrices) -> Draft:
     """Return the plan of a setting. O(jobs) where few have to look far for room."""
-    scaled = ends.scaled
+    scaled, instance = ends.scaled, ends.scaled.instance
     jobs = _given(scaled, setting.end, ends.ascent.problem.shares, known)
-    line = _timeline(scaled, machines, setting.end)
+    line = empty(machines, setting.end, scaled.num_jobs, instance.machine_cores, instance.machine_memory_mib)
     plan = Plan(np.empty_like(scaled.submit), np.empty_like(scaled.submit))
     rule = Rule(setting.share * known.rule.worth, known.rule.width, setting.weight)
     amount = place_in_turn(jobs, line, known.orders[setting.order], rule, machines, plan)
@@ -173,19 +174,3 @@ def _given(scaled: Scaled, cap: int, shares: FloatArray, known: _AtPrices) -> Gi
     cores, memory = instance.cores[scaled.jobs], instance.memory_mib[scaled.jobs]
     price = float(instance.wait_price)
     return Given(scaled.submit, scaled.runtime, cores, memory, shares, rent, slack, known.rule, known.least, price)
-
-
-def _timeline(scaled: Scaled, machines: int, cap: int) -> Timeline:
-    """Return empty machines."""
-    instance, number = scaled.instance, scaled.num_jobs
-    stretches = max(1, number // (3 * machines))
-    width = max(1, -(-cap // stretches))
-    standing = machines * stretches
-    steps = standing + 2 * number + 2
-    after = np.arange(1, steps + 1)
-    after[stretches - 1 : standing : stretches] = -1
-    moments = np.zeros(steps, np.int64)
-    moments[:standing] = np.tile(np.arange(stretches) * width, machines)
-    cores, memory = np.full(steps, instance.machine_cores), np.full(steps, instance.machine_memory_mib)
-    free = cores[:standing]
-    return Timeline(width, stretches, moments, cores, memory, after, free.copy(), free.copy(), np.array([standing]))

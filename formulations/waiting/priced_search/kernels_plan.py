@@ -63,11 +63,15 @@ class Plan(NamedTuple):
 
 
 class Near(NamedTuple):
-    """Jobs by the stretch in which they start: the first one (stretches,), and of each the one behind and before, (J,)."""
+    """Jobs by where they start: first : (M + 1, stretches) int64, of rented ones and each machine's; behind, before : (J,) int64.
+
+    regret : (J,) float64, how much more each costs than it may at the bound's prices.
+    """
 
     first: np.ndarray
     behind: np.ndarray
     before: np.ndarray
+    regret: np.ndarray
 
 
 class Taken(NamedTuple):
@@ -115,14 +119,13 @@ def regret(jobs: Given, plan: Plan, j: int) -> float:
 
 
 @inner_kernel
-def _draw(jobs: Given, plan: Plan, random: np.ndarray) -> int:
+def _draw(near: Near, random: np.ndarray) -> int:
     """Return the job that costs most beyond the least that it may, of some drawn."""
     around, most = 0, -math.inf
     for _ in range(1 + DRAWN):
-        j = xorshift_below(random, plan.start.shape[0])
-        beyond = regret(jobs, plan, j)
-        if beyond > most:
-            around, most = j, beyond
+        j = xorshift_below(random, near.regret.shape[0])
+        if near.regret[j] > most:
+            around, most = j, near.regret[j]
     return around
 
 
@@ -130,26 +133,27 @@ def _draw(jobs: Given, plan: Plan, random: np.ndarray) -> int:
 def choose_near(jobs: Given, line: Timeline, plan: Plan, near: Near, taken: Taken, random: np.ndarray) -> int:
     """Choose jobs that start near one that costs much more than it may, and rented ones submitted before it; return how many."""
     number, room = plan.start.shape[0], min(TOGETHER, taken.job.shape[0])
-    around = _draw(jobs, plan, random)
+    around = _draw(near, random)
     at = stretch_of(line, plan.start[around])
     back = min(BEFORE, at - stretch_of(line, jobs.submit[around]) + 3)
     at = max(0, at - xorshift_below(random, back + 1))
     each, count = 0.1 + 0.9 * xorshift_uniform(random) ** 2, 0
     wanted = 2 + int((room - 1) * xorshift_uniform(random) ** 2)
     for k in range(at, min(at + ACROSS, line.stretches)):
-        j = near.first[k]
-        while j >= 0 and count < wanted:
-            if xorshift_uniform(random) < each:
-                taken.job[count] = j
-                count += 1
-            j = near.behind[j]
+        for machine in range(near.first.shape[0]):
+            j = near.first[machine, k]
+            while j >= 0 and count < wanted:
+                if xorshift_uniform(random) < each:
+                    taken.job[count] = j
+                    count += 1
+                j = near.behind[j]
         if count == wanted:
             break
     more = min(room, count + xorshift_below(random, 1 + wanted // 2))
     reach = 1 + int(math.exp(xorshift_uniform(random) * math.log(1.0 + number / 20)))
     for _ in range(3 * (more - count)):
         j = around - xorshift_below(random, reach)
-        if count == more or j < 0 or plan.machine[j] >= 0 or jobs.slack[j] < at * line.width - jobs.submit[j]:
+        if count == more or j < 0 or plan.machine[j] >= 0 or jobs.slack[j] < (at << line.shift) - jobs.submit[j]:
             continue
         known = False
         for i in range(count):
@@ -169,7 +173,7 @@ def choose_to_empty(
     Small jobs spread over all machines leave no room for a large one, however few of those near each other are taken off.
     None are chosen, and -1, where they are too many, or the job must rent.
     """
-    j = _draw(jobs, plan, random)
+    j = _draw(near, random)
     if jobs.slack[j] < 0:
         return 0, -1
     longest = float(jobs.slack[j])
@@ -184,14 +188,9 @@ def choose_to_empty(
     machine, end = xorshift_below(random, machines), start + jobs.runtime[j]
     taken.job[0], count = j, 1
     for k in range(max(0, stretch_of(line, start) - LOOK_BACK), stretch_of(line, end) + 1):
-        i = near.first[k]
+        i = near.first[machine + 1, k]
         while i >= 0:
-            if (
-                i != j
-                and plan.machine[i] == machine
-                and plan.start[i] < end
-                and start < plan.start[i] + jobs.runtime[i]
-            ):
+            if i != j and plan.start[i] < end and start < plan.start[i] + jobs.runtime[i]:
                 if count == taken.job.shape[0]:
                     return 0, -1
                 taken.job[count] = i

@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from schedgap.formulations.waiting.priced_search.kernels_plan import choose_near, choose_to_empty, cost_of, priced_time
+from schedgap.formulations.waiting.priced_search.kernels_plan import (
+    choose_near,
+    choose_to_empty,
+    cost_of,
+    priced_time,
+    regret,
+)
 from schedgap.formulations.waiting.priced_search.kernels_timeline import first_room, stretch_of, take
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_uniform
@@ -56,19 +62,21 @@ def _first_place(jobs: Given, line: Timeline, machines: int, j: int, earliest: i
 
 
 @lean_kernel
-def link_all(line: Timeline, plan: Plan, near: Near) -> None:
+def link_all(jobs: Given, line: Timeline, plan: Plan, near: Near) -> None:
     """Put all jobs into the lists of the stretches in which they start, which are empty (-1)."""
     for j in range(plan.start.shape[0]):
         _link(line, plan, near, j)
+        near.regret[j] = regret(jobs, plan, j)
 
 
 @inner_kernel
 def _link(line: Timeline, plan: Plan, near: Near, j: int) -> None:
     k = stretch_of(line, plan.start[j])
-    near.before[j], near.behind[j] = -1, near.first[k]
-    if near.first[k] >= 0:
-        near.before[near.first[k]] = j
-    near.first[k] = j
+    first = near.first[plan.machine[j] + 1]
+    near.before[j], near.behind[j] = -1, first[k]
+    if first[k] >= 0:
+        near.before[first[k]] = j
+    first[k] = j
 
 
 @inner_kernel
@@ -76,7 +84,7 @@ def _unlink(line: Timeline, plan: Plan, near: Near, j: int) -> None:
     if near.before[j] >= 0:
         near.behind[near.before[j]] = near.behind[j]
     else:
-        near.first[stretch_of(line, plan.start[j])] = near.behind[j]
+        near.first[plan.machine[j] + 1, stretch_of(line, plan.start[j])] = near.behind[j]
     if near.behind[j] >= 0:
         near.before[near.behind[j]] = near.before[j]
 
@@ -97,19 +105,23 @@ def rework(
             count, lead = choose_to_empty(jobs, line, plan, near, taken, machines, random)
         else:
             count = choose_near(jobs, line, plan, near, taken, random)
-        kind = LARGE_FIRST if xorshift_uniform(random) < MOSTLY else xorshift_below(random, ORDERS)
         before = 0.0
+        for i in range(count):
+            before += cost_of(jobs, plan, taken.job[i])
+        # What the plan may cost is drawn first (Metropolis' rule): costs only add up, so it is given up once it costs more.
+        left = before - heat * math.log(1.0 - xorshift_uniform(random))
+        if lead >= 0 and jobs.wait_price * (lead - jobs.submit[taken.job[0]]) > left:
+            continue
+        kind = LARGE_FIRST if xorshift_uniform(random) < MOSTLY else xorshift_below(random, ORDERS)
         for i in range(count):
             j = taken.job[i]
             taken.machine[i], taken.start[i] = plan.machine[j], plan.start[j]
             taken.key[i] = _key(jobs, line, plan.start[j], j, kind, xorshift_uniform(random))
-            before += _remove(jobs, line, plan, near, j)
+            _remove(jobs, line, plan, near, j)
         if lead >= 0:
             taken.key[0] = -math.inf
         _sort(taken, count)
         share = 1.0 - 0.7 * xorshift_uniform(random) ** 3
-        # What the plan may cost is drawn first (Metropolis' rule): costs only add up, so it is given up once it costs more.
-        left = before - heat * math.log(1.0 - xorshift_uniform(random))
         most, placed = left, 0
         while placed < count and left >= 0.0:
             j = taken.job[taken.order[placed]]
@@ -124,6 +136,8 @@ def rework(
             placed += 1
         if left >= 0.0:
             gained += most - left - before
+            for i in range(count):
+                near.regret[taken.job[i]] = regret(jobs, plan, taken.job[i])
             continue
         for i in range(placed):
             _remove(jobs, line, plan, near, taken.job[taken.order[i]])
@@ -138,9 +152,9 @@ def _key(jobs: Given, line: Timeline, start: int, j: int, kind: int, drawn: floa
     if kind == 0:
         return drawn
     if kind == 1:
-        return start + 4 * drawn * line.width
+        return start + drawn * (4 << line.shift)
     if kind == 4:
-        return float(jobs.submit[j] + 4 * drawn * line.width)
+        return float(jobs.submit[j] + drawn * (4 << line.shift))
     # Of jobs of the same work long ones are larger: short ones still find room between them.
     size = float(jobs.cores[j]) * (1.5 + drawn) * float(jobs.runtime[j]) ** 2
     return -size if kind == LARGE_FIRST else size
@@ -158,12 +172,11 @@ def _sort(taken: Taken, count: int) -> None:
 
 
 @inner_kernel
-def _remove(jobs: Given, line: Timeline, plan: Plan, near: Near, j: int) -> float:
-    """Take a job off; return what it cost."""
+def _remove(jobs: Given, line: Timeline, plan: Plan, near: Near, j: int) -> None:
+    """Take a job off."""
     _unlink(line, plan, near, j)
     if plan.machine[j] >= 0:
         take(line, plan.machine[j], plan.start[j], jobs.runtime[j], -jobs.cores[j], -jobs.memory[j])
-    return cost_of(jobs, plan, j)
 
 
 @inner_kernel

@@ -40,7 +40,7 @@ RANGES = 8
 HEAT, COOLED = 0.1, 0.05
 
 
-@method("priced-search", version=13, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=14, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
@@ -102,8 +102,9 @@ def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | Non
     """Return the draft after so many moves, which change its plan."""
     jobs, line, plan = draft.jobs, draft.line, draft.plan
     number = jobs.submit.shape[0]
-    near = Near(np.full(line.stretches, -1), np.full(number, -1), np.full(number, -1))
-    link_all(line, plan, near)
+    behind, before = np.full((2, number), -1)
+    near = Near(np.full((draft.machines + 1, line.stretches), -1), behind, before, np.zeros(number))
+    link_all(jobs, line, plan, near)
     room = max(2, min(ROOM, number))
     job, machine, start, order = np.zeros((4, room), np.int64)
     taken = Taken(job, machine, start, np.zeros(room), order)

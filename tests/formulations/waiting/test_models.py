@@ -56,6 +56,8 @@ def test_ajw_diverges_up_to_its_load():
     # The paper: w is about 20 s where NJW is cheapest, 0 at 120.
     assert float(ajw(108, **BASE).mean_wait_s) == pytest.approx(20.5, abs=0.1)
     assert found.mean_wait_s[3] < 1
+    # Here the load is 7,000, and less in floating point.
+    assert np.isinf(ajw([7000, 7001], 1.0, 1 / 7000, 0.4).mean_wait_s).tolist() == [True, False]
 
 
 def test_no_threshold_is_njw_and_a_long_one_is_ajw():

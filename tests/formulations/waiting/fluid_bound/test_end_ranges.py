@@ -52,6 +52,12 @@ def test_cut_where_jobs_wait_until_behind_the_horizon(monkeypatch):
     assert ranges[0].amount > 1.02 * whole.amount
 
 
+def test_a_short_horizon_takes_more_cuts():
+    """Halves at first moments far below all that is of use prove nothing more: they are cut on all the same."""
+    scaled = scale(mms(100, seed=1, max_wait_h=0.1).replace(horizon_us=1))
+    assert len(priced(scaled, 20)) > 5
+
+
 def test_from_the_least_on():
     amounts = [ends.amount for ends in priced(scale(bursty(500, seed=0, wait_price=0.05)), 10)]
     assert amounts == sorted(amounts)

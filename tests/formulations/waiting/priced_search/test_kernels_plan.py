@@ -5,7 +5,7 @@ import numpy as np
 from schedgap.formulations.waiting.fluid_bound.end_ranges import priced
 from schedgap.formulations.waiting.priced_search import drafts
 from schedgap.formulations.waiting.priced_search.kernels_plan import Plan
-from schedgap.formulations.waiting.priced_search.kernels_timeline import take
+from schedgap.formulations.waiting.priced_search.kernels_timeline import empty, take
 from schedgap.formulations.waiting.priced_search.search import improved
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.units import HOUR_US
@@ -35,7 +35,7 @@ def test_a_large_job_gets_a_machine():
     ends = priced(scaled, 10)[0]
     jobs = drafts._given(scaled, scaled.horizon, ends.ascent.problem.shares, drafts._at_prices(ends, 2))
     plan = Plan(np.concatenate(([-1], np.tile([0, 1], 80))), scaled.submit.copy())
-    line = drafts._timeline(scaled, 2, scaled.horizon)
+    line = empty(2, scaled.horizon, scaled.num_jobs, 8, 8)
     for j in range(1, 161):
         take(line, plan.machine[j], plan.start[j], jobs.runtime[j], jobs.cores[j], jobs.memory[j])
     amount = float(jobs.rent[0])

@@ -2,28 +2,17 @@
 
 import numpy as np
 
-from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline, first_room, take
+from schedgap.formulations.waiting.priced_search.kernels_timeline import SLOTS, empty, first_room, take
 
 SPAN, CORES, MEMORY = 60, 5, 7
-
-
-def empty(machines, stretches, jobs):
-    width, standing = -(-SPAN // stretches), machines * stretches
-    steps = standing + 2 * jobs + 2
-    after = np.arange(1, steps + 1)
-    after[stretches - 1 : standing : stretches] = -1
-    time = np.zeros(steps, np.int64)
-    time[:standing] = np.tile(np.arange(stretches) * width, machines)
-    cores, memory = np.full(steps, CORES), np.full(steps, MEMORY)
-    free = cores[:standing]
-    return Timeline(width, stretches, time, cores, memory, after, free.copy(), free.copy(), np.array([standing]))
 
 
 def test_against_an_entry_for_each_moment():
     rng = np.random.default_rng(0)
     for _ in range(40):
-        stretches = int(rng.integers(1, 12))
-        line, free = empty(2, stretches, 200), np.tile([[CORES], [MEMORY]], (2, 1, 3 * SPAN))
+        # One stretch with more steps than lie side by side, 7, 30, or one for each moment.
+        most = int(rng.choice([8, 40, 200, 400]))
+        line, free = empty(2, SPAN, most, CORES, MEMORY), np.tile([[CORES], [MEMORY]], (2, 1, 3 * SPAN))
         running = []
         for _ in range(200):
             machine, earliest, runtime = int(rng.integers(2)), int(rng.integers(SPAN)), int(rng.integers(1, 20))
@@ -37,7 +26,7 @@ def test_against_an_entry_for_each_moment():
                 take(line, machine, start, runtime, cores, memory)
                 free[machine, :, start : start + runtime] -= [[cores], [memory]]
                 running.append((machine, start, runtime, cores, memory))
-            if running and rng.random() < 0.4:
+            if len(running) == most or (running and rng.random() < 0.4):
                 machine, start, runtime, cores, memory = running.pop(int(rng.integers(len(running))))
                 take(line, machine, start, runtime, -cores, -memory)
                 free[machine, :, start : start + runtime] += [[cores], [memory]]
@@ -46,5 +35,6 @@ def test_against_an_entry_for_each_moment():
         # Nothing is left but the steps that stand for ever.
         assert (line.most == CORES).all()
         assert (line.least == CORES).all()
-        standing = line.after[: 2 * stretches]
-        assert standing.tolist() == [-1 if k % stretches == stretches - 1 else k + 1 for k in range(2 * stretches)]
+        stretches = line.stretches
+        standing = line.after[: 2 * SLOTS * stretches : SLOTS].tolist()
+        assert standing == [-1 if k % stretches == stretches - 1 else SLOTS * (k + 1) for k in range(2 * stretches)]
