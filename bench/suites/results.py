@@ -116,8 +116,10 @@ def suite_of(directory: Path) -> str | None:
 
 
 def refuse_other_suite(directory: Path, suite: str) -> None:
-    """Raise `JournalError` if a directory holds the results of a suite of another name."""
+    """Raise `JournalError` if a directory holds the results of a suite of another name, or of one that cannot be told."""
     other = suite_of(directory)
+    if other is None and (directory / FILE_NAME).exists():
+        raise JournalError(f"{directory / FILE_NAME}: no plan of a suite; choose another --out, or remove it.")
     if other not in (None, suite):
         raise JournalError(f"{directory} is of suite {other}, not of suite {suite}; choose another --out.")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,9 +30,22 @@ def read_document(path: Path | str, adapter: TypeAdapter[D], error: type[Schedga
     with about_file(path, "read", error, "give the path of a JSON file"):
         text = path.read_bytes()
     try:
-        return adapter.validate_json(text)
+        found = adapter.validate_json(text)
+        json.loads(text, object_pairs_hook=_each_once, parse_int=str, parse_float=str)
     except ValidationError as problem:
         raise error(f"{path.name}: {first_problem(problem)}") from None
+    except SchedgapError as problem:
+        raise error(f"{path.name}: {problem}") from None
+    return found
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object's entries; of two with one key readers of JSON drop one without a word."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise SchedgapError(f"{twice!r} is given twice in one object; give it once.")
+    return found
 
 
 def first_problem(problem: ValidationError) -> str:

@@ -124,6 +124,10 @@ def test_a_directory_of_another_suite_is_refused(tmp_path, write_suite, hostile)
         with pytest.raises(JournalError, match=rf"out is of suite {name}, not of suite other; choose another --out\."):
             function(suite, out=out, plugins=[hostile])
     assert (out / "plan.json").read_bytes() == before
+    (out / "plan.json").write_bytes(before[:50])
+    with pytest.raises(JournalError, match=r"plan\.json: no plan of a suite; choose another --out, or remove it\."):
+        run_suite(suite, out=out, plugins=[hostile])
+    assert (out / "plan.json").read_bytes() == before[:50]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from schedgap.instances.documents.json_files import naming_file, refuse_other_instance
 from schedgap.instances.errors import InstanceError, SolutionError
-from schedgap.instances.provisioning import read_solution, table3, write_instance
+from schedgap.instances.provisioning import read_instance, read_solution, table3, write_instance
 
 PATH = Path("folder/s.json")
 
@@ -37,3 +37,12 @@ def test_another_schema_is_told_before_fields_that_it_explains(tmp_path):
     message = r"^i\.json: schema: input should be '[a-z/-]+-solution/1' \(found 'schedgap/provisioning/1'\)"
     with pytest.raises(SolutionError, match=message):
         read_solution(instance, tmp_path / "i.json")
+
+
+def test_what_is_given_twice(tmp_path):
+    """The later of the two would be taken, without a word."""
+    path = tmp_path / "i.json"
+    write_instance(table3(), path)
+    path.write_text(path.read_text().replace('"price":', '"price": 1, "price":', 1))
+    with pytest.raises(InstanceError, match=r"^i\.json: 'price' is given twice in one object; give it once\.$"):
+        read_instance(path)
