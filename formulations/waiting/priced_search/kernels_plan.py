@@ -139,9 +139,12 @@ def choose_near(jobs: Given, line: Timeline, plan: Plan, near: Near, taken: Take
     at = max(0, at - xorshift_below(random, back + 1))
     each, count = 0.1 + 0.9 * xorshift_uniform(random) ** 2, 0
     wanted = 2 + int((room - 1) * xorshift_uniform(random) ** 2)
+    lists = near.first.shape[0]
     for k in range(at, min(at + ACROSS, line.stretches)):
-        for machine in range(near.first.shape[0]):
-            j = near.first[machine, k]
+        # Where jobs are enough before a stretch ends, those of each machine are among them as often.
+        begin = xorshift_below(random, lists)
+        for behind in range(lists):
+            j = near.first[(begin + behind) % lists, k]
             while j >= 0 and count < wanted:
                 if xorshift_uniform(random) < each:
                     taken.job[count] = j

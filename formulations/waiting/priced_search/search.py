@@ -40,7 +40,7 @@ RANGES = 8
 HEAT, COOLED = 0.1, 0.05
 
 
-@method("priced-search", version=14, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=15, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
