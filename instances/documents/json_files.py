@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,21 +32,18 @@ def read_document(path: Path | str, adapter: TypeAdapter[D], error: type[Schedga
         text = path.read_bytes()
     try:
         found = adapter.validate_json(text)
-        json.loads(text, object_pairs_hook=_each_once, parse_int=str, parse_float=str)
     except ValidationError as problem:
         raise error(f"{path.name}: {first_problem(problem)}") from None
-    except SchedgapError as problem:
-        raise error(f"{path.name}: {problem}") from None
+    # Readers of JSON drop one of two entries with one name, without a word.
+    with naming_file(path):
+        json.loads(text, object_pairs_hook=partial(_refuse_twice, error), parse_int=str, parse_float=str)
     return found
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object's entries; of two with one key readers of JSON drop one without a word."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise SchedgapError(f"{twice!r} is given twice in one object; give it once.")
-    return found
+def _refuse_twice(error: type[SchedgapError], pairs: list[tuple[str, Any]]) -> None:
+    if len(dict(pairs)) < len(pairs):
+        ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise error(f"{twice!r} is given twice in one object; give it once.")
 
 
 def first_problem(problem: ValidationError) -> str:

@@ -140,6 +140,7 @@ def _cut(whole: EndRange, rounds: int, max_grid: int, deadline: float | None) ->
                 half.ascent.begin_with(lowest.ascent)
                 half.improve(_grids(within, max_grid)[0], rounds)
                 halves.append(half)
+        # Where prices are not free in all of a range, halves may prove nothing more, and theirs do.
         if last <= FREE * first and all(half.amount - lowest.amount < DONE * lowest.amount for half in halves):
             break
         ranges.remove(lowest)
