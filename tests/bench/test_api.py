@@ -170,6 +170,7 @@ def test_a_program_beside_methods(tmp_path, alone):
     result = gap(instance, ["no-packing"], plugins=programs, solutions=tmp_path / "kept")
     ours, *theirs, exact = result.records
     assert [record.run.label for record in theirs] == ["mine", "again"]
+    assert [record.measurement.reason for record in result.records] == [None] * 4
     assert {record.measurement.objective for record in (ours, *theirs)} == {ours.measurement.objective}
     assert result.best.bound == exact.measurement.bound
     assert {record.measurement.warm for record in theirs} == {"none"}
