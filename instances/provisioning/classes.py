@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.arrays import IntArray, grouped
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -22,14 +23,25 @@ def with_classes(
     demand : (F, C, R). counts : (C,). changes : other fields, those of the new classes too.
     """
     gone = dict.fromkeys(
-        ("class_names", "class2workload", "class2job", "tasks_per_job", "task2class", "task_names", "running")
+        (
+            "class_names",
+            "class2workload",
+            "class2job",
+            "tasks_per_job",
+            "task2class",
+            "task_names",
+            "running",
+            "per_machine",
+        )
     )
     return instance.replace(**{**gone, "job_names": (), "demand": demand, "counts": counts, **changes})
 
 
 def part_of(instance: ProvisioningInstance, classes: IntArray, counts: IntArray) -> ProvisioningInstance:
     """Return the instance of some tasks only: of classes (P,) so many (P,)."""
-    return with_classes(instance, instance.demand[:, classes], counts, name=f"{instance.name}, part")
+    limits = None if instance.per_machine is None else instance.per_machine[classes]
+    name = f"{instance.name}, part"
+    return with_classes(instance, instance.demand[:, classes], counts, name=name, per_machine=limits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +99,7 @@ class Merged:
 
 
 def merge_equal_classes(instance: ProvisioningInstance) -> Merged:
-    """Merge classes of equal demand (and, with interference, of equal workload and job value).
+    """Merge classes of equal demand (and, with interference, of equal workload and job value), each free to share machines.
 
     The merged instance keeps neither task order nor names: its classes are the distinct demands, in order of first
     appearance, and no running machines. Where moves are limited nothing is merged: tasks of equal demand then differ by
@@ -99,6 +111,10 @@ def merge_equal_classes(instance: ProvisioningInstance) -> Merged:
     parts = [np.moveaxis(instance.demand, 0, 1).reshape(num_classes, -1)]
     if instance.throughput is not None:
         parts += [instance.class2workload[:, None], instance.job_value[:, None]]
+    if instance.per_machine is not None:
+        # Two classes of which one task each may be on a machine are no class of which two may.
+        own = np.where(instance.per_machine == ANY_NUMBER, ANY_NUMBER, np.arange(num_classes))
+        parts.append(own[:, None])
     class2merged, kept = grouped(np.hstack(parts))
     if kept.shape[0] == num_classes:
         return Merged(instance, instance, np.arange(num_classes))
@@ -110,5 +126,6 @@ def merge_equal_classes(instance: ProvisioningInstance) -> Merged:
         counts,
         class2workload=instance.class2workload[kept],
         job_value=instance.job_value[kept],
+        per_machine=None if instance.per_machine is None else instance.per_machine[kept],
     )
     return Merged(instance, merged, class2merged)

@@ -26,6 +26,7 @@ from schedgap.instances.documents import (
 from schedgap.instances.documents.amounts import to_units
 from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, check_square, machine_types, running_machines
 from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.provisioning.running import ANY_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +80,18 @@ def _write_jobs(instance: ProvisioningInstance, _: Place) -> list[Given]:
     return [{"job": instance.job_names[j]} if j >= 0 else {} for j in instance.class2job.tolist()]
 
 
+def _read_limits(tasks: Sequence[Given], *_: object) -> dict[str, Any]:
+    if not any("per_machine" in task for task in tasks):
+        return {}
+    return {"per_machine": [task.get("per_machine", ANY_NUMBER) for task in tasks]}
+
+
+def _write_limits(instance: ProvisioningInstance, _: Place) -> list[Given]:
+    if instance.per_machine is None:
+        return [{}] * instance.num_classes
+    return [{} if limit == ANY_NUMBER else {"per_machine": limit} for limit in instance.per_machine.tolist()]
+
+
 def _class_names(instance: Any) -> Sequence[str]:
     return instance.class_names or [f"task-{c}" for c in range(len(instance.counts))]
 
@@ -113,13 +126,14 @@ INSTANCE = InstanceDocument(
             RowPart({"workload": NotRequired[str]}, _read_workloads, _write_workloads),
             RowPart({"job": NotRequired[str]}, _read_jobs, _write_jobs),
             Field("tasks_per_job", Count, default=1, omitted=True),
+            RowPart({"per_machine": NotRequired[Count]}, _read_limits, _write_limits),
             label="task",
         ),
         Value("task_order", list[Index], "task2class", default=None, omitted=True),
         Value("task_names", list[str], default=None, omitted=True),
         arrays=[
             *(Array("demand", 3), Array("counts"), Array("class2workload", optional=True)),
-            *(Array(name, optional=True) for name in ("class2job", "tasks_per_job", "task2class")),
+            *(Array(name, optional=True) for name in ("class2job", "tasks_per_job", "task2class", "per_machine")),
             *(Array(name, text=True, optional=True) for name in ("class_names", "task_names", "job_names")),
             *(Array("workloads", text=True, optional=True), Array("families", text=True)),
         ],

@@ -53,6 +53,8 @@ class ProvisioningInstance(InstanceModel):
         for no interference. With it, the objective also counts the value of lost throughput (see `objective.py`).
     stock : (K,) int64, how many machines of each type can be had, -1 for any number; None for any number of all.
     fee : (K,) int64, the part of `price` that is a fee for each machine (a licence, monitoring), or None.
+    per_machine : (C,) int64, at most so many tasks of the class share a machine, -1 for any number; None for any number of
+        all.
     running : machines that run already, with what is on them, or None; they count against the stock.
     max_moves : at most so many tasks may leave the running machine that they are on; None for any number.
     notes : what whoever made it has to say; no part of the content.
@@ -82,6 +84,7 @@ class ProvisioningInstance(InstanceModel):
     job_value: IntArray = None  # type: ignore[assignment]
     stock: IntArray | None = None
     fee: IntArray | None = None
+    per_machine: IntArray | None = None
     running: Running | None = None
     max_moves: int | None = None
     notes: tuple[str, ...] = ()
@@ -101,10 +104,13 @@ class ProvisioningInstance(InstanceModel):
             if getattr(self, key) is None:
                 object.__setattr__(self, key, default)
         arrays = ("type2family", "capacity", "price", "demand", "counts", *defaults, "task2class", "throughput")
-        given = [key for key in (*arrays, "stock", "fee") if getattr(self, key) is not None]
+        optional = ("stock", "fee", "per_machine")
+        given = [key for key in (*arrays, *optional) if getattr(self, key) is not None]
         self._lock(given, () if self.max_moves is None else ("max_moves",))
-        if self.stock is not None and (self.stock == state.ANY_NUMBER).all():
-            object.__setattr__(self, "stock", None)
+        for key in ("stock", "per_machine"):
+            limit = getattr(self, key)
+            if limit is not None and (limit == state.ANY_NUMBER).all():
+                object.__setattr__(self, key, None)
         self._check_shapes()
         self._check_values()
         state.check_offer(self.name, self.type_names, self.price, self.stock, self.fee)
@@ -140,6 +146,13 @@ class ProvisioningInstance(InstanceModel):
         """Return the name of a task class."""
         return self.class_names[index] if self.class_names is not None else f"task-{index}"
 
+    @property
+    def most_together(self) -> IntArray:
+        """(C,) int64: how many tasks of each class there are, or may share a machine if that is less."""
+        if self.per_machine is None:
+            return self.counts
+        return np.where(self.per_machine == state.ANY_NUMBER, self.counts, np.minimum(self.counts, self.per_machine))
+
     def task_classes(self) -> IntArray:
         """(T,) int64: the class of every task, in the order in which the tasks were given."""
         if self.task2class is not None:
@@ -172,6 +185,7 @@ class ProvisioningInstance(InstanceModel):
             "throughput": (w, w),
             "stock": (k,),
             "fee": (k,),
+            "per_machine": (c,),
         }
         check_shapes(self, expected)
         for key, number in (("class_names", c), ("task_names", self.num_tasks)):
@@ -212,6 +226,9 @@ class ProvisioningInstance(InstanceModel):
                 raise InstanceError(f"{self.name}: {key} names an index outside {start}..{stop - 1}.")
         self._refuse(self.counts < 1, "count", self.counts, "at least 1")
         self._refuse(self.tasks_per_job < 1, "tasks_per_job", self.tasks_per_job, "at least 1")
+        if self.per_machine is not None:
+            bad = (self.per_machine < 1) & (self.per_machine != state.ANY_NUMBER)
+            self._refuse(bad, "per_machine", self.per_machine, "at least 1")
         for f, family in enumerate(self.families):
             allowed = self.demand[f, :, 0] != NOT_ALLOWED
             expected = np.where(allowed[:, None], self.demand[f] >= 0, self.demand[f] == NOT_ALLOWED)
@@ -274,5 +291,5 @@ class ProvisioningInstance(InstanceModel):
         return value
 
     def _content_hash(self) -> str:
-        more = state.optional_content(self.stock, self.fee, self.running, self.max_moves)
+        more = state.optional_content(self.stock, self.fee, self.running, self.max_moves, self.per_machine)
         return content_hash((SCHEMA, *(getattr(self, key) for key in CONTENT), *more))

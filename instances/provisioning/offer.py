@@ -1,4 +1,4 @@
-"""What an instance has beside machines that can be rented without end: stocks, running machines, limits on moves."""
+"""What an instance has beside machines that can be rented without end: stocks, running machines, limits on moves and classes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # What a method must be able to take into account; see `features`. Machines that run are a start, and here no more than that.
-STOCK, MOVES, RUNNING = "stock", "moves", "running"
+STOCK, MOVES, RUNNING, PER_MACHINE = "stock", "moves", "running", "per_machine"
 
 
 def features(instance: ProvisioningInstance) -> frozenset[str]:
-    """Return what a method must take into account: `stock` where it ends, `moves` where they are limited."""
-    asked = {STOCK: has_stock(instance), MOVES: instance.max_moves is not None}
+    """Return what a method must take into account: `stock` where it ends, `moves` where they are limited.
+
+    `per_machine` where only so many tasks of some class may share a machine.
+    """
+    limited = {MOVES: instance.max_moves, PER_MACHINE: getattr(instance, "per_machine", None)}
+    asked = {STOCK: has_stock(instance)} | {feature: limit is not None for feature, limit in limited.items()}
     return frozenset(feature for feature, is_asked in asked.items() if is_asked)
 
 

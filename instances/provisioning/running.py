@@ -114,7 +114,11 @@ class Running:
 
 
 def optional_content(
-    stock: IntArray | None, fee: IntArray | None, running: Running | None, max_moves: int | None
+    stock: IntArray | None,
+    fee: IntArray | None,
+    running: Running | None,
+    max_moves: int | None,
+    per_machine: IntArray | None = None,
 ) -> list[object]:
     """Return what a digest has of what only some instances say: the digest of the others is as it was before there was any."""
     parts = running.hashed() if running is not None else ()
@@ -123,6 +127,7 @@ def optional_content(
         ("fee", fee, (fee,)),
         ("running", running, parts),
         ("max_moves", max_moves, (max_moves,)),
+        ("per_machine", per_machine, (per_machine,)),
     )
     return [part for key, value, content in given if value is not None for part in (key, *content)]
 

@@ -29,6 +29,7 @@ def shrink(instance: ProvisioningInstance) -> ProvisioningInstance:
         class2job=instance.class2job[:kept],
         tasks_per_job=instance.tasks_per_job[:kept],
         job_value=instance.job_value[:kept],
+        per_machine=None if instance.per_machine is None else instance.per_machine[:kept],
         task2class=None if instance.task2class is None else np.repeat(np.arange(kept), counts),
         running=None if instance.running is None else instance.running.without(counts),
         task_names=None if instance.task_names is None else tuple(f"task-{t}" for t in range(int(counts.sum()))),

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 def verify(instance: ProvisioningInstance, solution: Provisioning) -> int:
     """Return the objective of a feasible solution, in micro-dollars per hour.
 
-    Every task is placed exactly once, on a machine of a family that it may use, no machine is over its capacity in any
-    resource, and none is empty: the number of machines, and with it every sum here, is at most that of the tasks. There
-    are no more machines of a type than its stock, and no more tasks leave running machines than may.
+    Every task is placed exactly once, on a machine of a family that it may use; no machine is over its capacity in any
+    resource, or holds more tasks of a class than may share one; none is empty: the number of machines, and with it every
+    sum here, is at most that of the tasks. There are no more machines of a type than its stock, and no more tasks leave
+    running machines than may.
     O(N R) for N entries, plus O(T) where tasks are named. Sums are exact whatever a solution holds (`instances.exact`).
 
     Raises
@@ -70,6 +71,13 @@ def _check_capacity(instance: ProvisioningInstance, solution: Provisioning) -> N
             f"{instance.class_name(int(solution.task_class[i]))} may not run on family "
             f"{instance.families[family[i]]}."
         )
+    if instance.per_machine is not None:
+        most = instance.most_together[solution.task_class]
+        if (i := first_true(solution.count > most)) is not None:
+            raise VerifyError(
+                f"machine group {entry2group[i]} holds {solution.count[i]} tasks of "
+                f"{instance.class_name(int(solution.task_class[i]))}; at most {most[i]} may share a machine."
+            )
     amounts = exact.product(demand, solution.count[:, None])
     used = exact.sums(entry2group, amounts, solution.machine_type.shape[0])
     capacity = instance.capacity[solution.machine_type]

@@ -123,3 +123,31 @@ def test_needs_of_a_machine_do_not_wrap():
 def test_instances_beyond_the_arithmetic_are_refused(change, message):
     with pytest.raises(InstanceError, match=message):
         zero_demand(3, 1).replace(**change)
+
+
+def test_as_many_tasks_of_a_class_as_may_share_a_machine():
+    """Three tasks of 1 CPU fit a machine of 4; of a class of which two may share one, three do not."""
+    demand, counts = np.array([[[1000]]]), np.array([3])
+    instance = ProvisioningInstance(
+        "apart",
+        ("cpu",),
+        ("any",),
+        ("m",),
+        np.array([0]),
+        np.array([[4000]]),
+        np.array([10]),
+        demand,
+        counts,
+        per_machine=np.array([2]),
+    )
+    apart = Provisioning(np.array([0, 0]), np.array([1, 1]), np.array([0, 1, 2]), np.array([0, 0]), np.array([2, 1]))
+    assert verify(instance, apart) == 20
+    with pytest.raises(VerifyError, match="holds 3 tasks of task-0; at most 2 may share a machine"):
+        verify(instance, Provisioning.from_patterns([0], [1], [[3]]))
+    assert (
+        instance.replace(per_machine=np.array([-1])).digest
+        == instance.replace(per_machine=None).digest
+        != instance.digest
+    )
+    with pytest.raises(InstanceError, match="task task-0 has per_machine 0; it must be at least 1"):
+        instance.replace(per_machine=np.array([0]))
