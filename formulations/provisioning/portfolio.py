@@ -3,11 +3,13 @@
 Without stocks and limits on moves the machine types in whose place another is as good go first. Then in turn, until bound
 and solution meet or the time is over:
 
-1. `patterns`, where the contents of machines are few;
-2. heuristics, of those that the process knows: `first-fit-decreasing`, and `pattern-rounding` where there is time for it;
-3. where machines hold many tasks, `pooled` for the rest of the time: whole machines for all tasks together, then packing;
-4. where they hold few, `bound-pooled`, a little of `pooled`, and `filtered-arc-flow` where the distinct demands are few;
-5. `column-generation`, from the best solution and bound so far, for the rest of the time.
+1. all quick bounds, so that no bound of a later part is shown that is below one of them;
+2. `patterns`, where the contents of machines are few;
+3. heuristics, of those that the process knows: `first-fit-decreasing`, and `pattern-rounding` where there is time for it;
+4. where machines hold many tasks, `pooled` for the rest of the time: whole machines for all tasks together, then packing;
+5. where they hold few, `bound-pooled`, a little of `pooled`, and `filtered-arc-flow` where the distinct demands are few;
+6. where all machines are of one type, `branch-cut-and-price`, for most of the time;
+7. `column-generation`, from the best solution and bound so far, for the rest of the time.
 
 With a stock or a limit on moves: `consolidation-ilp` where it is small, the heuristics that know the limits, and
 `consolidation`. There the bound of the instance without limits is one, too, and its solution is taken where it keeps to them.
@@ -44,6 +46,10 @@ MAX_ONE_BY_ONE, MAX_GRAPH_CLASSES = 20_000, 60
 MAX_PATTERNS = 20_000
 # Tasks a machine from which on packing machines that are rented for all together is better than choosing contents.
 MANY = 8
+# The quick bounds, of which only the first takes no time; the share of the time limit for each of the others.
+BOUNDS, BOUND_SHARE = ("bound-resource", "bound-resource-prices", "bound-dual-feasible"), 0.02
+# Share of the time for `branch-cut-and-price`, which packs bins better than it packs machines of several types.
+BINS_SHARE = 0.8
 # Share of the time for `pattern-rounding`, the seconds that are enough for it, about, and machine types times tasks up to
 # which it is quick where machines hold many tasks.
 PATTERNS_SHARE, PATTERNS_S, QUICK = 0.2, 7.0, 50_000
@@ -51,7 +57,7 @@ PATTERNS_SHARE, PATTERNS_S, QUICK = 0.2, 7.0, 50_000
 PATIENCE = 10
 
 
-@method("portfolio", version=2, family=FAMILY, supports=without_interference, bounds=True, handles=(STOCK, MOVES))
+@method("portfolio", version=3, family=FAMILY, supports=without_interference, bounds=True, handles=(STOCK, MOVES))
 def portfolio(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Run several programs, bounds and heuristics in turn, each where it pays; their best solution and best bound."""
     start = time.perf_counter()
@@ -89,7 +95,9 @@ class Portfolio(Search):
 
     def run(self) -> None:
         """Run the parts that suit the instance."""
-        self._take("bound-resource", self._ask("bound-resource", self.instance, None))
+        for name in BOUNDS:
+            if self.is_open:
+                self._take(name, self._ask(name, self.instance, BOUND_SHARE * self.limit_s))
         if features(self.instance):
             self._limited()
         else:
@@ -142,6 +150,8 @@ class Portfolio(Search):
             rent(0.1)
             if small.num_classes <= MAX_GRAPH_CLASSES:
                 run("filtered-arc-flow", 0.4)
+            if small.num_types == 1:
+                run("branch-cut-and-price", BINS_SHARE)
         if can_generate and self.is_open:
             search = ColumnGeneration(small, self.left_s)
             search.raise_bound(self.bound)

@@ -59,7 +59,7 @@ MAX_TASKS = 1_500
 DIVING_SHARE, DIVE_S = 0.4, 20.0
 
 
-@method("branch-cut-and-price", family=FAMILY, supports=supported, exact=True, version=5)
+@method("branch-cut-and-price", family=FAMILY, supports=supported, exact=True, version=6)
 def branch_cut_and_price(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Branch-cut-and-price: exact pricing, subset-row cuts, branching on pairs of tasks, dives."""
     search = BranchCutAndPrice(instance, time_limit_s)

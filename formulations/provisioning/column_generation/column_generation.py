@@ -77,7 +77,7 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return None
 
 
-@method("column-generation", family=FAMILY, version=5, supports=supported, bounds=True, choices={"backend": BACKENDS})
+@method("column-generation", family=FAMILY, version=6, supports=supported, bounds=True, choices={"backend": BACKENDS})
 def column_generation(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, backend: str = "highs", patience: int = 10
 ) -> Outcome:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -225,7 +226,8 @@ def single_resource_prices(instance: ProvisioningInstance) -> IntArray:
     """(C,) int64, nano-dollars: the best prices that charge for one resource only; no solver, O(R (K + F C)).
 
     On family f a unit of the resource costs at least the lowest price of a type for each unit of its capacity; a class costs
-    what its demand does on its cheapest family. Rounded down, so no machine's content is worth more than the machine.
+    what its demand does on its cheapest family. Rounded down once, for the demand: no machine's content is worth more than
+    the machine, and all tasks together are worth what they are within a nano-dollar each.
     """
     best = np.zeros(instance.num_classes, np.int64)
     worth = 0
@@ -236,10 +238,13 @@ def single_resource_prices(instance: ProvisioningInstance) -> IntArray:
             allowed = instance.demand[f, :, r] >= 0
             if types.size == 0:
                 continue
-            # Whole nano-dollars a unit: floor((price x 1000) / capacity), the smallest over the types.
-            capacity, price = instance.capacity[types, r], instance.price[types] * 1000
-            rate = int((price[capacity > 0] // capacity[capacity > 0]).min()) if (capacity > 0).any() else 0
-            offered = instance.demand[f, :, r] * rate
+            offers = zip(instance.price[types].tolist(), instance.capacity[types, r].tolist(), strict=True)
+            rate = min(
+                (Fraction(price * NANO, capacity) for price, capacity in offers if capacity > 0), default=Fraction()
+            )
+            # In Python's integers: a demand times a price may go beyond 64 bits, and the quotient is at most a price.
+            units = np.maximum(instance.demand[f, :, r], 0).astype(object) * rate.numerator // rate.denominator
+            offered = np.minimum(units, MAX_NANO).astype(np.int64)
             value = np.where(allowed & ((value < 0) | (offered < value)), offered, value)
         value = np.maximum(value, 0)
         total = int(value.astype(object) @ instance.counts)

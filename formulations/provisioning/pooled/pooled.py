@@ -8,6 +8,9 @@
    (`packing`), with a little of each machine spared, by halves between what was too little and what was enough. What finds
    no room there is a smaller instance, treated alike.
 5. Machines that cost more than their tasks are worth are taken apart, and 3 and 4 repeated for their tasks.
+
+Where tasks are of a few kinds only, whole tasks leave much of a machine free, which neither bound nor packing sees; contents of
+machines are soon generated there, and come before all else.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.limits import without_interference
+from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
+from schedgap.formulations.provisioning.limits import too_expensive, without_interference
 from schedgap.formulations.provisioning.pooled.diving import dive
 from schedgap.formulations.provisioning.pooled.offered import reduced
 from schedgap.formulations.provisioning.pooled.packing import pack
@@ -53,6 +57,8 @@ MAX_DEPTH = 8
 # Times a machine that some are taken apart without gain, after which none are any more.
 PATIENCE = 10
 MAX_CLASSES = 3_000
+# Task classes up to which contents of machines are generated first, and the share of the time limit for that.
+FEW_KINDS, CONTENTS_SHARE = 6, 0.4
 # Shares of classes on types up to which the program by types is solved as soon as that by families, and rents better.
 FEW_SHARES = 2_000
 
@@ -72,7 +78,7 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return without_interference(instance)
 
 
-@method("pooled", family=FAMILY, supports=supported, bounds=True)
+@method("pooled", family=FAMILY, supports=supported, bounds=True, version=2)
 def pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Rent whole machines for all tasks together by an integer program, then pack; bound and solution."""
     start = time.perf_counter()
@@ -106,6 +112,9 @@ class Renting(Search):
             return
         if self.objective is None:
             self.improve(*_alone(self.instance))
+        self._choose_contents()
+        if not self.is_open:
+            return
         families = Pooled(self.instance, by_type=False)
         rented = self._rented(families, 0.0, FIRST_S)
         if rented.machines is not None and not self._is_dear(rented):
@@ -121,6 +130,20 @@ class Renting(Search):
             if self.is_open:
                 left = self.left_s if program is programs[-1] else self.left_s / 2
                 self.raise_bound(program.solve(0.0, left, self.threads).bound)
+
+    def _choose_contents(self) -> None:
+        """Bound and pack by the contents of machines, where tasks are of few kinds."""
+        if self.instance.num_classes > FEW_KINDS or too_expensive(self.instance) is not None:
+            return
+        end = time.perf_counter() + min(self.left_s, CONTENTS_SHARE * self.limit_s)
+        relaxation = Relaxation(self.instance)
+        relaxation.solve(end, self.objective)
+        self.raise_bound(relaxation.bound)
+        left_s = end - time.perf_counter()
+        if self.is_open and left_s > 0 and self.objective is not None:
+            found = relaxation.master.solve_integer(left_s, self.objective)
+            if found is not None:
+                self.improve(*found.machines(self.instance.num_classes))
 
     def improve(self, types: IntArray, content: IntArray) -> None:
         """Take machines of types (M,) with contents (M, C) if they are cheaper than the best."""

@@ -5,7 +5,9 @@ import pytest
 
 from schedgap.formulations.provisioning.branch_price.first_values import clique_values, first_values
 from schedgap.formulations.provisioning.branch_price.program import Program
-from schedgap.instances.provisioning.dual_bound import NANO
+from schedgap.instances.provisioning import ProvisioningInstance
+from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound
+from schedgap.instances.units import DOLLAR
 
 
 def test_items_of_which_no_two_fit_together(bins):
@@ -30,3 +32,20 @@ def test_no_content_is_worth_more_than_its_machine(random_instance, seed):
             load = content @ program.demand[instance.type2family[k]]
             if (load <= program.capacity[k]).all() and program.fits[k][content > 0].all():
                 assert int(values @ content) <= int(instance.price[k]) * NANO
+
+
+def test_volume_is_not_lost_to_rounding():
+    """1,000 items of 33,000 in bins of 100,003 fill 329.99 bins. 10^9 / 100,003,000 is 9.9997, not 9, nano-dollars a unit."""
+    instance = ProvisioningInstance(
+        "volume",
+        ("size",),
+        ("f",),
+        ("bin",),
+        np.array([0]),
+        np.array([[100_003_000]]),
+        np.array([DOLLAR]),
+        np.array([[[33_000_000]]]),
+        np.array([1000]),
+    )
+    worth = int(first_values(Program.of_classes(instance)) @ instance.counts)
+    assert scaled_bound(instance, worth, instance.price * NANO) == 330 * DOLLAR

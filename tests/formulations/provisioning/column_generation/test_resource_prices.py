@@ -64,17 +64,16 @@ def test_all_resources_by_hand(paper_example):
     assert paper_example.counts @ several == pytest.approx(10.0, abs=1e-9)
 
 
-def test_rates_are_rounded_down(snapshot):
-    # $1 for 3 cores: 333333 nano-dollars a milli-core, so a task of 3 cores is worth a little less than the machine.
+def test_values_are_rounded_down_once(snapshot):
+    # $1 for 3 cores: a task of 3 is worth the machine, one of 1 core a third of it less a third of a nano-dollar.
     instance = snapshot([[3000]], [1_000_000], [[[3000], [1000]]], [1, 1])
-    assert single_resource_prices(instance).tolist() == [999_999_000, 333_333_000]
+    assert single_resource_prices(instance).tolist() == [1_000_000_000, 333_333_333]
 
 
 def test_a_class_costs_what_its_cheapest_family_asks(two_families):
     # cpu: $1.9 / 8 on x and $0.7 / 4 on y, a: 2 cores of y; b: 2 of y, c: 3 of x. 0.35 x 2 + 0.35 + 0.7125 x 2 = 2.475.
-    # ram: $1.9 / 16 GiB on x, 0.7 / 4 on y. a: 2 GiB of x for 0.2375, as b, c: 8 for 0.95. 2.6125 in all, less rounding.
-    rate = 1_900_000_000 // (16 * 1024)
-    assert single_resource_prices(two_families).tolist() == [2048 * rate, 2048 * rate, 8192 * rate]
+    # ram: $1.9 / 16 GiB on x, 0.7 / 4 on y. a: 2 GiB of x for 0.2375, as b, c: 8 for 0.95. 2.6125 in all.
+    assert single_resource_prices(two_families).tolist() == [237_500_000, 237_500_000, 950_000_000]
 
 
 def test_a_limit_is_priced_where_it_binds(two_families):

@@ -9,8 +9,16 @@ from schedgap.instances.method import Status
 from schedgap.instances.provisioning import ProvisioningInstance, Running, verify
 
 
+@pytest.fixture
+def no_contents(monkeypatch):
+    """Rent for all together, even where tasks are of few kinds."""
+    monkeypatch.setattr("schedgap.formulations.provisioning.pooled.pooled.FEW_KINDS", 0)
+
+
+@pytest.mark.parametrize("few_kinds", [0, 6])
 @pytest.mark.parametrize("seed", range(20))
-def test_solutions_verify_and_claims_hold(varied_instance, seed):
+def test_solutions_verify_and_claims_hold(varied_instance, monkeypatch, seed, few_kinds):
+    monkeypatch.setattr("schedgap.formulations.provisioning.pooled.pooled.FEW_KINDS", few_kinds)
     instance = varied_instance(seed)
     best, found = patterns(instance).bound, pooled(instance, time_limit_s=1.0)
     cost = verify(instance, found.solution)
@@ -25,9 +33,15 @@ def crowded(**more):
     return ProvisioningInstance("crowded", ("cpu",), ("f",), ("t",), [0], [[5]], [7], [[[3]]], [5], **more)
 
 
+@pytest.mark.usefixtures("no_contents")
 def test_what_finds_no_room_is_rented_for_again():
     found = pooled(crowded(), time_limit_s=5.0)
     assert (verify(crowded(), found.solution), found.bound) == (35, 21)
+
+
+def test_few_kinds_of_tasks_are_packed_and_bounded_by_contents_of_machines():
+    found = pooled(crowded(), time_limit_s=5.0)
+    assert (verify(crowded(), found.solution), found.bound, found.details["programs"]) == (35, 35, 0)
 
 
 def test_machines_that_run_do_not_disturb():
@@ -56,6 +70,7 @@ def test_numbers_too_large_for_a_solver_leave_each_task_alone_or_better():
     assert found.bound <= 2 * 10**15 + 1 <= verify(instance, found.solution) <= 2 * 10**15 + 3
 
 
+@pytest.mark.usefixtures("no_contents")
 def test_where_nothing_is_proven_it_ends_all_the_same():
     """Two pairs and one alone are best, and no program says so: it gives up long before a minute is over."""
     instance = ProvisioningInstance("few", ("cpu",), ("f",), ("t", "u"), [0, 0], [[5], [7]], [7, 11], [[[3]]], [5])
