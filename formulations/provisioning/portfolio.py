@@ -3,7 +3,7 @@
 Without stocks and limits on moves the machine types in whose place another is as good go first. Then in turn, until bound
 and solution meet or the time is over:
 
-1. all quick bounds, so that no bound of a later part is shown that is below one of them;
+1. quick bounds, where machines are of one type all of them: no bound of a later part is shown that is below one of these;
 2. `patterns`, where the contents of machines are few;
 3. heuristics, of those that the process knows: `first-fit-decreasing`, and `pattern-rounding` where there is time for it;
 4. where machines hold many tasks, `pooled` for the rest of the time: whole machines for all tasks together, then packing;
@@ -46,8 +46,8 @@ MAX_ONE_BY_ONE, MAX_GRAPH_CLASSES = 20_000, 60
 MAX_PATTERNS = 20_000
 # Tasks a machine from which on packing machines that are rented for all together is better than choosing contents.
 MANY = 8
-# The quick bounds, of which only the first takes no time; the share of the time limit for each of the others.
-BOUNDS, BOUND_SHARE = ("bound-resource", "bound-resource-prices", "bound-dual-feasible"), 0.02
+# The quick bounds, and another that is quick for bins; the share of the time limit for each that takes time.
+BOUNDS, BINS_BOUND, BOUND_SHARE = ("bound-resource", "bound-resource-prices"), "bound-dual-feasible", 0.02
 # Share of the time for `branch-cut-and-price`, which packs bins better than it packs machines of several types.
 BINS_SHARE = 0.8
 # Share of the time for `pattern-rounding`, the seconds that are enough for it, about, and machine types times tasks up to
@@ -95,7 +95,7 @@ class Portfolio(Search):
 
     def run(self) -> None:
         """Run the parts that suit the instance."""
-        for name in BOUNDS:
+        for name in (*BOUNDS, *[BINS_BOUND] * (self.instance.num_types == 1)):
             if self.is_open:
                 self._take(name, self._ask(name, self.instance, BOUND_SHARE * self.limit_s))
         if features(self.instance):

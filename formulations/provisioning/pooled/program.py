@@ -9,11 +9,13 @@ Rows        sum_b X[b, c] >= counts[c]                                          
 Packing wastes some of each machine, which `spare` accounts for. Without it every solution is one of the program, so its
 bound is one: the linear programs of `bound-resource-prices` and `bound-type-prices`, but with whole machines. Where machines
 are large beside tasks, as in clouds, little is lost by pooling. By families the program is small and its bound soon found;
-by types no task counts on a machine that it does not fit.
+by types no task counts on a machine that it does not fit. Where all tasks may run on all machines, and these come in whole
+steps of cores and memory, a dynamic program (`totals`) solves it at once.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,7 @@ import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.bounds import family_blocks, type_blocks
+from schedgap.formulations.provisioning.pooled.totals import Totals
 from schedgap.formulations.provisioning.resource_bound import Block, block_model
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import BackendError
@@ -70,19 +73,39 @@ class Pooled:
             if by_type
             else family_blocks(instance, np.arange(len(instance.families)))
         )
+        is_free = len(self.blocks) == 1 and not by_type and bool(self.blocks[0].allowed.all())
+        self.totals: Totals | None = Totals(instance, self._resource_prices) if is_free else None
 
-    def model(self, spare: float = 0.0) -> LinearModel:
-        """Build the program. spare : of each machine, in what an average task demands."""
+    def _resource_prices(self, capacity: IntArray) -> FloatArray:
+        """(R,) micro-dollars: what a unit more of each resource would cost on machines of such capacities (K, R)."""
+        model = block_model(self.instance, [replace(self.blocks[0], capacity=capacity.T)], whole=True)
+        try:
+            found = solve(model, relax=True)
+        except BackendError:
+            return np.zeros(len(self.instance.resources))
+        duals = np.zeros(model.row_lower.size) if found.row_duals is None else found.row_duals
+        return np.abs(duals[self.instance.num_classes :]) * model.objective_scale
+
+    def _spared(self, spare: float) -> IntArray:
+        """(R,) int64: what is spared of each machine. spare : in what an average task demands."""
         instance = self.instance
         demand = np.where(instance.demand >= 0, instance.demand, 0).max(axis=0)
         average = (instance.counts @ demand) / instance.num_tasks
         # Cut in floats: what is spared may leave 64 bits.
-        spared = np.minimum(np.floor(spare * average), instance.capacity.max(axis=0)).astype(np.int64)
+        return np.minimum(np.floor(spare * average), instance.capacity.max(axis=0)).astype(np.int64)
+
+    def model(self, spare: float = 0.0) -> LinearModel:
+        """Build the program. spare : of each machine, in what an average task demands."""
+        instance, spared = self.instance, self._spared(spare)
         blocks = [replace(block, capacity=np.maximum(block.capacity - spared[:, None], 0)) for block in self.blocks]
         return block_model(instance, blocks, whole=True)
 
     def solve(self, spare: float, time_limit_s: float, threads: int) -> Rented:
         """Solve the program in the time given; no machines and a bound of 0 where the solver has no answer."""
+        if self.totals is not None:
+            rented = self.totals.rent(self._spared(spare), time.perf_counter() + time_limit_s)
+            if rented is not None:
+                return Rented(*rented)
         model = self.model(spare)
         try:
             found = solve(model, time_limit_s=max(0.0, time_limit_s), threads=threads)
