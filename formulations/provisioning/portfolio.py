@@ -30,7 +30,7 @@ from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.method import REGISTRY, Outcome, Status, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import keeping
-from schedgap.instances.provisioning.offer import MOVES, STOCK, features, unlimited
+from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK, features, unlimited
 from schedgap.instances.provisioning.verify import verify
 
 if TYPE_CHECKING:
@@ -51,7 +51,14 @@ PATTERNS_SHARE, PATTERNS_S, QUICK = 0.2, 7.0, 50_000
 PATIENCE = 10
 
 
-@method("portfolio", version=2, family=FAMILY, supports=without_interference, bounds=True, handles=(STOCK, MOVES))
+@method(
+    "portfolio",
+    version=2,
+    family=FAMILY,
+    supports=without_interference,
+    bounds=True,
+    handles=(STOCK, MOVES, PER_MACHINE),
+)
 def portfolio(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Run several programs, bounds and heuristics in turn, each where it pays; their best solution and best bound."""
     start = time.perf_counter()
@@ -90,7 +97,7 @@ class Portfolio(Search):
     def run(self) -> None:
         """Run the parts that suit the instance."""
         self._take("bound-resource", self._ask("bound-resource", self.instance, None))
-        if features(self.instance):
+        if features(self.instance) - {PER_MACHINE}:
             self._limited()
         else:
             self._plain()

@@ -35,12 +35,16 @@ class Machines(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """The tasks of two machines: work arrays. tasks, key : (POOL,) int64. in_first : (POOL,) bool. load : (F, R) int64."""
+    """The tasks of two machines: work arrays. tasks, key : (POOL,) int64. in_first : (POOL,) bool. load : (F, R) int64.
+
+    number : (C,) int64, 0 between uses: how many there are of each class.
+    """
 
     tasks: Any
     key: Any
     in_first: Any
     load: Any
+    number: Any
 
 
 @kernel
@@ -168,14 +172,45 @@ def _gather(
 
 
 @kernel
-def _needs(items: IntArray, task_class: IntArray, types: Catalogue, k: int) -> IntArray:
-    """(n, R) int64: what items need on type k, EMPTY where k rents nothing."""
-    needs = np.full((items.shape[0], types.capacity.shape[1]), EMPTY)
+def _crowded(items: IntArray, task_class: IntArray, most: IntArray, number: IntArray) -> IntArray:
+    """(L,) int64: the classes of which there are more items than may share a machine. number : (C,), work."""
+    for t in items:
+        number[task_class[t]] += 1
+    crowded = np.empty(items.shape[0], np.int64)
+    found = 0
+    for t in items:
+        c = task_class[t]
+        if number[c] > most[c]:
+            crowded[found] = c
+            found += 1
+        number[c] = 0
+    return crowded[:found]
+
+
+@kernel
+def _needs(items: IntArray, task_class: IntArray, types: Catalogue, k: int, crowded: IntArray) -> IntArray:
+    """(n, R + L) int64: what items need on type k, and of each crowded class its items; EMPTY where k rents nothing."""
+    resources = types.capacity.shape[1]
+    needs = np.full((items.shape[0], resources + crowded.shape[0]), EMPTY)
     if k >= 0:
         for i in range(items.shape[0]):
-            for r in range(needs.shape[1]):
-                needs[i, r] = types.demand[types.type2family[k], task_class[items[i]], r]
+            c = task_class[items[i]]
+            for r in range(resources):
+                needs[i, r] = types.demand[types.type2family[k], c, r]
+            for j in range(crowded.shape[0]):
+                needs[i, resources + j] = crowded[j] == c
     return needs
+
+
+@kernel
+def _rest(types: Catalogue, k: int, crowded: IntArray) -> IntArray:
+    """(R + L,) int64: what a machine of type k has, and how many of each crowded class may share it."""
+    resources = types.capacity.shape[1]
+    rest = np.empty(resources + crowded.shape[0], np.int64)
+    rest[:resources] = types.capacity[k]
+    for j in range(crowded.shape[0]):
+        rest[resources + j] = types.most[crowded[j]]
+    return rest
 
 
 @kernel
@@ -223,11 +258,12 @@ def _try_pair(
     worth = np.empty(size, np.int64)
     for i in range(size):
         worth[i] = value[machines.task_class[items[i]]]
-    first = _needs(items, machines.task_class, types, type_one)
-    second = _needs(items, machines.task_class, types, type_two)
+    crowded = _crowded(items, machines.task_class, types.most, pool.number)
+    first = _needs(items, machines.task_class, types, type_one, crowded)
+    second = _needs(items, machines.task_class, types, type_two, crowded)
     split = pool.in_first[:size]
     split[:] = False
-    rest_one, rest_two = types.capacity[type_one].copy(), types.capacity[max(type_two, 0)].copy()
+    rest_one, rest_two = _rest(types, type_one, crowded), _rest(types, max(type_two, 0), crowded)
     reached = split_pool(worth, first, second, rest_one, rest_two, least, node_limit, split)
     if reached <= least:
         return 0
@@ -260,7 +296,8 @@ def repack(machines: Machines, types: Catalogue, value: IntArray, tries: int, no
     """
     num_machines = machines.machine_type.shape[0]
     load = np.zeros((types.demand.shape[0], types.demand.shape[2]), np.int64)
-    pool = Pool(np.empty(POOL, np.int64), np.empty(POOL, np.int64), np.zeros(POOL, np.bool_), load)
+    number = np.zeros(types.most.shape[0], np.int64)
+    pool = Pool(np.empty(POOL, np.int64), np.empty(POOL, np.int64), np.zeros(POOL, np.bool_), load, number)
     waste = _wastes(machines, types.price, value)
     saved = np.int64(0)
     for _ in range(tries):

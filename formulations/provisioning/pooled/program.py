@@ -5,6 +5,7 @@ Variables   X[b, c] tasks of class c on machines of block b, shares allowed;  Y[
 Minimise    sum_k price[k] Y[k]
 Rows        sum_b X[b, c] >= counts[c]                                                         for each class c
             sum_{k in b} (capacity[k, r] - spare[r]) Y[k] - sum_c demand[b, c, r] X[b, c] >= 0     for each b, r
+            most[c] sum_{k in b} Y[k] - X[b, c] >= 0        for each b, and the hardest c of which only so many share a machine
 
 Packing wastes some of each machine, which `spare` accounts for. Without it every solution is one of the program, so its
 bound is one: the linear programs of `bound-resource-prices` and `bound-type-prices`, but with whole machines. Where machines
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import solve
+from schedgap.formulations.provisioning.apart import hardest_apart
 from schedgap.formulations.provisioning.bounds import family_blocks, type_blocks
 from schedgap.formulations.provisioning.resource_bound import Block, block_model
 from schedgap.formulations.trusted import proven_cost
@@ -64,11 +66,11 @@ class Pooled:
     """The program of an instance, whatever is spared. by_type : a block for each type, and not for each family."""
 
     def __init__(self, instance: ProvisioningInstance, *, by_type: bool) -> None:
-        self.instance = instance
+        self.instance, apart = instance, hardest_apart(instance)
         self.blocks: list[Block] = (
-            type_blocks(instance, blocking=False)
+            type_blocks(instance, blocking=False, apart=apart)
             if by_type
-            else family_blocks(instance, np.arange(len(instance.families)))
+            else family_blocks(instance, np.arange(len(instance.families)), apart)
         )
 
     def model(self, spare: float = 0.0) -> LinearModel:
@@ -78,7 +80,11 @@ class Pooled:
         average = (instance.counts @ demand) / instance.num_tasks
         # Cut in floats: what is spared may leave 64 bits.
         spared = np.minimum(np.floor(spare * average), instance.capacity.max(axis=0)).astype(np.int64)
-        blocks = [replace(block, capacity=np.maximum(block.capacity - spared[:, None], 0)) for block in self.blocks]
+        blocks = []
+        for block in self.blocks:
+            capacity = block.capacity.copy()
+            capacity[: spared.size] = np.maximum(capacity[: spared.size] - spared[:, None], 0)
+            blocks.append(replace(block, capacity=capacity))
         return block_model(instance, blocks, whole=True)
 
     def solve(self, spare: float, time_limit_s: float, threads: int) -> Rented:
