@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from schedgap.formulations.provisioning.column_generation.kernels_pool import (
+    EMPTY,
+    crowded_classes,
+    needs_of,
+    room_of,
+)
 from schedgap.formulations.provisioning.kernels_types import Catalogue, add_load, cheapest_type
 from schedgap.instances.jit import kernel
 from schedgap.instances.kernels.random_numbers import congruential_below as draw
@@ -18,7 +24,6 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
 
 POOL = 64
-EMPTY = -1
 
 
 class Machines(NamedTuple):
@@ -172,48 +177,6 @@ def _gather(
 
 
 @kernel
-def _crowded(items: IntArray, task_class: IntArray, most: IntArray, number: IntArray) -> IntArray:
-    """(L,) int64: the classes of which there are more items than may share a machine. number : (C,), work."""
-    for t in items:
-        number[task_class[t]] += 1
-    crowded = np.empty(items.shape[0], np.int64)
-    found = 0
-    for t in items:
-        c = task_class[t]
-        if number[c] > most[c]:
-            crowded[found] = c
-            found += 1
-        number[c] = 0
-    return crowded[:found]
-
-
-@kernel
-def _needs(items: IntArray, task_class: IntArray, types: Catalogue, k: int, crowded: IntArray) -> IntArray:
-    """(n, R + L) int64: what items need on type k, and of each crowded class its items; EMPTY where k rents nothing."""
-    resources = types.capacity.shape[1]
-    needs = np.full((items.shape[0], resources + crowded.shape[0]), EMPTY)
-    if k >= 0:
-        for i in range(items.shape[0]):
-            c = task_class[items[i]]
-            for r in range(resources):
-                needs[i, r] = types.demand[types.type2family[k], c, r]
-            for j in range(crowded.shape[0]):
-                needs[i, resources + j] = crowded[j] == c
-    return needs
-
-
-@kernel
-def _rest(types: Catalogue, k: int, crowded: IntArray) -> IntArray:
-    """(R + L,) int64: what a machine of type k has, and how many of each crowded class may share it."""
-    resources = types.capacity.shape[1]
-    rest = np.empty(resources + crowded.shape[0], np.int64)
-    rest[:resources] = types.capacity[k]
-    for j in range(crowded.shape[0]):
-        rest[resources + j] = types.most[crowded[j]]
-    return rest
-
-
-@kernel
 def _new_types(
     types: Catalogue, type_one: int, type_two: int, paid: int, total: int, worth_one: int, state: IntArray
 ) -> tuple[int, int, int]:
@@ -258,12 +221,12 @@ def _try_pair(
     worth = np.empty(size, np.int64)
     for i in range(size):
         worth[i] = value[machines.task_class[items[i]]]
-    crowded = _crowded(items, machines.task_class, types.most, pool.number)
-    first = _needs(items, machines.task_class, types, type_one, crowded)
-    second = _needs(items, machines.task_class, types, type_two, crowded)
+    crowded = crowded_classes(items, machines.task_class, types.most, pool.number)
+    first = needs_of(items, machines.task_class, types, type_one, crowded)
+    second = needs_of(items, machines.task_class, types, type_two, crowded)
     split = pool.in_first[:size]
     split[:] = False
-    rest_one, rest_two = _rest(types, type_one, crowded), _rest(types, max(type_two, 0), crowded)
+    rest_one, rest_two = room_of(types, type_one, crowded), room_of(types, max(type_two, 0), crowded)
     reached = split_pool(worth, first, second, rest_one, rest_two, least, node_limit, split)
     if reached <= least:
         return 0

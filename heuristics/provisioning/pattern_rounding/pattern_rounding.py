@@ -33,8 +33,8 @@ from schedgap.heuristics.provisioning.pattern_rounding.kernels_search import (
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.offer import PER_MACHINE
 from schedgap.instances.provisioning.objective import cost
+from schedgap.instances.provisioning.offer import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:

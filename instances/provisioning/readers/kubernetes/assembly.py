@@ -12,9 +12,9 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, listed, micro_dollars, unique_names
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
+from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions
+from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions
 from schedgap.instances.provisioning.readers.kubernetes.alone import kept_apart, say_between
-from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, HOSTNAME, ZONE, may_run
-from schedgap.instances.provisioning.readers.kubernetes.nodes import SPOT_LABELS
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
@@ -51,7 +51,7 @@ class Assembly:
         self.report, self.offers = report, offers
         distinct = list(dict.fromkeys(constraints))
         unknown: list[set[str]] = [set() for _ in distinct]
-        columns = _admissions(distinct, offers, unknown)
+        columns = admissions(distinct, offers, unknown)
         number = {constraint: q for q, constraint in enumerate(distinct)}
         for group, constraint in zip(groups, constraints, strict=True):
             for kind in unknown[number[constraint]]:
@@ -272,38 +272,3 @@ class Assembly:
         classes = np.array([c for row in rows for c, _ in row], np.int64)
         counts = np.array([number for row in rows for _, number in row], np.int64)
         return Running(tuple(offer.node for _, offer in nodes), np.array(node2type), indptr, classes, counts)
-
-
-def _admissions(
-    distinct: Sequence[Constraint], offers: Sequence[Offer], unknown: Sequence[set[str]]
-) -> list[tuple[bool, ...]]:
-    """Return for each offer whether it admits the pods of each constraint; machines that are alike are asked once.
-
-    unknown : gets, for each constraint, the kinds of labels for whose lack of knowledge alone a machine admits its pods.
-    """
-    known: dict[object, tuple[bool, ...]] = {}
-    looked = [{expression.key for expression in constraint.expressions()} for constraint in distinct]
-    keys = set().union(*looked)
-    columns = []
-    for offer in offers:
-        machine = offer.machine
-        seen = frozenset((key, machine.labels[key]) for key in keys & machine.labels.keys())
-        place = (seen, machine.taints, machine.unknown & keys)
-        if place not in known:
-            found = [may_run(constraint, machine) for constraint in distinct]
-            known[place] = tuple(admits is not False for admits in found)
-            for q in (q for q, admits in enumerate(found) if admits is None):
-                unsure = machine.unknown.union(key for key, values in machine.labels.items() if len(values) > 1)
-                unknown[q].update(map(_unknown, looked[q] & unsure or {HOSTNAME}))
-        columns.append(known[place])
-    return columns
-
-
-def _unknown(key: str) -> str:
-    if key == HOSTNAME:
-        return "bound to a node by name"
-    if key == ZONE:
-        return "bound to a zone"
-    if key == CAPACITY_TYPE or key in SPOT_LABELS:
-        return "bound to spot or on-demand machines"
-    return f"bound to label {key:.80}, which is not known of every machine"

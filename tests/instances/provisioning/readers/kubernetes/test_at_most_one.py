@@ -171,8 +171,8 @@ def test_many_owners_are_one_sentence(together, k8s):
     _, cluster = together(*pods)
     assert cluster.resources == ("cpu", "ram_mib", "pods")
     assert (cluster.per_machine == 1).all()
-    said = "Kept exactly: at most one a machine of each of 7 owners, 21 pods of shop/a, shop/b, shop/c, shop/d, shop/e and 2 more."
-    assert said in cluster.notes
+    said = "Kept exactly: at most one a machine of each of 7 owners, 21 pods of shop/a, shop/b, shop/c, "
+    assert f"{said}shop/d, shop/e and 2 more." in cluster.notes
 
 
 def test_nobody_is_evicted_where_more_run_than_may_share_a_node(read, k8s):
@@ -189,5 +189,5 @@ def test_nobody_is_evicted_where_more_run_than_may_share_a_node(read, k8s):
     assert content[:, limited].tolist() == [1, 1]
     assert content[:, free].tolist() == [2, 0]
     assert cluster.counts[[limited, free]].tolist() == [3, 2]
-    said = "Relaxed: run on a node with others of their own that may not share one, and may stay or go anywhere: 2 pods: shop/a (2)."
-    assert said in cluster.notes
+    said = "Relaxed: run on a node with others of their own that may not share one, and may stay or go anywhere"
+    assert f"{said}: 2 pods: shop/a (2)." in cluster.notes
