@@ -1,6 +1,6 @@
 """Packing problems as the checker of certificates sees them, from files that it reads by itself, in exact whole numbers.
 
-Only what bounds rest on is read: what fits on which machine, and its price. All else that an instance may say (stocks,
+Only what bounds rest on is read: what fits on which machine, how many tasks of a class, and its price. All else that an instance may say (stocks,
 limits on moves, lost throughput) makes solutions fewer or dearer, and a bound without it holds all the same.
 """
 
@@ -33,7 +33,8 @@ class Problem:
 
     prices : of each type, micro-dollars. capacities : of each type, one number a resource. families : the index of each
     type in `demands`, which has, for each family and class, the sizes of a task, None where it may not run.
-    counts : tasks of each class.
+    counts : tasks of each class. together : how many of each class share a machine at most, None for any number; empty
+    where no class has such a limit.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Problem:
     families: tuple[int, ...]
     demands: tuple[tuple[Sizes | None, ...], ...]
     counts: tuple[int, ...]
+    together: tuple[int | None, ...] = ()
 
     @property
     def task_classes(self) -> list[int]:
@@ -117,7 +119,13 @@ def _of_document(given: dict[str, Any]) -> Problem:
             tuple(None if row is None else _whole(row, scale) for row in rows_of_family) for rows_of_family in rows
         ),
         counts=tuple(_positive(task.get("count", 1)) for task in given["tasks"]),
+        together=_together(given["tasks"]),
     )
+
+
+def _together(tasks: Sequence[dict[str, Any]]) -> tuple[int | None, ...]:
+    limits = [_positive(task["per_machine"]) if "per_machine" in task else None for task in tasks]
+    return tuple(limits) if any(limit is not None for limit in limits) else ()
 
 
 def _demand(given: dict[str, Any], family: str, parts: Sequence[int]) -> list[Fraction] | None:

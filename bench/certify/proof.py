@@ -163,7 +163,11 @@ class _Leaf:
         tried, spare = 0, self.problem.spare(below)
         for k, price in enumerate(self.problem.prices):
             limit = price * (self.worth - 1) // below + self.limits[k]
-            verdict = dearer_content(self._items(k), self.problem.capacities[k], self.cuts, limit, self.hints, spare)
+            items, most = self._apart(self._items(k))
+            capacity, more = (*self.problem.capacities[k], *most), [0] * len(most)
+            left = None if spare is None else (*spare, *most)
+            hints = [[*hint, *more] for hint in self.hints]
+            verdict = dearer_content(items, capacity, self.cuts, limit, hints, left)
             tried += verdict.nodes
             if verdict.content is not None:
                 tasks = ", ".join(map(str, verdict.content)) or "none"
@@ -267,6 +271,27 @@ class _Leaf:
                 )
             )
         return items
+
+    def _apart(self, items: list[Item]) -> tuple[list[Item], list[int]]:
+        """Return the items with which no content breaks a limit on tasks of a class, and the room of resources for that.
+
+        Of a class whose tasks may be exchanged for each other no more are needed than may share a machine. Any other counts
+        as a resource.
+        """
+        room: list[int] = []
+        for c, most in enumerate(self.problem.together):
+            held = [sum(self.classes[task] == c for task in item.tasks) for item in items]
+            if most is None or sum(held) <= most:
+                continue
+            kinds = {(item.kind, len(item.tasks)) for item, number in zip(items, held, strict=True) if number}
+            if len(kinds) == 1 and max(held) == 1 and kinds.pop()[1] == 1:
+                own = [i for i, number in enumerate(held) if number]
+                dropped = set(own[most:])
+                items = [item for i, item in enumerate(items) if i not in dropped]
+                continue
+            items = [replace(item, sizes=(*item.sizes, number)) for item, number in zip(items, held, strict=True)]
+            room.append(most)
+        return items, room
 
 
 def _shown(amount: Fraction) -> str:

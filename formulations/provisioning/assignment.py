@@ -8,6 +8,7 @@ Rows        sum_i sum_g x[t, i, g] = 1                                          
             sum_k y[i, k] = 1                                                    for each machine i
             sum_t demand[g, t, r] x[t, i, g] <= sum_{k in g} capacity[k, r] y[i, k]      for each i, g, r
             x[t, i, g] <= sum_{k in g} y[i, k]                                   for each t that demands nothing on g
+            sum_{t of c} x[t, i, g] <= most[c] sum_{k in g} y[i, k]              for each c of which only so many share a machine
 
 Where demands do not depend on the family there is one group, and this is the paper's program to the letter. Where they
 do, the paper's capacity row multiplies x by y; splitting x by group is the exact linear form whose relaxation is the
@@ -31,6 +32,7 @@ import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
+from schedgap.formulations.provisioning.apart import classes_apart
 from schedgap.formulations.provisioning.limits import claimed, without_interference
 from schedgap.formulations.rows import Rows
 from schedgap.formulations.separable import inseparable
@@ -39,6 +41,7 @@ from schedgap.formulations.trusted import INFEASIBLE_SOLUTION, is_feasible, prov
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.offer import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import verify
 
@@ -58,7 +61,8 @@ def too_large(instance: ProvisioningInstance) -> str | None:
 def too_many_entries(instance: ProvisioningInstance, most: int, instead: str) -> str | None:
     """Return None, or why the assignment ILP is too large for a method that takes so many entries of its matrix."""
     groups = len(set(demand_groups(instance).tolist()))
-    entries = instance.num_tasks**2 * groups * (1 + len(instance.resources))
+    rows = 1 + len(instance.resources) + (instance.per_machine is not None)
+    entries = instance.num_tasks**2 * groups * rows
     if entries <= most:
         return None
     return f"the assignment ILP of {instance.num_tasks} tasks has {entries} entries, over {most}; use {instead}"
@@ -110,6 +114,7 @@ class _Assignment:
             row = np.arange(free.size)
             rented = np.repeat(row, types.size), self.y[self.x_machine[free]][:, types + 1].ravel(), -1.0
             rows.add(f"rented_g{g}", (row, free, 1.0), rented, upper=np.zeros(free.size))
+            self._apart_rows(rows, g, mine, owner, y)
         if self.ordered:
             self._order_rows(rows)
         step = price_step(instance)
@@ -128,6 +133,13 @@ class _Assignment:
         num_tasks = self.instance.num_tasks
         room = owner, y, np.tile(-(capacity // unit), num_tasks)
         rows.add(name, (self.x_machine[mine], mine, demand // unit), room, upper=np.zeros(num_tasks))
+
+    def _apart_rows(self, rows: Rows, g: int, mine: IntArray, owner: IntArray, y: IntArray) -> None:
+        num_tasks, most = self.instance.num_tasks, self.instance.most_together
+        for c in classes_apart(self.instance).tolist():
+            tasks = mine[self.task_class[self.x_task[mine]] == c]
+            rented = owner, y, -int(most[c])
+            rows.add(f"apart_{c}_g{g}", (self.x_machine[tasks], tasks, 1.0), rented, upper=np.zeros(num_tasks))
 
     def _order_rows(self, rows: Rows) -> None:
         """Break the symmetry of machines and of equal tasks."""
@@ -186,7 +198,7 @@ def build_symmetry(instance: ProvisioningInstance) -> LinearModel:
     return _Assignment(instance, ordered=True).model(f"assignment-symmetry-{instance.name}")
 
 
-@method("assignment", family=FAMILY, supports=too_large, exact=True, choices=MIP_CHOICES)
+@method("assignment", family=FAMILY, supports=too_large, exact=True, choices=MIP_CHOICES, handles=(PER_MACHINE,))
 def assignment(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:
@@ -195,7 +207,14 @@ def assignment(
     return solved(instance, _Assignment(instance, ordered=False), start, time_limit_s, threads, backend)
 
 
-@method("assignment-symmetry", family=FAMILY, supports=too_large, exact=True, choices=MIP_CHOICES)
+@method(
+    "assignment-symmetry",
+    family=FAMILY,
+    supports=too_large,
+    exact=True,
+    choices=MIP_CHOICES,
+    handles=(PER_MACHINE,),
+)
 def assignment_symmetry(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:

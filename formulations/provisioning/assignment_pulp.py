@@ -15,11 +15,13 @@ import numpy as np
 from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.formulations.backends.pulp_program import give_values, read_program
 from schedgap.formulations.export import model_builder
+from schedgap.formulations.provisioning.apart import classes_apart
 from schedgap.formulations.provisioning.assignment import demand_groups, solved, too_many_entries
 from schedgap.formulations.provisioning.limits import without_interference
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.offer import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ class AssignmentProgram:
         by_task = instance.demand[:, instance.task_classes()].tolist()
         demand = [by_task[group_of_family.index(g)] for g in groups]
         where = [[g for g in groups if demand[g][t][0] >= 0] for t in tasks]
+        task_class, most = instance.task_classes().tolist(), instance.most_together.tolist()
+        apart = classes_apart(instance).tolist()
 
         problem = self.problem = LpProblem("assignment", LpMinimize)
         x = self.x = problem.add_variable_dict(
@@ -76,6 +80,9 @@ class AssignmentProgram:
                 for t in here:
                     if not any(demand[g][t]):
                         problem += x[t, i, g] <= lpSum(y[i, k] for k in in_group[g]), f"task_{t}_on_{i}_{g}_is_rented"
+                for c in apart:
+                    beside = lpSum(x[t, i, g] for t in here if task_class[t] == c)
+                    problem += beside <= most[c] * lpSum(y[i, k] for k in in_group[g]), f"apart_{c}_on_{i}_{g}"
 
     def model(self, name: str) -> LinearModel:
         """Return the program as arrays."""
@@ -98,7 +105,15 @@ def build(instance: ProvisioningInstance) -> LinearModel:
     return AssignmentProgram(instance).model(f"assignment-pulp-{instance.name}")
 
 
-@method("assignment-pulp", family=FAMILY, supports=too_large, exact=True, choices=MIP_CHOICES, twin="assignment")
+@method(
+    "assignment-pulp",
+    family=FAMILY,
+    supports=too_large,
+    exact=True,
+    choices=MIP_CHOICES,
+    twin="assignment",
+    handles=(PER_MACHINE,),
+)
 def assignment_pulp(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
 ) -> Outcome:

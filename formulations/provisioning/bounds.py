@@ -2,7 +2,8 @@
 
 From weak to strong, each at least the one before if its program is solved in time (`bound-resource` aside, which has none):
 
-bound-resource          one resource at a time: what each task takes, at the cheapest price of a unit in any family
+bound-resource          one resource at a time: what each task takes, at the cheapest price of a unit in any family; and as
+                        many machines as a class needs of which only so many tasks may share one
 bound-assignment-lp     prices of the resources for each group of families with equal demands: the LP relaxation of
                         Eva's ILP. Its machines are alike, so averaging a solution over them changes nothing, and the
                         relaxation is the program over classes and types in `resource_bound.py` (tasks without any
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.export import model_builder
+from schedgap.formulations.provisioning.apart import classes_apart, fewest_machines, hardest_apart
 from schedgap.formulations.provisioning.assignment import demand_groups
 from schedgap.formulations.provisioning.dual_feasible import resource_rows
 from schedgap.formulations.provisioning.resource_bound import Block, block_bound, block_model
@@ -32,22 +34,24 @@ from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
-from schedgap.instances.provisioning.offer import MOVES, STOCK
+from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import BoolArray, IntArray
 
 MAX_ENTRIES = 20_000_000
 # Limits on machines and on moves only make the best solution dearer.
-FEATURES = (STOCK, MOVES)
+FEATURES = (STOCK, MOVES, PER_MACHINE)
+# Entries of the rows of all classes that are kept apart, above which only the hardest have rows.
+MAX_APART = 5_000_000
 
 
 @method("bound-resource", family=FAMILY, bounds=True, handles=FEATURES)
 def bound_resource(instance: ProvisioningInstance) -> Outcome:
     """Bound the price by one resource at a time, each task at the cheapest price of what it takes; no solver."""
     fits = instance.fits()
-    best = Fraction(int(instance.reservation_price.max()))
+    best = Fraction(max(int(instance.reservation_price.max()), fewest_machines(instance, fits)))
     for r in range(len(instance.resources)):
         rates = [_cheapest_rate(instance, f, r) for f in range(len(instance.families))]
         common = math.lcm(*(rate.denominator for rate in rates if rate is not None))
@@ -131,23 +135,45 @@ def build_dual_feasible(instance: ProvisioningInstance) -> LinearModel:
     return block_model(merged, type_blocks(merged, blocking=True))
 
 
-def family_blocks(instance: ProvisioningInstance, group: IntArray) -> list[Block]:
+def family_blocks(instance: ProvisioningInstance, group: IntArray, apart: IntArray | None = None) -> list[Block]:
     """Return one block for each group of families with equal demands; its rows are the resources.
 
-    group : (F,) int64, the group of each family.
+    Then come rows for classes of which only so many tasks may share a machine. group : (F,) int64, the group of each family.
+    apart : those classes; None for all, or the hardest where there are very many.
     """
-    blocks = []
+    blocks, apart = [], _kept_apart(instance, int(group.max()) + 1) if apart is None else apart
     for g in np.unique(group[instance.type2family]):
         types = np.flatnonzero(group[instance.type2family] == g)
         demand = instance.demand[instance.type2family[types[0]]]
         allowed = demand[:, 0] >= 0
-        blocks.append(Block(types, allowed, np.maximum(demand, 0).T, instance.capacity[types].T))
+        size, most = _apart_rows(instance, apart, allowed)
+        rows = np.vstack((np.maximum(demand, 0).T, size))
+        capacity = np.vstack((instance.capacity[types].T, np.repeat(most[:, None], types.size, axis=1)))
+        blocks.append(Block(types, allowed, rows, capacity, len(instance.resources)))
     return blocks
 
 
-def type_blocks(instance: ProvisioningInstance, *, blocking: bool) -> list[Block]:
-    """Return one block for each machine type. blocking : also rows for copies and dual-feasible functions."""
+def _kept_apart(instance: ProvisioningInstance, blocks: int) -> IntArray:
+    """Return the classes for which blocks have rows."""
+    every = classes_apart(instance)
+    return every if every.size * instance.num_classes * blocks <= MAX_APART else hardest_apart(instance)
+
+
+def _apart_rows(instance: ProvisioningInstance, apart: IntArray, allowed: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return rows (m, C) that count the tasks of one class, of those that are allowed, and how many (m,) a machine holds."""
+    inside = apart[allowed[apart]]
+    size = np.zeros((inside.size, instance.num_classes), np.int64)
+    size[np.arange(inside.size), inside] = 1
+    return size, instance.most_together[inside]
+
+
+def type_blocks(instance: ProvisioningInstance, *, blocking: bool, apart: IntArray | None = None) -> list[Block]:
+    """Return one block for each machine type. blocking : also rows for copies and dual-feasible functions.
+
+    apart : as in `family_blocks`; with `blocking`, copies say the same.
+    """
     fits = instance.fits()
+    apart = _kept_apart(instance, instance.num_types) if apart is None else apart
     blocks = []
     for k in range(instance.num_types):
         allowed = fits[k]
@@ -159,6 +185,9 @@ def type_blocks(instance: ProvisioningInstance, *, blocking: bool) -> list[Block
             rows += _copy_rows(instance, k, demand)
         size = np.array([row[0] for row in rows], np.int64).reshape(-1, instance.num_classes)
         capacity = np.array([row[1] for row in rows], np.int64).reshape(-1, 1)
+        if not blocking:
+            more, most = _apart_rows(instance, apart, allowed)
+            size, capacity = np.vstack((size, more)), np.vstack((capacity, most[:, None]))
         blocks.append(Block(np.array([k]), allowed, size, capacity, core))
     return blocks
 
@@ -168,7 +197,7 @@ def _copy_rows(instance: ProvisioningInstance, k: int, demand: IntArray) -> list
     rows = []
     for c in np.flatnonzero(instance.fits()[k]):
         needed = demand[c] > 0
-        copies = min([int(instance.counts[c]), *(instance.capacity[k, needed] // demand[c, needed]).tolist()])
+        copies = min([int(instance.most_together[c]), *(instance.capacity[k, needed] // demand[c, needed]).tolist()])
         size = np.zeros(instance.num_classes, np.int64)
         size[c] = 1
         rows.append((size, copies))

@@ -15,4 +15,5 @@ if TYPE_CHECKING:
 def catalogue_of(instance: ProvisioningInstance) -> Catalogue:
     """Return the machine types of an instance, and what its classes demand of them."""
     by_price = np.argsort(instance.price, kind="stable")
-    return Catalogue(instance.type2family, instance.capacity, instance.price, by_price, instance.demand)
+    most = instance.most_together
+    return Catalogue(instance.type2family, instance.capacity, instance.price, by_price, instance.demand, most)

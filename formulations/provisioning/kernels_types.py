@@ -20,7 +20,7 @@ class Catalogue(NamedTuple):
     """Machine types and what tasks demand of them, int64.
 
     type2family, price : (K,). capacity : (K, R). by_price : (K,), types by rising price, in file order on ties.
-    demand : (F, C, R), negative where a class may not run.
+    demand : (F, C, R), negative where a class may not run. most : (C,), at most so many tasks of a class are on one machine.
     """
 
     type2family: Any
@@ -28,6 +28,7 @@ class Catalogue(NamedTuple):
     price: Any
     by_price: Any
     demand: Any
+    most: Any
 
 
 @kernel

@@ -1,4 +1,7 @@
-"""Machine types of which several hold and cost as much as one larger type of the same family."""
+"""Machine types of which several hold and cost as much as one larger type of the same family.
+
+Where only so many tasks of a class may share a machine, one large machine does not hold what several hold: there are none.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ if TYPE_CHECKING:
 
 def type_multiples(instance: ProvisioningInstance) -> list[tuple[int, int, int]]:
     """Return (small, large, number): `number` machines of the small type cost and hold as much as one large; by size."""
-    merges = []
+    merges: list[tuple[int, int, int]] = []
+    if instance.per_machine is not None:
+        return merges
     for small in range(instance.num_types):
         for large in range(instance.num_types):
             number, rest = divmod(int(instance.price[large]), int(instance.price[small]))
@@ -31,7 +36,9 @@ def type_multiples(instance: ProvisioningInstance) -> list[tuple[int, int, int]]
 
 def joined_pairs(instance: ProvisioningInstance) -> list[tuple[int, int, int]]:
     """Return pairs of different types of a family, and a third type of which one costs and holds as much as one of each."""
-    pairs = []
+    pairs: list[tuple[int, int, int]] = []
+    if instance.per_machine is not None:
+        return pairs
     for a in range(instance.num_types):
         for b in np.flatnonzero(instance.type2family[:a] == instance.type2family[a]).tolist():
             same = (instance.type2family == instance.type2family[a]) & (instance.price == instance.price[[a, b]].sum())

@@ -32,7 +32,7 @@ from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.method import REGISTRY, Outcome, Status, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import keeping
-from schedgap.instances.provisioning.offer import MOVES, STOCK, features, unlimited
+from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK, features, unlimited
 from schedgap.instances.provisioning.verify import verify
 
 if TYPE_CHECKING:
@@ -57,7 +57,14 @@ PATTERNS_SHARE, PATTERNS_S, QUICK = 0.2, 7.0, 50_000
 PATIENCE = 10
 
 
-@method("portfolio", version=3, family=FAMILY, supports=without_interference, bounds=True, handles=(STOCK, MOVES))
+@method(
+    "portfolio",
+    version=3,
+    family=FAMILY,
+    supports=without_interference,
+    bounds=True,
+    handles=(STOCK, MOVES, PER_MACHINE),
+)
 def portfolio(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Run several programs, bounds and heuristics in turn, each where it pays; their best solution and best bound."""
     start = time.perf_counter()
@@ -98,7 +105,7 @@ class Portfolio(Search):
         for name in (*BOUNDS, *[BINS_BOUND] * (self.instance.num_types == 1)):
             if self.is_open:
                 self._take(name, self._ask(name, self.instance, BOUND_SHARE * self.limit_s))
-        if features(self.instance):
+        if features(self.instance) - {PER_MACHINE}:
             self._limited()
         else:
             self._plain()

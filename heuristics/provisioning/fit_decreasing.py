@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.kernels_fit import Placed, place_in_turn
+from schedgap.heuristics.provisioning.kernels_fit import Apart, Placed, place_in_turn
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
+from schedgap.instances.provisioning.offer import PER_MACHINE
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ ORDERS = ("dot-product", "l2", "sum")
 OPENS = ("dense", "reservation")
 
 
-@method("first-fit-decreasing", family=FAMILY, choices={"order": ORDERS, "opens": OPENS})
+@method("first-fit-decreasing", family=FAMILY, choices={"order": ORDERS, "opens": OPENS}, handles=(PER_MACHINE,))
 def first_fit_decreasing(
     instance: ProvisioningInstance, order: str = "dot-product", opens: str = "dense"
 ) -> Provisioning:
@@ -39,7 +41,7 @@ def first_fit_decreasing(
     return _decreasing(instance, order, opens, best=False)
 
 
-@method("best-fit-decreasing", family=FAMILY, choices={"order": ORDERS, "opens": OPENS})
+@method("best-fit-decreasing", family=FAMILY, choices={"order": ORDERS, "opens": OPENS}, handles=(PER_MACHINE,))
 def best_fit_decreasing(
     instance: ProvisioningInstance, order: str = "dot-product", opens: str = "dense"
 ) -> Provisioning:
@@ -61,12 +63,26 @@ def _decreasing(instance: ProvisioningInstance, order: str, opens: str, *, best:
     machine_type, task2machine = np.empty(num_tasks, np.int64), np.empty(num_tasks, np.int64)
     placed = Placed(machine_type, np.empty((num_tasks, len(instance.resources)), np.int64), task2machine)
     number = place_in_turn(
-        turn, instance.demand, task2class, instance.type2family, instance.capacity, opened, best, placed
+        turn,
+        instance.demand,
+        task2class,
+        instance.type2family,
+        instance.capacity,
+        opened,
+        best,
+        _apart(instance),
+        placed,
     )
     chosen = machine_type[:number]
     if opens == "dense":
         chosen = _downsized(instance, chosen, task2class, task2machine)
     return Provisioning.from_tasks(instance, chosen, task2machine)
+
+
+def _apart(instance: ProvisioningInstance) -> Apart:
+    num_classes, num_tasks = instance.num_classes, instance.num_tasks
+    most = np.full(num_classes, ANY_NUMBER) if instance.per_machine is None else np.array(instance.per_machine)
+    return Apart(most, np.full(num_classes, -1), np.full(num_tasks, -1), np.zeros(num_tasks, np.int64))
 
 
 def _sizes(instance: ProvisioningInstance, order: str) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from schedgap.instances.jit import lean_kernel
+from schedgap.instances.jit import inlined_kernel, lean_kernel
 
 
 class Placed(NamedTuple):
@@ -29,9 +29,39 @@ class Beside(NamedTuple):
     before: Any
 
 
+class Apart(NamedTuple):
+    """Classes of which only so many tasks may share a machine, int64.
+
+    most : (C,), -1 for any number. last : (C,) the last task placed of each such class; before : (T,) the one before, -1 for
+    none. held : (T,), 0 between uses: how many of a class each machine has.
+    """
+
+    most: Any
+    last: Any
+    before: Any
+    held: Any
+
+
+@inlined_kernel
+def _mark(apart: Apart, c: int, task2machine: Any, sign: int) -> None:
+    """Count the placed tasks of a class on each machine, or forget them again (sign -1). O(tasks of the class)."""
+    other = apart.last[c]
+    while other >= 0:
+        apart.held[task2machine[other]] += sign
+        other = apart.before[other]
+
+
 @lean_kernel
 def place_in_turn(
-    order: Any, demand: Any, task2class: Any, type2group: Any, capacity: Any, opens: Any, best: bool, placed: Placed
+    order: Any,
+    demand: Any,
+    task2class: Any,
+    type2group: Any,
+    capacity: Any,
+    opens: Any,
+    best: bool,
+    apart: Apart,
+    placed: Placed,
 ) -> int:
     """Place each task on the first machine with room, or the one that it leaves the fullest; return their number.
 
@@ -43,10 +73,11 @@ def place_in_turn(
     for t in order:
         c = task2class[t]
         chosen, chosen_free = -1, 0.0
+        _mark(apart, c, task2machine, 1)
         for m in range(num_machines):
             k = machine_type[m]
             g = type2group[k]
-            fits = demand[g, c, 0] >= 0
+            fits = demand[g, c, 0] >= 0 and (apart.most[c] < 0 or apart.held[m] < apart.most[c])
             for r in range(left.shape[1]):
                 fits &= demand[g, c, r] <= left[m, r]
             if not fits:
@@ -60,6 +91,7 @@ def place_in_turn(
                     free += (left[m, r] - demand[g, c, r]) / capacity[k, r]
             if chosen < 0 or free < chosen_free:
                 chosen, chosen_free = m, free
+        _mark(apart, c, task2machine, -1)
         if chosen < 0:
             chosen = num_machines
             num_machines += 1
@@ -69,6 +101,8 @@ def place_in_turn(
         for r in range(left.shape[1]):
             left[chosen, r] -= demand[type2group[machine_type[chosen]], c, r]
         task2machine[t] = chosen
+        if apart.most[c] >= 0:
+            apart.before[t], apart.last[c] = apart.last[c], t
     return num_machines
 
 

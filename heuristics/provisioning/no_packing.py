@@ -6,10 +6,11 @@ import numpy as np
 
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
+from schedgap.instances.provisioning.offer import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
 
 
-@method("no-packing", family=FAMILY)
+@method("no-packing", family=FAMILY, handles=(PER_MACHINE,))
 def no_packing(instance: ProvisioningInstance) -> Provisioning:
     """Rent one machine a task, of the task's reservation-price type. Its cost is the sum of reservation prices. O(T)."""
     num_classes = instance.num_classes

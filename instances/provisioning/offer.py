@@ -29,9 +29,10 @@ def has_stock(instance: ProvisioningInstance) -> bool:
 
 
 def unlimited(instance: ProvisioningInstance) -> ProvisioningInstance:
-    """Return the instance without stocks, running machines and limits on moves: its best solution costs no more."""
-    return (
-        instance.replace(stock=None, running=None, max_moves=None)
-        if instance.running or features(instance)
-        else instance
-    )
+    """Return the instance without stocks, running machines and limits on moves: its best solution costs no more.
+
+    How many tasks of a class may share a machine is kept.
+    """
+    if instance.running is None and not features(instance) - {PER_MACHINE}:
+        return instance
+    return instance.replace(stock=None, running=None, max_moves=None)

@@ -33,6 +33,9 @@ MAX_CELLS = 1_500_000
 MAX_COPIES = 100_000_000
 TABLE_RESOURCES = 3
 ROUNDS = 80
+# Up to so many resources, each has shares of its own; of more, they fall into so many parts that share one, or samples would
+# grow as 2^resources.
+MOST_SAMPLED, PARTS = 6, 4
 # Bits of a total value in the search, and by how many values may be made finer.
 MAX_BITS, MAX_SHIFT = 54, 24
 
@@ -76,14 +79,16 @@ class Pricer:
         target : (K,) int64; contents worth at most this much are of no interest: `upper` then is the target and the
             pattern may be empty. node_limit : branch-and-bound nodes a type; where it is hit, `upper` is the
             Lagrangian bound at the root.
-        counts : (C,) int64 or (F, C), at most so many tasks of each class; None for all that there are.
+        counts : (C,) int64 or (F, C), at most so many tasks of each class; None for all that there are, or may share a
+            machine.
 
         Raises
         ------
         InstanceError
             if a machine's content may be worth 2**62 or more.
         """
-        counts = self.instance.counts if counts is None else counts
+        most = self.instance.most_together
+        counts = most if counts is None else np.minimum(counts, most)
         num_types, num_classes = self.instance.num_types, self.instance.num_classes
         priced = Priced(
             np.zeros(num_types, np.int64), np.zeros(num_types, np.int64), np.zeros((num_types, num_classes), np.int64)
@@ -106,16 +111,16 @@ class _Family:
         fits = (demand[:, 0] >= 0) & (demand[:, None, :] <= capacity).all(axis=2).any(axis=1)
         free = fits & (demand == 0).all(axis=1)
         self.free, self.classes = np.flatnonzero(free), np.flatnonzero(fits & ~free)
-        self.counts = instance.counts
         demand = demand[self.classes]
         used = demand.any(axis=0)
         unit = np.maximum(np.gcd.reduce(demand, axis=0), 1) if self.classes.size else np.ones(demand.shape[1], np.int64)
         self.demand = np.ascontiguousarray((demand // unit)[:, used])
-        most = instance.counts[self.classes] @ self.demand
+        together = instance.most_together[self.classes]
+        most = together @ self.demand
         self.capacity = np.minimum((capacity // unit)[:, used], most)
         largest = np.maximum(self.capacity.max(axis=0), 1)
         fit = np.where(self.demand > 0, largest // np.maximum(self.demand, 1), UNLIMITED).min(axis=1, initial=UNLIMITED)
-        self.bound = np.minimum(instance.counts[self.classes], fit)
+        self.bound = np.minimum(together, fit)
         cells = float(np.prod(largest + 1.0))
         self.has_table = (
             self.demand.shape[1] <= TABLE_RESOURCES
@@ -139,11 +144,12 @@ class _Family:
     def _prepare_search(self, largest: IntArray) -> None:
         """Choose the remaining capacities for which multipliers are tuned: shares of the largest, and where to start.
 
-        The shares cover balanced and lopsided leftovers.
+        The shares cover balanced and lopsided leftovers; at most 2^`MOST_SAMPLED` of them, however many resources.
         """
         num_resources = self.demand.shape[1]
         steps = (0.1, 0.4, 1.0) if num_resources <= 2 else (0.15, 1.0)
-        shares = np.array(list(product(steps, repeat=num_resources)))
+        parts = num_resources if num_resources <= MOST_SAMPLED else PARTS
+        shares = np.array(list(product(steps, repeat=parts)))[:, np.arange(num_resources) % max(parts, 1)]
         self.samples = np.maximum(1, (shares * largest).astype(np.int64))
         self.multipliers = np.zeros((self.samples.shape[0] * 2, num_resources))
 

@@ -41,6 +41,7 @@ from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost
+from schedgap.instances.provisioning.offer import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -77,7 +78,15 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return None
 
 
-@method("column-generation", family=FAMILY, version=6, supports=supported, bounds=True, choices={"backend": BACKENDS})
+@method(
+    "column-generation",
+    family=FAMILY,
+    version=6,
+    supports=supported,
+    bounds=True,
+    choices={"backend": BACKENDS},
+    handles=(PER_MACHINE,),
+)
 def column_generation(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, backend: str = "highs", patience: int = 10
 ) -> Outcome:
@@ -123,7 +132,7 @@ class ColumnGeneration(Search):
     def _prepared(self) -> tuple[Merged, tuple[FlowGraph, ...]]:
         """Return the instance with interchangeable classes merged and its flow graphs, if they pay."""
         instance = self.merged.instance
-        if instance.num_classes <= FEW_CLASSES and is_coarse(instance):
+        if instance.num_classes <= FEW_CLASSES and instance.per_machine is None and is_coarse(instance):
             found = merge_interchangeable(instance, deadline=self.deadline_in(GRAPH_SHARE * self.limit_s))
             if not isinstance(found, str):
                 return found

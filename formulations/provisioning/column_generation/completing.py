@@ -112,7 +112,8 @@ class Completing:
         instance = self.instance
         family = instance.type2family == instance.type2family[k]
         least = NEAR if tried < NEAR_TRIES else 0.0
-        some = np.where(self.resources.fits[k] & (needed.shares[family].sum(axis=0) >= least * counts), counts, 0)
+        together = np.minimum(counts, instance.most_together)
+        some = np.where(self.resources.fits[k] & (needed.shares[family].sum(axis=0) >= least * counts), together, 0)
         classes = np.repeat(np.arange(instance.num_classes), some)
         if classes.size > MOST_TASKS:
             classes = self.rng.choice(classes, MOST_TASKS, replace=False)

@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from schedgap.formulations.provisioning.column_generation.kernels_pool import (
+    EMPTY,
+    crowded_classes,
+    needs_of,
+    room_of,
+)
 from schedgap.formulations.provisioning.kernels_types import Catalogue, add_load, cheapest_type
 from schedgap.instances.jit import kernel
 from schedgap.instances.kernels.random_numbers import congruential_below as draw
@@ -18,7 +24,6 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
 
 POOL = 64
-EMPTY = -1
 
 
 class Machines(NamedTuple):
@@ -35,12 +40,16 @@ class Machines(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """The tasks of two machines: work arrays. tasks, key : (POOL,) int64. in_first : (POOL,) bool. load : (F, R) int64."""
+    """The tasks of two machines: work arrays. tasks, key : (POOL,) int64. in_first : (POOL,) bool. load : (F, R) int64.
+
+    number : (C,) int64, 0 between uses: how many there are of each class.
+    """
 
     tasks: Any
     key: Any
     in_first: Any
     load: Any
+    number: Any
 
 
 @kernel
@@ -168,17 +177,6 @@ def _gather(
 
 
 @kernel
-def _needs(items: IntArray, task_class: IntArray, types: Catalogue, k: int) -> IntArray:
-    """(n, R) int64: what items need on type k, EMPTY where k rents nothing."""
-    needs = np.full((items.shape[0], types.capacity.shape[1]), EMPTY)
-    if k >= 0:
-        for i in range(items.shape[0]):
-            for r in range(needs.shape[1]):
-                needs[i, r] = types.demand[types.type2family[k], task_class[items[i]], r]
-    return needs
-
-
-@kernel
 def _new_types(
     types: Catalogue, type_one: int, type_two: int, paid: int, total: int, worth_one: int, state: IntArray
 ) -> tuple[int, int, int]:
@@ -223,11 +221,12 @@ def _try_pair(
     worth = np.empty(size, np.int64)
     for i in range(size):
         worth[i] = value[machines.task_class[items[i]]]
-    first = _needs(items, machines.task_class, types, type_one)
-    second = _needs(items, machines.task_class, types, type_two)
+    crowded = crowded_classes(items, machines.task_class, types.most, pool.number)
+    first = needs_of(items, machines.task_class, types, type_one, crowded)
+    second = needs_of(items, machines.task_class, types, type_two, crowded)
     split = pool.in_first[:size]
     split[:] = False
-    rest_one, rest_two = types.capacity[type_one].copy(), types.capacity[max(type_two, 0)].copy()
+    rest_one, rest_two = room_of(types, type_one, crowded), room_of(types, max(type_two, 0), crowded)
     reached = split_pool(worth, first, second, rest_one, rest_two, least, node_limit, split)
     if reached <= least:
         return 0
@@ -260,7 +259,8 @@ def repack(machines: Machines, types: Catalogue, value: IntArray, tries: int, no
     """
     num_machines = machines.machine_type.shape[0]
     load = np.zeros((types.demand.shape[0], types.demand.shape[2]), np.int64)
-    pool = Pool(np.empty(POOL, np.int64), np.empty(POOL, np.int64), np.zeros(POOL, np.bool_), load)
+    number = np.zeros(types.most.shape[0], np.int64)
+    pool = Pool(np.empty(POOL, np.int64), np.empty(POOL, np.int64), np.zeros(POOL, np.bool_), load, number)
     waste = _wastes(machines, types.price, value)
     saved = np.int64(0)
     for _ in range(tries):

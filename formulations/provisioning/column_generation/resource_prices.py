@@ -4,6 +4,7 @@
     subject to  sum_{k: c fits k} x[c, k] >= counts[c]                                    for each task class c
                 sum_c demand[family k, c, r] x[c, k] <= capacity[k, r] n[k]               for each type k and resource r
                 sum_c value[c] x[c, k] <= worth n[k]                                      for each cut of type k
+                x[c, k] <= most[c] n[k]                 for each type k, and the hardest c of which only so many share a machine
                 low[g] <= sum_k weight[g, k] n[k] <= high[g]                              for each group g
                 n, x >= 0
 
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
+from schedgap.formulations.provisioning.apart import hardest_apart
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth
 from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound
 from schedgap.instances.provisioning.pricing import UNLIMITED, Pricer
@@ -76,7 +78,8 @@ class ResourceRelaxation:
         self.duals: FloatArray | None = None
         self.amounts: FloatArray | None = None
         num_types, num_classes = instance.num_types, instance.num_classes
-        num_resources = len(instance.resources)
+        capacity, demand = _with_apart(instance)
+        num_resources = capacity.shape[1]
         self.first_group = num_classes + num_types * num_resources
         size = self.first_group + self.num_groups
         lower = np.zeros(size)
@@ -86,30 +89,28 @@ class ResourceRelaxation:
         self.fits, self._counts = instance.fits(), instance.counts
         self._pricer, self.num_cuts = Pricer(instance), 0
         # Of each type: its rows, what they are divided by, what a machine has and what each class asks of them.
-        scale = np.maximum(instance.capacity.max(axis=0), 1)
+        scale = np.maximum(capacity.max(axis=0), 1)
         self._rows = [num_classes + k * num_resources + np.arange(num_resources) for k in range(num_types)]
         self._scales = [scale] * num_types
-        self._has = list(instance.capacity)
-        self._asks = [instance.demand[f] for f in instance.type2family.tolist()]
+        self._has = list(capacity)
+        self._asks = [demand[f] for f in instance.type2family.tolist()]
         machines = np.zeros((num_types, size))
         for k, rows in enumerate(self._rows):
-            machines[k, rows] = instance.capacity[k] / scale
+            machines[k, rows] = capacity[k] / scale
         machines[:, self.first_group :] = weights.T
         self._lp.add_columns(instance.price / DOLLAR, machines)
         # A group's limits may be too tight; breaking them costs more than any machine.
         slack = np.zeros((2 * self.num_groups, size))
         slack[:, self.first_group :] = np.vstack((np.eye(self.num_groups), -np.eye(self.num_groups)))
         self._lp.add_columns(np.full(slack.shape[0], 10 * float(instance.price.max()) / DOLLAR), slack)
-        self._add_shares(scale)
+        self._add_shares(demand, scale)
 
-    def _add_shares(self, scale: IntArray) -> None:
+    def _add_shares(self, demand: IntArray, scale: IntArray) -> None:
         """Add the columns x: a class's row and its demands in the rows of the type."""
         instance = self.instance
         types, classes = np.nonzero(self.fits)
         row = np.column_stack((classes, np.array(self._rows)[types]))
-        value = np.column_stack(
-            (np.ones(types.shape[0]), -instance.demand[instance.type2family[types], classes] / scale)
-        )
+        value = np.column_stack((np.ones(types.shape[0]), -demand[instance.type2family[types], classes] / scale))
         column = np.broadcast_to(np.arange(types.shape[0])[:, None], row.shape)
         used = value != 0
         self._share = np.full(self.fits.shape, -1)
@@ -220,6 +221,17 @@ class ResourceRelaxation:
         shift = limits.astype(object) @ self.weights.astype(object)
         worth = limits_worth(limits, self.low, self.high) + int(values.astype(object) @ instance.counts)
         return scaled_bound(instance, worth, upper + shift)
+
+
+def _with_apart(instance: ProvisioningInstance) -> tuple[IntArray, IntArray]:
+    """Return (K, R + A) capacities and (F, C, R + A) demands: classes that are hardest to keep apart are resources, too."""
+    apart = hardest_apart(instance)
+    if apart.size == 0:
+        return instance.capacity, instance.demand
+    alike = np.arange(instance.num_classes)[:, None] == apart
+    more = np.broadcast_to(alike, (len(instance.families), *alike.shape))
+    most = np.broadcast_to(instance.most_together[apart], (instance.num_types, apart.size))
+    return np.hstack((instance.capacity, most)), np.concatenate((instance.demand, more), axis=2)
 
 
 def single_resource_prices(instance: ProvisioningInstance) -> IntArray:

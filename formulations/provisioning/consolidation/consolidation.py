@@ -25,7 +25,7 @@ from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost
-from schedgap.instances.provisioning.offer import MOVES, STOCK, unlimited
+from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK, unlimited
 from schedgap.instances.provisioning.pricing import Pricer
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.units import DOLLAR
@@ -55,7 +55,7 @@ def supports(instance: ProvisioningInstance) -> str | None:
     return None
 
 
-@method("consolidation", version=2, family=FAMILY, supports=supports, bounds=True, handles=(STOCK, MOVES))
+@method("consolidation", version=2, family=FAMILY, supports=supports, bounds=True, handles=(STOCK, MOVES, PER_MACHINE))
 def consolidation(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Repack a running cluster by column generation, within its stocks and the moves that are allowed."""
     started = time.perf_counter()
@@ -111,6 +111,7 @@ class _Consolidation(Search):
         content = np.where(fits, kinds.before, 0)
         used = (content[:, :, None] * np.maximum(instance.demand[family], 0)).sum(axis=1)
         whole = (used <= instance.capacity[kinds.machine_type[groups]]).all(axis=1)
+        whole &= (content <= instance.most_together).all(axis=1)
         self.master.add(groups[whole], content[whole])
 
     def _add_alone(self) -> None:

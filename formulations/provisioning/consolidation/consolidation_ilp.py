@@ -6,6 +6,7 @@ Minimise    sum_e price[k(e)] y[e] + sum_p price[k(p)] x[p]
 Rows        sum_e (z[e, c] + w[e, c]) + sum_p a[p, c] x[p] >= counts[c]          for each class c
             sum_c demand[c, r] (z[e, c] + w[e, c]) <= capacity[k(e), r] y[e]     for each e, r
             z[e, c] + w[e, c] <= counts[c] y[e]                                  for each e, c without any demand
+            z[e, c] + w[e, c] <= most[c] y[e]                                    for each e, c of which so many share a machine
             sum_{e of k} y[e] + sum_{p of k} x[p] <= stock[k]                    for each type k that has a stock
             sum_e sum_c (n[e, c] - z[e, c]) <= max_moves
 
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES, solve
+from schedgap.formulations.provisioning.apart import classes_apart
 from schedgap.formulations.provisioning.consolidation.kinds import Kinds, kinds_of
 from schedgap.formulations.provisioning.consolidation.plans import plan_of
 from schedgap.formulations.provisioning.limits import claimed, without_interference
@@ -38,7 +40,7 @@ from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
-from schedgap.instances.provisioning.offer import MOVES, STOCK
+from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.verify import verify
 
@@ -92,6 +94,10 @@ class _Program:
         free = np.flatnonzero((demand == 0).all(axis=1))
         row, most = np.arange(free.size), instance.counts[task_class[free]]
         rows.add("kept", (row, placed[free], 1.0), (row, machine[free], -most), upper=np.zeros(free.size))
+        apart = np.isin(task_class, classes_apart(instance))
+        pairs, row = np.unique(np.column_stack((machine, task_class))[apart], axis=0, return_inverse=True)
+        kept = np.arange(pairs.shape[0]), pairs[:, 0], -instance.most_together[pairs[:, 1]]
+        rows.add("apart", (row.reshape(-1), placed[apart], 1.0), kept, upper=np.zeros(pairs.shape[0]))
         limited = np.flatnonzero(kinds.limit[: kinds.num_types] != ANY_NUMBER)
         place = np.full(instance.num_types, -1)
         place[limited] = np.arange(limited.size)
@@ -152,7 +158,7 @@ class _Program:
     supports=without_interference,
     exact=True,
     choices=MIP_CHOICES,
-    handles=(STOCK, MOVES),
+    handles=(STOCK, MOVES, PER_MACHINE),
 )
 def consolidation_ilp(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"

@@ -65,8 +65,13 @@ class Kinds:
         stays = (self.before[:, twins] > 0) & fits[:, twins]
         demand[num_families:, num_classes:][stays] = instance.demand[family_of_group][:, twins][stays]
         most = np.zeros(demand.shape[:2], np.int64)
-        most[:, :num_classes] = instance.counts
-        most[num_families:, num_classes:] = self.before[:, twins]
+        together = instance.most_together
+        stay = np.minimum(self.before, together)
+        # A task that stays is worth at least as much as one that comes: where only so many may share a machine, others come
+        # once all that may stay do.
+        most[:, :num_classes] = together
+        most[num_families:, :num_classes] -= np.where(together < instance.counts, stay, 0)
+        most[num_families:, num_classes:] = stay[:, twins]
         groups = tuple(f"running-{g}" for g in range(num_groups))
         expanded = with_classes(
             instance,

@@ -28,6 +28,7 @@ from schedgap.formulations.provisioning.patterns.kernels_patterns import (
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.offer import PER_MACHINE
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
@@ -43,15 +44,16 @@ def enumerate_patterns(
 ) -> PatternSet | str:
     """Return all maximal patterns, or the reason why there are too many of them.
 
-    A pattern holds at most `counts` of each class. max_nodes : of the search, 50 for every pattern by default.
+    A pattern holds at most as many tasks of a class as there are, or may share a machine. max_nodes : of the search, 50 for
+    every pattern by default.
     """
     nodes = 50 * max_patterns if max_nodes is None else max_nodes
     out = np.empty((max_patterns, instance.num_classes), np.int64)
-    filled, types = 0, []
+    filled, types, most = 0, [], instance.most_together
     for k, name in enumerate(instance.type_names):
         demand = instance.demand[instance.type2family[k]]
         before = filled
-        filled = maximal_patterns(demand, instance.counts, instance.capacity[k], nodes, out, filled)
+        filled = maximal_patterns(demand, most, instance.capacity[k], nodes, out, filled)
         if filled == OVER_PATTERNS:
             return f"more than {max_patterns} patterns for {instance.num_classes} task classes (at type {name})"
         if filled == OVER_NODES:
@@ -124,7 +126,9 @@ def build(instance: ProvisioningInstance) -> LinearModel:
     return PLAIN.model(instance, MAX_PATTERNS)
 
 
-@method("patterns", family=FAMILY, supports=without_interference, exact=True, choices=MIP_CHOICES)
+@method(
+    "patterns", family=FAMILY, supports=without_interference, exact=True, choices=MIP_CHOICES, handles=(PER_MACHINE,)
+)
 def patterns(
     instance: ProvisioningInstance,
     *,

@@ -55,7 +55,8 @@ def dive(instance: ProvisioningInstance, rng: np.random.Generator, end: float) -
             share, machines = relaxed.shares[k].copy(), relaxed.machines[k]
             to_fill = int(np.ceil(FILLED * whole[k]))
             while to_fill > 0:
-                most = np.minimum(np.ceil(share / machines - 1e-7), left[classes]).astype(np.int64)
+                most = np.minimum(np.ceil(share / machines - 1e-7), np.minimum(left[classes], part.most_together))
+                most = most.astype(np.int64)
                 value = relaxed.value * (1 + NOISE * rng.random(classes.size))
                 content = _fill(part, k, most, value)
                 if time.perf_counter() > end or content @ relaxed.value < (1 - MAX_LOSS) * instance.price[k]:

@@ -17,6 +17,7 @@ def place_best(
     turn: IntArray,
     left: IntArray,
     fits: BoolArray,
+    most: IntArray,
     family: IntArray,
     demand: IntArray,
     rest: IntArray,
@@ -25,7 +26,8 @@ def place_best(
 ) -> None:
     """Place the tasks that are left, class by class, each on the machine that it leaves with the least room.
 
-    turn : (C,) classes in order. left : (C,), in and out. fits : (M, C). family : (M,). demand : (F, C, R). rest : (M, R),
+    turn : (C,) classes in order. left : (C,), in and out. fits : (M, C). most : (C,), so
+    many tasks of a class may share a machine. family : (M,). demand : (F, C, R). rest : (M, R),
     in and out. scale : (R,), what share of a machine a unit is. content : (M, C), in and out. Room is the sum of the
     squares of what is free of each resource. Of machines equally good the first, which then takes as many tasks of the
     class as fit. O(C M^2 R).
@@ -35,7 +37,7 @@ def place_best(
         while left[c] > 0:
             best, least = -1, np.inf
             for m in range(num_machines):
-                if not fits[m, c]:
+                if not fits[m, c] or content[m, c] >= most[c]:
                     continue
                 room = 0.0
                 for r in range(num_resources):
@@ -49,7 +51,7 @@ def place_best(
             if best < 0:
                 break
             # The fullest machine stays the fullest as it fills.
-            number = left[c]
+            number = min(left[c], most[c] - content[best, c])
             for r in range(num_resources):
                 need = demand[family[best], c, r]
                 if need > 0:

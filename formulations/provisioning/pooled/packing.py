@@ -3,6 +3,7 @@
     maximise    sum_m sum_c value[c] x[m, c]
     subject to  sum_m x[m, c] <= counts[c]                                  for each class c
                 sum_c demand[c, r] x[m, c] <= capacity[m, r]                for each machine m and resource r
+                x[m, c] <= most[c]                                          of which so many may share a machine
 
 A vertex of it has at most as many shares that are not whole as there are rows of the second kind, so few tasks are left to
 the rest, whatever their number. On few machines the integer program is solved instead. On many, the machines of a type are
@@ -57,7 +58,8 @@ def _rounded(
 ) -> IntArray | None:
     """Return the program's shares (M, C), rounded down; None if it was not solved."""
     machine, task_class = np.nonzero(fits)
-    model = _model(instance, machine_type, instance.capacity[machine_type], machine, task_class)
+    most = instance.most_together[task_class]
+    model = _model(instance, machine_type, instance.capacity[machine_type], most, machine, task_class)
     x = _solved(model, time_limit_s, relax=relax)
     if x is None:
         return None
@@ -76,7 +78,8 @@ def _dealt(
     """Return shares (M, C) of the program over types, dealt out to the machines of each type, the emptiest first."""
     types, first, number = np.unique(machine_type, return_index=True, return_counts=True)
     place, task_class = np.nonzero(fits[first])
-    model = _model(instance, types, instance.capacity[types] * number[:, None], place, task_class)
+    most = np.minimum(instance.most_together[task_class] * number[place], instance.counts[task_class])
+    model = _model(instance, types, instance.capacity[types] * number[:, None], most, place, task_class)
     x = _solved(model, time_limit_s, relax=True)
     if x is None:
         return None
@@ -96,6 +99,7 @@ def _dealt(
             used = demand[c] > 0
             if used.any():
                 given = np.minimum(given, (rest[:, used] // demand[c, used]).min(axis=1))
+            given = np.minimum(given, instance.most_together[c])
             rest -= given[:, None] * demand[c]
             shares[machines, c] = given
     return shares
@@ -126,14 +130,22 @@ def _completed(instance: ProvisioningInstance, machine_type: IntArray, fits: Boo
     scale = 1.0 / np.maximum(instance.capacity.max(axis=0), 1)
     sizes = (np.where(fits[:, :, None], demand, 0).max(axis=0, initial=0) * scale).sum(axis=1)
     turn = np.argsort(-sizes, kind="stable")
-    place_best(turn, left, fits, family, instance.demand, rest, scale, content)
+    place_best(turn, left, fits, instance.most_together, family, instance.demand, rest, scale, content)
     return content
 
 
 def _model(
-    instance: ProvisioningInstance, machine_type: IntArray, capacity: IntArray, machine: IntArray, task_class: IntArray
+    instance: ProvisioningInstance,
+    machine_type: IntArray,
+    capacity: IntArray,
+    most: IntArray,
+    machine: IntArray,
+    task_class: IntArray,
 ) -> LinearModel:
-    """Build the program over shares of classes (N,) on machines (N,) of given types (M,) and capacities (M, R)."""
+    """Build the program over shares of classes (N,) on machines (N,) of given types (M,) and capacities (M, R).
+
+    most : (N,), of each share.
+    """
     rows, columns = Rows(machine.size), np.arange(machine.size)
     rows.add("tasks", (task_class, columns, 1.0), upper=instance.counts)
     demand = instance.demand[instance.type2family[machine_type[machine]], task_class]
@@ -142,4 +154,4 @@ def _model(
         rows.add(resource, (machine, columns, demand[:, r] / unit), upper=capacity[:, r] / unit)
     # Tasks worth little for what they take stay until last; a different price a machine makes the vertex unique.
     value = instance.reservation_price[task_class] * (1 + 1e-3 * machine / max(machine_type.size, 1))
-    return rows.model("packing", -value / 1e6, instance.counts[task_class], 1_000_000)
+    return rows.model("packing", -value / 1e6, most, 1_000_000)

@@ -30,7 +30,7 @@ from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import merge_equal_classes, part_of
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.offer import MOVES, STOCK
+from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ FEW_KINDS, CONTENTS_SHARE = 6, 0.4
 FEW_SHARES = 2_000
 
 
-@method("bound-pooled", family=FAMILY, bounds=True, version=2, handles=(STOCK, MOVES))
+@method("bound-pooled", family=FAMILY, bounds=True, version=2, handles=(STOCK, MOVES, PER_MACHINE))
 def bound_pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Bound the price by whole machines whose capacities together hold all tasks, pooled by machine family."""
     small = reduced(instance).instance
@@ -78,7 +78,7 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return without_interference(instance)
 
 
-@method("pooled", family=FAMILY, supports=supported, bounds=True, version=2)
+@method("pooled", family=FAMILY, supports=supported, bounds=True, version=2, handles=(PER_MACHINE,))
 def pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Rent whole machines for all tasks together by an integer program, then pack; bound and solution."""
     start = time.perf_counter()

@@ -5,6 +5,7 @@ Variables   X[b, c] tasks of class c on machines of block b, shares allowed;  Y[
 Minimise    sum_k price[k] Y[k]
 Rows        sum_b X[b, c] >= counts[c]                                                         for each class c
             sum_{k in b} (capacity[k, r] - spare[r]) Y[k] - sum_c demand[b, c, r] X[b, c] >= 0     for each b, r
+            most[c] sum_{k in b} Y[k] - X[b, c] >= 0        for each b, and the hardest c of which only so many share a machine
 
 Packing wastes some of each machine, which `spare` accounts for. Without it every solution is one of the program, so its
 bound is one: the linear programs of `bound-resource-prices` and `bound-type-prices`, but with whole machines. Where machines
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import solve
+from schedgap.formulations.provisioning.apart import hardest_apart
 from schedgap.formulations.provisioning.bounds import family_blocks, type_blocks
 from schedgap.formulations.provisioning.pooled.totals import Totals
 from schedgap.formulations.provisioning.resource_bound import Block, block_model
@@ -67,13 +69,14 @@ class Pooled:
     """The program of an instance, whatever is spared. by_type : a block for each type, and not for each family."""
 
     def __init__(self, instance: ProvisioningInstance, *, by_type: bool) -> None:
-        self.instance = instance
+        self.instance, apart = instance, hardest_apart(instance)
         self.blocks: list[Block] = (
-            type_blocks(instance, blocking=False)
+            type_blocks(instance, blocking=False, apart=apart)
             if by_type
-            else family_blocks(instance, np.arange(len(instance.families)))
+            else family_blocks(instance, np.arange(len(instance.families)), apart)
         )
-        is_free = len(self.blocks) == 1 and not by_type and bool(self.blocks[0].allowed.all())
+        # A row for classes that are kept apart is none of a resource.
+        is_free = len(self.blocks) == 1 and not by_type and not apart.size and bool(self.blocks[0].allowed.all())
         self.totals: Totals | None = Totals(instance, self._resource_prices) if is_free else None
 
     def _resource_prices(self, capacity: IntArray) -> FloatArray:
@@ -97,7 +100,11 @@ class Pooled:
     def model(self, spare: float = 0.0) -> LinearModel:
         """Build the program. spare : of each machine, in what an average task demands."""
         instance, spared = self.instance, self._spared(spare)
-        blocks = [replace(block, capacity=np.maximum(block.capacity - spared[:, None], 0)) for block in self.blocks]
+        blocks = []
+        for block in self.blocks:
+            capacity = block.capacity.copy()
+            capacity[: spared.size] = np.maximum(capacity[: spared.size] - spared[:, None], 0)
+            blocks.append(replace(block, capacity=capacity))
         return block_model(instance, blocks, whole=True)
 
     def solve(self, spare: float, time_limit_s: float, threads: int) -> Rented:

@@ -8,12 +8,13 @@ from schedgap.heuristics.provisioning.full_reconfiguration.packing import TIE_BR
 from schedgap.heuristics.provisioning.full_reconfiguration.speeds import iteration_prices
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
+from schedgap.instances.provisioning.offer import PER_MACHINE
 
 if TYPE_CHECKING:
     from schedgap.instances.provisioning.solution import Provisioning
 
 
-@method("full-reconfiguration", family=FAMILY, choices={"tie_break": TIE_BREAKS})
+@method("full-reconfiguration", family=FAMILY, choices={"tie_break": TIE_BREAKS}, handles=(PER_MACHINE,))
 def full_reconfiguration(
     instance: ProvisioningInstance, tie_break: str = "alignment", downsizing: bool = True, speeds: str = ""
 ) -> Provisioning:

@@ -71,7 +71,7 @@ def pack(types: Types, classes: Classes, forest: Tree, query: Query, plan: Plan,
                 cheapest(types, classes.demand, plan.task_class, plan.count, start, stop, k, need) if downsizing else k
             )
             repeat = 1 if tied else repeats(classes.counts, plan.task_class, plan.count, start, stop)
-            live[g] -= _accept(tree, classes, g, plan, stop, repeat)
+            live[g] -= _accept(tree, classes, g, plan, stop, repeat, by_list)
             plan.machine_type[plan.size[0] - 1] = chosen
             for i in range(start, stop):
                 left_out -= repeat * plan.count[i]
@@ -92,6 +92,7 @@ def _fill(tree: Tree, classes: Classes, g: int, query: Query, plan: Plan, by_lis
         classes.rank[g],
     )  # fmt: skip
     task_class, count, task2machine, entry = plan.task_class, plan.count, plan.task2machine, plan.entry
+    most = classes.most
     for r in range(left.shape[0]):
         left[r] = scale[0, r]
         scale[1, r] = 1.0 if scale[0, r] > 0 else 0.0
@@ -120,11 +121,12 @@ def _fill(tree: Tree, classes: Classes, g: int, query: Query, plan: Plan, by_lis
             task2machine[head[c]] = machine
             counts[c] -= 1
             cursor[c] += 1
-            if counts[c] == 0:
+            if counts[c] > 0:
+                head[c] = members[cursor[c]]
+            if counts[c] == 0 or count[i] == most[c]:
                 remove_point(points, boxes, layout, least, limits, kind, place[c])
                 write_rank(ranks, box_ranks, layout, kind, place[c], -1)
             else:
-                head[c] = members[cursor[c]]
                 if by_list:
                     rank[c] = LAST - head[c]
                     write_rank(ranks, box_ranks, layout, kind, place[c], rank[c])
@@ -146,15 +148,15 @@ def _undo(tree: Tree, classes: Classes, g: int, plan: Plan, stop: int, by_list: 
     )  # fmt: skip
     for i in range(plan.size[1], stop):
         c = plan.task_class[i]
-        emptied = counts[c] == 0
+        gone = counts[c] == 0 or plan.count[i] == classes.most[c]
         counts[c] += plan.count[i]
         cursor[c] -= plan.count[i]
         head[c] = members[cursor[c]]
-        if emptied:
+        if gone:
             write_point(points, boxes, layout, least, limits, kind[c], place[c], demand[c])
         if by_list:
             rank[c] = LAST - head[c]
-        if emptied or by_list:
+        if gone or by_list:
             write_rank(ranks, box_ranks, layout, kind[c], place[c], rank[c])
 
 
@@ -170,7 +172,7 @@ def repeats(counts: Any, task_class: Any, count: Any, start: int, stop: int) -> 
 
 
 @inner_kernel
-def _accept(tree: Tree, classes: Classes, g: int, plan: Plan, stop: int, repeat: int) -> int:
+def _accept(tree: Tree, classes: Classes, g: int, plan: Plan, stop: int, repeat: int, by_list: bool) -> int:
     """Record the machine that was filled last, `repeat` times; return how many classes have no task left."""
     counts, members, cursor, head = classes.counts, classes.members, classes.cursor, classes.head
     task_class, count, task2machine, size = plan.task_class, plan.count, plan.task2machine, plan.size
@@ -178,7 +180,7 @@ def _accept(tree: Tree, classes: Classes, g: int, plan: Plan, stop: int, repeat:
     machine = size[2]
     for i in range(size[1], stop):
         c = task_class[i]
-        already = counts[c] == 0
+        gone = counts[c] == 0 or count[i] == classes.most[c]
         for m in range(machine + 1, machine + repeat):
             for _ in range(count[i]):
                 task2machine[members[cursor[c]]] = m
@@ -186,9 +188,11 @@ def _accept(tree: Tree, classes: Classes, g: int, plan: Plan, stop: int, repeat:
         counts[c] -= (repeat - 1) * count[i]
         if counts[c] > 0:
             head[c] = members[cursor[c]]
+            if gone:
+                _put_back(tree, classes, g, c, by_list)
         else:
             emptied += 1
-            if not already:
+            if not gone:
                 _remove(tree, classes.kind[c], classes.place[g, c])
     plan.repeat[size[0]] = repeat
     plan.indptr[size[0] + 1] = stop
@@ -196,6 +200,17 @@ def _accept(tree: Tree, classes: Classes, g: int, plan: Plan, stop: int, repeat:
     size[1] = stop
     size[2] += repeat
     return emptied
+
+
+@inner_kernel
+def _put_back(tree: Tree, classes: Classes, g: int, c: int, by_list: bool) -> None:
+    """Put a class into the tree again of which no more tasks might share the machine that was filled last."""
+    points, boxes, _, ranks, box_ranks, _, layout, least, limits = tree
+    kind, place = classes.kind[c], classes.place[g, c]
+    if by_list:
+        classes.rank[g, c] = LAST - classes.head[c]
+    write_point(points, boxes, layout, least, limits, kind, place, classes.demand[g, c])
+    write_rank(ranks, box_ranks, layout, kind, place, classes.rank[g, c])
 
 
 @inner_kernel

@@ -18,6 +18,7 @@ from schedgap.heuristics.provisioning.full_reconfiguration.kernels_pack import p
 from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tree import FANOUT, MAX_HEIGHT, Tree
 from schedgap.heuristics.provisioning.full_reconfiguration.state import Classes, Plan, Query, Types
 from schedgap.instances.errors import InstanceError, MethodError
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -71,9 +72,14 @@ def group_tasks(
     _num_families, num_rows, num_resources = demand.shape
     row2class, first = np.empty(num_rows, np.int32), np.empty(num_rows, np.int32)
     table = np.full(1 << (2 * num_rows - 1).bit_length(), -1, np.int32)
-    keys = demand if labels is None else np.concatenate((demand, labels))
+    parts = [part for part in (demand, labels, _limits(instance)) if part is not None]
+    keys = parts[0] if len(parts) == 1 else np.concatenate(parts)
     num_classes = group_rows(keys, _multipliers(keys.shape[0], num_resources), table, row2class, first)
     first = first[:num_classes]
+    most = np.bincount(row2class, instance.counts, num_classes).astype(np.int64)
+    if instance.per_machine is not None:
+        limit = instance.per_machine[first]
+        most = np.where(limit == ANY_NUMBER, most, np.minimum(most, limit))
     task2class = row2class[instance.task_classes()]
 
     used, type2group = np.unique(type2family, return_inverse=True)
@@ -106,6 +112,7 @@ def group_tasks(
         head.astype(np.int64),
         np.full(rows.shape[:2], -1, np.int32),
         np.empty(rows.shape[:2], np.int32),
+        most,
     )
     return Grouped(types, classes, _new_plan(members.shape[0], num_classes), first)
 
@@ -155,6 +162,15 @@ def is_by_list(tie_break: str) -> bool:
     if tie_break not in TIE_BREAKS:
         raise MethodError(f"tie_break is 'alignment' or 'paper', not '{tie_break}'.")
     return tie_break == "paper"
+
+
+def _limits(instance: ProvisioningInstance) -> IntArray | None:
+    """(1, C, R): what keeps apart classes of which only so many tasks may share a machine; None without any."""
+    if instance.per_machine is None:
+        return None
+    labels = np.zeros((1, instance.num_classes, len(instance.resources)), np.int64)
+    labels[0, :, 0] = np.where(instance.per_machine == ANY_NUMBER, ANY_NUMBER, np.arange(instance.num_classes))
+    return labels
 
 
 def _new_plan(num_tasks: int, num_classes: int) -> Plan:

@@ -42,7 +42,7 @@ class Classes(NamedTuple):
     kind_start : (L + 1,) int64, kind_classes : (C,) int32, the classes by kind.
     counts : (C,) int64, tasks left. members : (T,) int32, tasks by class. cursor : (C,) int64, next task of each class
     in `members`. head : (C,) int64, that task. place : (G, C) int32, place among the leaves of its kind.
-    rank : (G, C) int32, see `Tree.ranks`.
+    rank : (G, C) int32, see `Tree.ranks`. most : (C,) int64, so many tasks may share a machine.
     """
 
     demand: Any
@@ -56,6 +56,7 @@ class Classes(NamedTuple):
     head: Any
     place: Any
     rank: Any
+    most: Any
 
 
 class Plan(NamedTuple):

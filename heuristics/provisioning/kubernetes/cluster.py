@@ -10,6 +10,7 @@ import numpy as np
 from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import settle
 from schedgap.heuristics.provisioning.kubernetes.state import GONE, Catalogue, Nodes, Tasks
 from schedgap.instances.method import Outcome
+from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 Offer: TypeAlias = "tuple[IntArray, IntArray, IntArray, IntArray, IntArray]"
 # In place of a stock: more machines than any solution has.
 PLENTY = 2**62
+# What all of these rules take into account.
+HANDLED = (STOCK, MOVES, PER_MACHINE)
 
 
 @dataclass(slots=True, eq=False)
@@ -40,6 +43,8 @@ class Cluster:
     nodes: Nodes
     number: int
     num_running: int
+    slot: IntArray
+    most: IntArray
 
     @classmethod
     def of(cls, instance: ProvisioningInstance, queue: IntArray) -> Cluster:
@@ -56,21 +61,32 @@ class Cluster:
             used = np.bincount(types, minlength=instance.num_types)
             stock = np.where(instance.stock == ANY_NUMBER, PLENTY, np.maximum(instance.stock - used, 0))
         offer = (instance.demand, instance.type2family, instance.capacity, instance.price, stock)
-        return cls.start(offer, types, home, np.array(instance.task_classes()), queue)
+        return cls.start(offer, types, home, np.array(instance.task_classes()), queue, instance.per_machine)
 
     @classmethod
-    def start(cls, offer: Offer, types: IntArray, home: IntArray, task2class: IntArray, queue: IntArray) -> Cluster:
+    def start(
+        cls,
+        offer: Offer,
+        types: IntArray,
+        home: IntArray,
+        task2class: IntArray,
+        queue: IntArray,
+        per_machine: IntArray | None = None,
+    ) -> Cluster:
         """Return a present: tasks stay where they run as far as there is room, the others wait.
 
         offer : `demand`, `type2family`, `capacity`, `price` and `stock`. types : (M,) of the nodes. home : (T,) the node of
-        each task, -1 for none. task2class, queue : as in `Tasks`.
+        each task, -1 for none. task2class, queue : as in `Tasks`. per_machine : (C,), as of an instance.
         """
         demand, _, capacity, _, _ = offer
         rank = np.empty_like(home)
         rank[queue] = np.arange(home.shape[0])
         tasks = Tasks(task2class, np.array(queue), rank, np.full_like(home, -1), home)
-        nodes = Nodes(types.copy(), capacity[types], np.zeros(demand.shape[1], np.int64))
-        cluster = cls(*offer, tasks, nodes, types.shape[0], types.shape[0])
+        most = np.full(demand.shape[1], ANY_NUMBER) if per_machine is None else np.array(per_machine)
+        slot = np.where(most == ANY_NUMBER, -1, np.cumsum(most != ANY_NUMBER) - 1)
+        held = np.zeros((types.shape[0], int((slot >= 0).sum())), np.int32)
+        nodes = Nodes(types.copy(), capacity[types], np.zeros(demand.shape[1], np.int64), held)
+        cluster = cls(*offer, tasks, nodes, types.shape[0], types.shape[0], slot, most)
         settle(tasks, cluster.catalogue(), nodes)
         return cluster
 
@@ -110,6 +126,8 @@ class Cluster:
             np.zeros(families, np.int64) if pool is None else pool,
             np.array(widest, np.int64),
             np.array(start),
+            self.slot,
+            self.most,
         )
 
     def make_room(self, more: int) -> None:
@@ -121,6 +139,7 @@ class Cluster:
                 np.concatenate((self.nodes.machine_type, np.full(spare, GONE))),
                 np.concatenate((self.nodes.left, np.zeros((spare, self.nodes.left.shape[1]), np.int64))),
                 self.nodes.low,
+                np.concatenate((self.nodes.held, np.zeros((spare, self.nodes.held.shape[1]), np.int32))),
             )
 
     def add_nodes(self, machine_type: int, number: int) -> None:
@@ -129,6 +148,7 @@ class Cluster:
         rows = slice(self.number, self.number + number)
         self.nodes.machine_type[rows] = machine_type
         self.nodes.left[rows] = self.capacity[machine_type]
+        self.nodes.held[rows] = 0
         self.stock[machine_type] -= number
         self.number += number
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster
+from schedgap.heuristics.provisioning.kubernetes.cluster import HANDLED, Cluster
 from schedgap.heuristics.provisioning.kubernetes.consolidation import new_work
 from schedgap.heuristics.provisioning.kubernetes.karpenter import new_claims
 from schedgap.heuristics.provisioning.kubernetes.kernels_estimate import fill
@@ -30,7 +30,7 @@ EXPANDERS = ("least-waste", "most-pods", "least-nodes", "price", "random")
     family=FAMILY,
     stochastic=True,
     choices={"expander": EXPANDERS},
-    handles=("stock", "moves"),
+    handles=HANDLED,
 )
 def cluster_autoscaler(
     instance: ProvisioningInstance,
@@ -80,8 +80,10 @@ def grow(cluster: Cluster, scale_up: ScaleUp) -> None:
         first, k = cluster.number, option.machine_type
         cluster.add_nodes(k, option.nodes)
         tasks.place[taken] = first + where
-        demand = cluster.demand[cluster.type2family[k], tasks.task2class[taken]]
-        np.subtract.at(cluster.nodes.left, first + where, demand)
+        classes = tasks.task2class[taken]
+        np.subtract.at(cluster.nodes.left, first + where, cluster.demand[cluster.type2family[k], classes])
+        slot = cluster.slot[classes]
+        np.add.at(cluster.nodes.held, (first + where[slot >= 0], slot[slot >= 0]), 1)
 
 
 def shrink(cluster: Cluster, chosen: IntArray, max_moves: int | None = None) -> bool:
@@ -89,7 +91,7 @@ def shrink(cluster: Cluster, chosen: IntArray, max_moves: int | None = None) -> 
 
     max_moves : so many tasks may be elsewhere than where they ran at first.
     """
-    work, catalogue, claims = new_work(cluster), cluster.catalogue(), new_claims(1, cluster.demand.shape)
+    work, catalogue, claims = new_work(cluster), cluster.catalogue(), new_claims(1, cluster)
     gone = False
     while chosen.size:
         rest = (cluster.tasks, catalogue, cluster.nodes, cluster.number)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster
+from schedgap.heuristics.provisioning.kubernetes.cluster import HANDLED, Cluster
 from schedgap.heuristics.provisioning.kubernetes.karpenter import (
     POOLS,
     new_claims,
@@ -45,7 +45,7 @@ def has_running(instance: ProvisioningInstance) -> str | None:
     family=FAMILY,
     supports=has_running,
     choices={"order": ORDERS, "pools": POOLS},
-    handles=("stock", "moves"),
+    handles=HANDLED,
 )
 def karpenter_consolidation(
     instance: ProvisioningInstance,
@@ -92,7 +92,7 @@ def consolidate(
     cluster.make_room(1)
     chosen = candidates(cluster, order, kept)
     work, catalogue = new_work(cluster), cluster.catalogue(pool)
-    claims, pools = new_claims(1, cluster.demand.shape), int(pool[-1]) + 1
+    claims, pools = new_claims(1, cluster), int(pool[-1]) + 1
     search = Search(cluster.tasks, catalogue, cluster.nodes, cluster.number, claims, work, pools, moves)
     number = widest_prefix(chosen, min(allowed, MOST_AT_ONCE, chosen.shape[0]), search)
     if number == 0 and allowed > 0:

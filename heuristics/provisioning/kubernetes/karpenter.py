@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster, sizes_of
+from schedgap.heuristics.provisioning.kubernetes.cluster import HANDLED, Cluster, sizes_of
 from schedgap.heuristics.provisioning.kubernetes.kernels_claims import launch, provision
 from schedgap.heuristics.provisioning.kubernetes.roles import role
 from schedgap.heuristics.provisioning.kubernetes.state import Claims
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 POOLS = ("one", "family")
 
 
-@method("karpenter", family=FAMILY, choices={"pools": POOLS}, handles=("stock", "moves"))
+@method("karpenter", family=FAMILY, choices={"pools": POOLS}, handles=HANDLED)
 def karpenter(instance: ProvisioningInstance, pools: str = "one") -> Outcome:
     """Place the tasks that run nowhere as Karpenter does one batch of pending pods; what runs stays where it is.
 
@@ -69,7 +69,7 @@ def place_waiting(cluster: Cluster, pool: IntArray) -> None:
     waiting = cluster.waiting.shape[0]
     before = waiting + 1
     while 0 < waiting < before:
-        catalogue, claims = cluster.catalogue(pool), new_claims(waiting, cluster.demand.shape)
+        catalogue, claims = cluster.catalogue(pool), new_claims(waiting, cluster)
         number = provision(cluster.tasks, catalogue, cluster.nodes, cluster.number, claims)
         cluster.make_room(number)
         claim2node, place = np.empty(number, np.int64), cluster.tasks.place
@@ -80,13 +80,14 @@ def place_waiting(cluster: Cluster, pool: IntArray) -> None:
         before, waiting = waiting, cluster.waiting.shape[0]
 
 
-def new_claims(number: int, shape: tuple[int, ...]) -> Claims:
-    """Return room for so many claims; shape : (F, C, R)."""
-    families, _, resources = shape
+def new_claims(number: int, cluster: Cluster) -> Claims:
+    """Return room for so many claims."""
+    families, _, resources = cluster.demand.shape
     return Claims(
         np.empty((number, families, resources), np.int64),
         np.empty((number, families), np.bool_),
         np.empty(number, np.int64),
         np.empty(number, np.int64),
         np.zeros(number + 2, np.int64),
+        np.empty((number, cluster.nodes.held.shape[1]), np.int32),
     )

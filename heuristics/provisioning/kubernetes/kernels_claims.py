@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import first_fit, take
+from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import first_fit, shares, take
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 
 if TYPE_CHECKING:
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
 
 @inlined_kernel
 def open_claim(claims: Claims, m: int, catalogue: Catalogue, pool: int) -> None:
-    """Make an empty claim of a NodePool. O(F R)."""
+    """Make an empty claim of a NodePool. O(F R + L)."""
     for f in range(claims.used.shape[1]):
         claims.is_open[m, f] = catalogue.pool[f] == pool
         for r in range(claims.used.shape[2]):
             claims.used[m, f, r] = 0
+    for slot in range(claims.held.shape[1]):
+        claims.held[m, slot] = 0
 
 
 @inlined_kernel
 def join(claims: Claims, m: int, catalogue: Catalogue, c: int) -> bool:
     """Add a task of a class to a claim and return True, if some type that can be had holds both. O(K R)."""
     used, demand = claims.used, catalogue.demand
-    joins = False
+    joins, may = False, shares(catalogue, claims.held, m, c)
     for f in range(used.shape[1]):
-        if claims.is_open[m, f] and demand[f, c, 0] >= 0:
+        if may and claims.is_open[m, f] and demand[f, c, 0] >= 0:
             joins |= _holds(claims, m, f, catalogue, c, 1)
     if joins:
         for f in range(used.shape[1]):
@@ -38,6 +40,8 @@ def join(claims: Claims, m: int, catalogue: Catalogue, c: int) -> bool:
                 claims.is_open[m, f] = demand[f, c, 0] >= 0 and _holds(claims, m, f, catalogue, c, 1)
                 for r in range(used.shape[2]):
                     used[m, f, r] += demand[f, c, r]
+        if catalogue.slot[c] >= 0:
+            claims.held[m, catalogue.slot[c]] += 1
     return joins
 
 
@@ -164,5 +168,7 @@ def launch(catalogue: Catalogue, claims: Claims, number: int, nodes: Nodes, num_
             nodes.machine_type[num_nodes] = k
             for r in range(nodes.left.shape[1]):
                 nodes.left[num_nodes, r] = catalogue.capacity[k, r] - claims.used[m, catalogue.type2family[k], r]
+            for slot in range(nodes.held.shape[1]):
+                nodes.held[num_nodes, slot] = claims.held[m, slot]
             num_nodes += 1
     return num_nodes

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 
 if TYPE_CHECKING:
     from schedgap.heuristics.provisioning.kubernetes.state import Catalogue, Nodes, Tasks
+
+
+@inlined_kernel
+def shares(catalogue: Catalogue, held: Any, m: int, c: int) -> bool:
+    """Whether one more task of a class may share a machine, of which so many are `held` (M, L). O(1)."""
+    slot = catalogue.slot[c]
+    return slot < 0 or held[m, slot] < catalogue.most[c]
 
 
 @inlined_kernel
@@ -17,7 +24,7 @@ def fits(catalogue: Catalogue, nodes: Nodes, m: int, c: int) -> bool:
     if k < 0:
         return False
     f = catalogue.type2family[k]
-    room = catalogue.demand[f, c, 0] >= 0
+    room = catalogue.demand[f, c, 0] >= 0 and shares(catalogue, nodes.held, m, c)
     for r in range(nodes.left.shape[1]):
         room &= catalogue.demand[f, c, r] <= nodes.left[m, r]
     return room
@@ -37,6 +44,8 @@ def take(catalogue: Catalogue, nodes: Nodes, m: int, c: int, sign: int) -> None:
     f = catalogue.type2family[nodes.machine_type[m]]
     for r in range(nodes.left.shape[1]):
         nodes.left[m, r] -= sign * catalogue.demand[f, c, r]
+    if catalogue.slot[c] >= 0:
+        nodes.held[m, catalogue.slot[c]] += sign
 
 
 @lean_kernel

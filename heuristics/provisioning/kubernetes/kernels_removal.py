@@ -153,6 +153,8 @@ def commit(
         work.head[num_nodes] = -1
         for r in range(nodes.left.shape[1]):
             nodes.left[num_nodes, r] = catalogue.capacity[rented, r]
+        for slot in range(nodes.held.shape[1]):
+            nodes.held[num_nodes, slot] = 0
     for i in range(number):
         m = chosen[i]
         catalogue.stock[nodes.machine_type[m]] += 1

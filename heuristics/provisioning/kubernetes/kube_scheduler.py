@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster
+from schedgap.heuristics.provisioning.kubernetes.cluster import HANDLED, Cluster
 from schedgap.heuristics.provisioning.kubernetes.kernels_scores import LEAST, MOST, RATIO, Scoring, schedule
 from schedgap.heuristics.provisioning.kubernetes.roles import mebibytes, role
 from schedgap.heuristics.provisioning.kubernetes.scale_up import ScaleUp
@@ -27,7 +27,7 @@ MISSING_MILLI_CPU, MISSING_MIB = 100, 200
     family=FAMILY,
     stochastic=True,
     choices={"score": tuple(STRATEGIES), "ties": TIES},
-    handles=("stock", "moves"),
+    handles=HANDLED,
 )
 def kube_scheduler(
     instance: ProvisioningInstance,

@@ -83,7 +83,8 @@ class ScaleUp:
         limit = min(MOST_NODES, int(self.cluster.stock[k]), int(counts[order].sum()))
         resources = self.cluster.capacity.shape[1]
         left, most = np.empty((limit, resources), np.int64), np.empty(resources, np.int64)
-        return estimate(k, order, start, limit, catalogue, left, most, where, taken)
+        here = np.empty(limit, np.int64)
+        return estimate(k, order, start, limit, catalogue, left, most, here, where, taken)
 
     def _order(self, k: int) -> IntArray:
         """Return the classes that fit a type, by falling sum of the shares of its CPU and memory; ties in file order."""

@@ -1,6 +1,7 @@
 """What the compiled rules read and change: types, nodes (machines that there are), tasks, and Karpenter's claims.
 
-Letters used for shapes: K machine types, F machine families, R resources, C task classes, T tasks, M rows of nodes.
+Letters used for shapes: K machine types, F machine families, R resources, C task classes, T tasks, M rows of nodes, L classes
+of which only so many tasks may share a machine.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ class Catalogue(NamedTuple):
     pool : (F,) the NodePool of each family, ascending from 0 in the order in which pools are tried.
     widest : types that can be had and that no other of their family contains, family after family; those of f are
     widest[widest_start[f]:widest_start[f + 1]]. What fits some type that can be had fits one of them.
+    slot : (C,) the place in `held` of each class of which only so many tasks may share a machine, -1 for the others.
+    most : (C,) so many.
     """
 
     demand: Any
@@ -29,18 +32,21 @@ class Catalogue(NamedTuple):
     pool: Any
     widest: Any
     widest_start: Any
+    slot: Any
+    most: Any
 
 
 class Nodes(NamedTuple):
     """Nodes in the order in which they are tried, int64.
 
     machine_type : (M,) `GONE` for none. left : (M, R). low : (C,) no node before has room for one more task of a class:
-    nodes only fill up, and new ones come last.
+    nodes only fill up, and new ones come last. held : (M, L) int32, tasks of each class that has a slot.
     """
 
     machine_type: Any
     left: Any
     low: Any
+    held: Any
 
 
 class Tasks(NamedTuple):
@@ -62,7 +68,7 @@ class Claims(NamedTuple):
 
     used : (N, F, R) int64, summed demand on each family. is_open : (N, F) bool, whether some type of the family holds it.
     count : (N,) int64 tasks. order : (N,) int64, claims by rising count; those with n tasks are order[start[n]:start[n + 1]].
-    start : (N + 2,) int64.
+    start : (N + 2,) int64. held : (N, L) int32, as of nodes.
     """
 
     used: Any
@@ -70,3 +76,4 @@ class Claims(NamedTuple):
     count: Any
     order: Any
     start: Any
+    held: Any

@@ -18,12 +18,16 @@ State: TypeAlias = NDArray[np.uint64]
 
 
 class Problem(NamedTuple):
-    """type2family, price : (K,). capacity : (K, R). demand : (F, C, R), -1 where a class fits no type of the family."""
+    """type2family, price : (K,). capacity : (K, R). demand : (F, C, R), -1 where a class fits no type of the family.
+
+    most : (C,), at most so many tasks of a class are on one machine.
+    """
 
     type2family: Any
     capacity: Any
     price: Any
     demand: Any
+    most: Any
 
 
 class Guide(NamedTuple):
@@ -68,14 +72,15 @@ def _sort_descending(key: Floats, order: Ints, n: int) -> None:
 
 @kernel
 def fill(
-    order: Ints, n: int, size: Ints, value: Floats, available: Ints, weight: Floats, capacity: Ints, steps: int,
+    order: Ints, n: int, size: Ints, value: Floats, available: Ints, most: Ints, weight: Floats, capacity: Ints, steps: int,
     scratch: Scratch,
 ) -> float:  # fmt: skip
     """Put the most valuable set of tasks into one machine; returns its value.
 
     order : (C,) the n classes that may be taken, densest first. size : (C, R). value : (C,). available : (C,) tasks of
-    each class. weight : (R,) with scratch.density = value / (size . weight), so that what is left of a machine is
-    worth at most (room . weight) x the density of the next class: the bound that prunes. capacity : (R,).
+    each class, of which `most` (C,) may share a machine. weight : (R,) with scratch.density = value / (size . weight), so
+    that what is left of a machine is worth at most (room . weight) x the density of the next class: the bound that prunes.
+    capacity : (R,).
     steps : classes looked at before the depth-first search stops with the best set so far; swaps may still improve it.
     scratch.work[0, i] holds then how many tasks of order[i] are taken. O(steps R + n), and the swaps.
     """
@@ -88,14 +93,14 @@ def fill(
     for i in range(n):
         taken[i] = 0
         best[i] = 0
-    total, most, depth, i = 0.0, 0.0, 0, 0
+    total, highest, depth, i = 0.0, 0.0, 0, 0
     while True:
         while i < n:
             item = order[i]
-            if total + free * density[item] <= most + 1e-9:
+            if total + free * density[item] <= highest + 1e-9:
                 break
             steps -= 1
-            number = _fitting(size, item, room, available[item])
+            number = _fitting(size, item, room, min(available[item], most[item]))
             if number > 0:
                 taken[i] = number
                 total += number * value[item]
@@ -103,8 +108,8 @@ def fill(
                 stack[depth] = i
                 depth += 1
             i += 1
-        if total > most + 1e-9:
-            most = total
+        if total > highest + 1e-9:
+            highest = total
             for j in range(n):
                 best[j] = taken[j]
         if depth == 0 or steps <= 0:
@@ -121,7 +126,7 @@ def fill(
     for i in range(n):
         if best[i] > 0:
             _put(size, order[i], best[i], room, weight)
-    return most + _swap(order, n, size, value, available, room, best)
+    return highest + _swap(order, n, size, value, available, most, room, best)
 
 
 @kernel
@@ -147,7 +152,9 @@ def _fitting(size: Ints, item: int, room: Ints, number: int) -> int:
 
 
 @kernel
-def _swap(order: Ints, n: int, size: Ints, value: Floats, available: Ints, room: Ints, best: Ints) -> float:
+def _swap(
+    order: Ints, n: int, size: Ints, value: Floats, available: Ints, together: Ints, room: Ints, best: Ints
+) -> float:
     """Take one task out and the dearest that then fits in, while the value rises; returns the gain.
 
     Four passes at most: O(n R) for each class taken.
@@ -163,7 +170,7 @@ def _swap(order: Ints, n: int, size: Ints, value: Floats, available: Ints, room:
             chosen, most = -1, value[out] + 1e-9
             for j in range(n):
                 item = order[j]
-                if value[item] > most and best[j] < available[item]:
+                if value[item] > most and best[j] < min(available[item], together[item]):
                     fits = True
                     for r in range(num_resources):
                         if size[item, r] > room[r] + size[out, r]:
@@ -182,7 +189,7 @@ def _swap(order: Ints, n: int, size: Ints, value: Floats, available: Ints, room:
             break
         for j in range(n):
             item = order[j]
-            number = _fitting(size, item, room, available[item] - best[j])
+            number = _fitting(size, item, room, min(available[item], together[item]) - best[j])
             if number > 0:
                 best[j] += number
                 gained += number * value[item]

@@ -120,7 +120,7 @@ def _first_basis(problem: Problem, counts: Ints, single_type: Ints, basis: Basis
     """Start from machines of one class each."""
     for c in range(counts.shape[0]):
         k = single_type[c]
-        number = counts[c]
+        number = min(counts[c], problem.most[c])
         for r in range(problem.capacity.shape[1]):
             need = problem.demand[problem.type2family[k], c, r]
             if need > 0:
@@ -152,7 +152,7 @@ def _price_family(
             heaviest = k
     if heaviest < 0:
         return 0
-    _balance(demand, counts, value, capacity[heaviest], price[heaviest], weight)
+    _balance(demand, problem.most, value, capacity[heaviest], price[heaviest], weight)
     for r in range(tilted.shape[0]):
         tilted[r] = weight[r] * np.exp(0.5 * (xorshift_uniform(state) - 0.5))
     n = sort_by_density(demand, value, tilted, classes, num_present, order, scratch.density)
@@ -160,7 +160,7 @@ def _price_family(
     for k in range(price.shape[0]):
         if type2family[k] != f:
             continue
-        worth = fill(order, n, demand, value, counts, tilted, capacity[k], steps, scratch)
+        worth = fill(order, n, demand, value, counts, problem.most, tilted, capacity[k], steps, scratch)
         if worth <= price[k] * (1.0 + margin) and is_exact:
             continue
         column[:] = 0
@@ -175,19 +175,19 @@ def _price_family(
 
 
 @kernel
-def _balance(demand: Ints, counts: Ints, value: Floats, capacity: Ints, price: int, weight: Floats) -> None:
+def _balance(demand: Ints, most: Ints, value: Floats, capacity: Ints, price: int, weight: Floats) -> None:
     """Move resource prices towards the knapsack's Lagrangian optimum: dearer what is asked for beyond the capacity."""
     num_resources = capacity.shape[0]
     used = np.empty(num_resources)
     for sweep in range(10):
         used[:] = 0.0
-        for c in range(counts.shape[0]):
+        for c in range(most.shape[0]):
             if demand[c, 0] >= 0 and value[c] > 0.0:
                 size = 0.0
                 for r in range(num_resources):
                     size += demand[c, r] * weight[r]
                 if value[c] > size:
-                    number = float(counts[c])
+                    number = float(most[c])
                     for r in range(num_resources):
                         if demand[c, r] * number > capacity[r]:
                             number = capacity[r] / demand[c, r]

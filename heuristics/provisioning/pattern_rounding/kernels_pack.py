@@ -122,7 +122,9 @@ def _best_machine(
                 most_possible = min(most_possible * scratch.density[order[0]], worth_left)
                 if most_possible <= most * price[k]:
                     continue
-                worth = fill(order, n, demand[f], value, available, weight[f], capacity[k], steps, scratch)
+                worth = fill(
+                    order, n, demand[f], value, available, problem.most, weight[f], capacity[k], steps, scratch
+                )
                 if worth > most * price[k]:
                     chosen, most, num_kept = k, worth / price[k], 0
                     for i in range(n):

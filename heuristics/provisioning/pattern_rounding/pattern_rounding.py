@@ -34,6 +34,7 @@ from schedgap.instances.method import method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost
+from schedgap.instances.provisioning.offer import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _no_interference(instance: ProvisioningInstance) -> str | None:
     return "pattern-rounding counts no lost throughput; take a method that does, or drop the throughputs."
 
 
-@method("pattern-rounding", family=FAMILY, supports=_no_interference)
+@method("pattern-rounding", family=FAMILY, supports=_no_interference, handles=(PER_MACHINE,))
 def pattern_rounding(instance: ProvisioningInstance, effort: float = 1.0, max_classes: int = 128) -> Provisioning:
     """Round the pattern relaxation and repair it by ruin and recreate; never dearer than one machine a task.
 
@@ -81,7 +82,8 @@ class _Rounding:
         fits = instance.fits()
         for f in range(len(instance.families)):
             demand[f, ~fits[instance.type2family == f].any(axis=0)] = NOT_ALLOWED
-        self.problem = Problem(instance.type2family, instance.capacity, instance.price, demand)
+        most = instance.most_together
+        self.problem = Problem(instance.type2family, instance.capacity, instance.price, demand, most)
         weight = np.zeros((len(instance.families), len(instance.resources)))
         stride = -(-instance.num_classes // PRICED_CLASSES)
         sample = self.problem._replace(demand=np.ascontiguousarray(demand[:, ::stride]))

@@ -39,6 +39,14 @@ def test_weights(read):
     assert read("x.txt", "3\n10\n6\n4\n6\n") == Problem("x", (10**6,), ((10,),), (0,), (((6,), (4,)),), (2, 1))
 
 
+def test_limits_on_the_tasks_of_a_class_that_share_a_machine(read):
+    tasks = '"demand": {"f": [0.1]}', '"demand": {"f": [0.2]}, "count": 3, "per_machine": 2'
+    assert read("x.json", document(*tasks)).together == (None, 2)
+    assert read("x.json", document(tasks[0])).together == ()
+    with pytest.raises(InstanceError, match="0 tasks of a class"):
+        read("x.json", document(tasks[0] + ', "per_machine": 0'))
+
+
 @pytest.mark.parametrize("make", [lambda: table7(30), lambda: distinct(20)])
 def test_documents_say_what_the_other_reader_says(make, tmp_path):
     """Up to the unit of a resource: here the greatest in which all amounts are whole."""

@@ -6,9 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from schedgap.bench.certify.problem import Problem
+from schedgap.bench.certify.problem import Problem, read_problem
 from schedgap.bench.certify.proof import check
+from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.instances.errors import SolutionError
+from schedgap.instances.provisioning import table7, write_instance
+from schedgap.instances.provisioning.dual_bound import NANO, dual_bound
 
 BIN = 10**6
 
@@ -198,3 +201,56 @@ def test_the_scale_need_not_be_whole():
     assert reason(problem, Fraction(20, 10**6), {"scale": 1, "prices": [13, 1]}) is None
     assert reason(problem, Fraction(20, 10**6), {"scale": 1, "prices": [14, 1]}) is None
     assert reason(problem, Fraction(20, 10**6), {"scale": 1, "prices": [13, 0]}) is not None
+
+
+def apart(count, most, capacity=(4,), sizes=((1,),)):
+    """So many tasks of a class that fit a machine together, of which `most` may share one."""
+    return Problem("x", (BIN,), (capacity,), (0,), (sizes,), (count,) * len(sizes), (most,) * len(sizes))
+
+
+def test_only_so_many_tasks_of_a_class_share_a_machine():
+    """Five tasks of 1 in bins of 4: two bins, three if two share one, five if none does; no proof for more."""
+    for most, number in ((1, 5), (2, 3), (3, 2), (None, 2)):
+        problem = apart(5, most)
+        share = BIN // (most or 4)
+        assert reason(problem, number, {"scale": 1, "prices": [share]}) is None
+        assert reason(problem, number + 1, {"scale": 1, "prices": [share]}) is not None
+    assert "is worth more than the machine" in reason(apart(5, 2), 5, {"scale": 1, "prices": [BIN]})
+    assert "is worth more than the machine" in reason(replace(apart(5, 1), together=()), 5, {"scale": 1, "prices": [BIN]})
+
+
+def test_limits_hold_for_tasks_of_different_prices_and_on_branches():
+    """Of a class with prices of its tasks' own, and where two of them are together: then they are over the limit, or at it."""
+    problem = apart(3, 1)
+    assert reason(problem, 3, {"scale": 1, "task_prices": [BIN, BIN, BIN - 1]}) is None
+    assert reason(problem, 3, {"scale": 1, "task_prices": [BIN, 2 * BIN, 0]}) is not None
+    leaf = {"scale": 1, "task_prices": [BIN, BIN, BIN]}
+    assert reason(problem, 3, {"pair": [0, 1], "together": leaf, "apart": leaf}) is None
+    two = apart(4, 2)
+    halves = {"scale": 1, "task_prices": [BIN // 2] * 4}
+    assert reason(two, 2, {"pair": [0, 1], "together": halves, "apart": halves}) is None
+    assert reason(two, 3, {"pair": [0, 1], "together": leaf | {"task_prices": [BIN] * 4}, "apart": halves}) is not None
+
+
+def test_two_classes_with_limits_of_their_own():
+    """Of each class one a machine: a bin holds one of each, not two of one."""
+    problem = apart(3, 1, sizes=((1,), (2,)))
+    assert reason(problem, 3, {"scale": 1, "prices": [BIN, 0]}) is None
+    assert "is worth more than the machine" in reason(problem, 6, {"scale": 1, "prices": [BIN, BIN]})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_class_prices_of_column_generation_are_a_proof_under_limits(seed, tmp_path):
+    """And no proof of the same instance without them, whose bound is lower."""
+    instance = table7(20, seed=seed)
+    instance = instance.replace(per_machine=[1] * instance.num_classes)
+    relaxation = Relaxation(instance)
+    relaxation.solve(None)
+    bound = dual_bound(instance, relaxation.proof)
+    proof = {"scale": NANO, "prices": relaxation.proof.tolist()}
+    said = []
+    for each in (instance, instance.replace(per_machine=None)):
+        write_instance(each, tmp_path / "x.json")
+        said.append(reason(read_problem(tmp_path / "x.json"), Fraction(bound, 10**6), proof))
+    assert said[0] is None
+    assert "is worth more than the machine" in said[1]

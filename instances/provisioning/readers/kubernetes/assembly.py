@@ -12,8 +12,9 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, listed, micro_dollars, unique_names
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
-from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, HOSTNAME, ZONE, may_run
-from schedgap.instances.provisioning.readers.kubernetes.nodes import SPOT_LABELS
+from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions
+from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions
+from schedgap.instances.provisioning.readers.kubernetes.alone import kept_apart, say_between
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from schedgap.instances.arrays import BoolArray
+    from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
     from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
     from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
     from schedgap.instances.provisioning.readers.kubernetes.report import Report
@@ -42,14 +44,14 @@ class Assembly:
         self,
         groups: Sequence[PodGroup],
         constraints: Sequence[Constraint],
-        apart: Sequence[dict[str, int]],
+        excluding: Exclusions,
         offers: Sequence[Offer],
         report: Report,
     ) -> None:
         self.report, self.offers = report, offers
         distinct = list(dict.fromkeys(constraints))
         unknown: list[set[str]] = [set() for _ in distinct]
-        columns = _admissions(distinct, offers, unknown)
+        columns = admissions(distinct, offers, unknown)
         number = {constraint: q for q, constraint in enumerate(distinct)}
         for group, constraint in zip(groups, constraints, strict=True):
             for kind in unknown[number[constraint]]:
@@ -70,13 +72,13 @@ class Assembly:
         self.family = [families[key] for key in keys]
         names = {key: offer.group for key, offer in zip(reversed(keys), reversed(offers), strict=True)}
         self.family_names = [names[key] for key in families]
-        self._classes(groups, constraints, apart, number, [column for column, _ in families])
+        self._classes(groups, constraints, excluding, number, [column for column, _ in families])
 
     def _classes(
         self,
         groups: Sequence[PodGroup],
         constraints: Sequence[Constraint],
-        apart: Sequence[dict[str, int]],
+        excluding: Exclusions,
         number: dict[Constraint, int],
         families: Sequence[tuple[bool, ...]],
     ) -> None:
@@ -86,22 +88,28 @@ class Assembly:
         classes: dict[tuple[object, ...], int] = {}
         self.demand: list[dict[str, int]] = []
         self.members: list[list[PodGroup]] = []
+        self.alone: list[tuple[int, ...]] = []
         allowed = []
-        for whole, constraint, more in zip(groups, constraints, apart, strict=True):
-            for group, on in self._may_stay(whole, admitted[number[constraint]], family_of):
-                key = (group.key.request, tuple(sorted(more.items())), on.tobytes())
-                if key not in classes:
-                    classes[key] = len(classes)
-                    self.demand.append(dict(group.key.request) | more)
-                    self.members.append([])
-                    allowed.append(on)
-                self.members[classes[key]].append(group)
+        # Of which nodes that no two of may share a pod is known already.
+        used: set[tuple[int, str]] = set()
+        for whole, constraint, more, marks in zip(groups, constraints, excluding.demand, excluding.alone, strict=True):
+            for part, on in self._may_stay(whole, admitted[number[constraint]], family_of):
+                for group, alone in kept_apart(part, marks, used, self.report):
+                    key = (group.key.request, tuple(sorted(more.items())), on.tobytes(), alone)
+                    if key not in classes:
+                        classes[key] = len(classes)
+                        self.demand.append(dict(group.key.request) | more)
+                        self.members.append([])
+                        self.alone.append(alone)
+                        allowed.append(on)
+                    self.members[classes[key]].append(group)
         self.allowed = np.array(allowed).reshape(len(allowed), -1)
         keys = {key for row in self.demand for key in row}
         first = (CPU, RAM, PODS)
-        last = {name for row in apart for name in row}
+        last = excluding.capacity
         self.resources = sorted(keys, key=lambda name: (name in last, (*first, name).index(name), name))
         self._leave_out()
+        say_between(self.alone, self.allowed, self.members, self.report)
 
     def _may_stay(
         self, group: PodGroup, on: BoolArray, family_of: Mapping[str, int]
@@ -134,6 +142,7 @@ class Assembly:
             raise InstanceError("no pod fits a machine that can be had; correct the sizes in the price list.")
         self.demand = list(compress(self.demand, fits))
         self.members = list(compress(self.members, fits))
+        self.alone = list(compress(self.alone, fits))
         self.allowed = self.allowed[fits]
 
     def instance(self, name: str, state: State) -> ProvisioningInstance:
@@ -174,6 +183,7 @@ class Assembly:
             class_names=tuple(unique_names(members[0].key.owner for members in self.members)),
             stock=np.array(stock) if any(number != ANY_NUMBER for number in stock) else None,
             fee=np.array(fees) if any(fees) else None,
+            per_machine=np.array([1 if alone else ANY_NUMBER for alone in self.alone]),
             running=running,
             notes=(sentence, *self.report.notes()),
         )
@@ -262,38 +272,3 @@ class Assembly:
         classes = np.array([c for row in rows for c, _ in row], np.int64)
         counts = np.array([number for row in rows for _, number in row], np.int64)
         return Running(tuple(offer.node for _, offer in nodes), np.array(node2type), indptr, classes, counts)
-
-
-def _admissions(
-    distinct: Sequence[Constraint], offers: Sequence[Offer], unknown: Sequence[set[str]]
-) -> list[tuple[bool, ...]]:
-    """Return for each offer whether it admits the pods of each constraint; machines that are alike are asked once.
-
-    unknown : gets, for each constraint, the kinds of labels for whose lack of knowledge alone a machine admits its pods.
-    """
-    known: dict[object, tuple[bool, ...]] = {}
-    looked = [{expression.key for expression in constraint.expressions()} for constraint in distinct]
-    keys = set().union(*looked)
-    columns = []
-    for offer in offers:
-        machine = offer.machine
-        seen = frozenset((key, machine.labels[key]) for key in keys & machine.labels.keys())
-        place = (seen, machine.taints, machine.unknown & keys)
-        if place not in known:
-            found = [may_run(constraint, machine) for constraint in distinct]
-            known[place] = tuple(admits is not False for admits in found)
-            for q in (q for q, admits in enumerate(found) if admits is None):
-                unsure = machine.unknown.union(key for key, values in machine.labels.items() if len(values) > 1)
-                unknown[q].update(map(_unknown, looked[q] & unsure or {HOSTNAME}))
-        columns.append(known[place])
-    return columns
-
-
-def _unknown(key: str) -> str:
-    if key == HOSTNAME:
-        return "bound to a node by name"
-    if key == ZONE:
-        return "bound to a zone"
-    if key == CAPACITY_TYPE or key in SPOT_LABELS:
-        return "bound to spot or on-demand machines"
-    return f"bound to label {key:.80}, which is not known of every machine"

@@ -64,7 +64,7 @@ def kubernetes(
     groups = list(state.groups.values())
     constraints = [_constraint(state, group) for group in groups]
     _shared_volumes(state, groups)
-    excluding = exclusions(state, groups)
+    excluding = exclusions(state, groups, constraints)
     nodes = running_nodes(state, listed_types, excluding)
     asked = [expression for constraint in constraints for expression in constraint.expressions()]
     keys = {expression.key for expression in asked}
@@ -76,7 +76,7 @@ def kubernetes(
     rented, running = market.offers()
     report = state.report
     report.sentences += [*excluding.kept, *listed_types.notes, *rounding_note({o.price for o in (*rented, *running)})]
-    made = Assembly(groups, constraints, excluding.demand, [*rented, *running], report)
+    made = Assembly(groups, constraints, excluding, [*rented, *running], report)
     name = "kubernetes-" + "-".join(dict.fromkeys(Path(path).stem for path in paths))
     return made.instance(name[:100], state)
 

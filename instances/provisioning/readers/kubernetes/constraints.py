@@ -100,6 +100,23 @@ class Machine:
     unknown: frozenset[str] = field(default_factory=frozenset)
 
 
+def allowed_values(constraint: Constraint) -> dict[str, frozenset[str]]:
+    """Return, for each label of which a constraint names values, those that a machine's may be: one of them it must have."""
+    asked = [{each.key: frozenset(each.values)} for each in constraint.selector if each.operator == "In"]
+    for affinity in constraint.affinities:
+        terms = [
+            {each.key: frozenset(each.values) for each in term.match_expressions if each.operator == "In"}
+            for term in affinity.node_selector_terms
+        ]
+        common = set(terms[0]).intersection(*terms[1:]) if terms else set()
+        asked.append({key: frozenset().union(*(term[key] for term in terms)) for key in common})
+    found: dict[str, frozenset[str]] = {}
+    for values in asked:
+        for key, some in values.items():
+            found[key] = found.get(key, some) & some
+    return found
+
+
 def may_run(constraint: Constraint, machine: Machine) -> bool | None:
     """Return whether a pod may run on a machine; None where that hangs on what is not known of it."""
     if any(not _tolerated(taint, constraint.tolerations) for taint in machine.taints):

@@ -6,11 +6,13 @@ from schedgap.formulations.provisioning.pooled.kernels_place import place_best
 KERNELS = pytest.mark.parametrize("kernel", [place_best, place_best.py_func], ids=["compiled", "python"])
 
 
-def place(kernel, left, fits, family, demand, rest):
+def place(kernel, left, fits, family, demand, rest, most=None):
     left, rest = np.array(left, np.int64), np.array(rest, np.int64)
     content = np.zeros((rest.shape[0], left.size), np.int64)
     scale = 1.0 / np.maximum(rest.max(axis=0), 1)
-    kernel(np.arange(left.size), left, np.array(fits), np.array(family), np.array(demand), rest, scale, content)
+    most = left.copy() if most is None else np.array(most)
+    given = np.arange(left.size), left, np.array(fits), most, np.array(family), np.array(demand)
+    kernel(*given, rest, scale, content)
     return content.tolist(), left.tolist(), rest.tolist()
 
 
@@ -38,6 +40,15 @@ def test_tasks_without_demand_all_go_on_one_machine(kernel):
     content, left, _ = place(kernel, [10**9], [[True], [True]], [0, 0], [[[0]]], [[5], [3]])
     assert content == [[0], [10**9]]
     assert left == [0]
+
+
+@KERNELS
+def test_no_more_of_a_class_than_may_share_a_machine(kernel):
+    # The fullest machine first, one on each; of the second class there is no room for more than one in all.
+    demand = [[[2], [7]]]
+    content, left, _ = place(kernel, [4, 2], [[True, True]] * 3, [0, 0, 0], demand, [[9], [6], [5]], most=[1, 2])
+    assert content == [[1, 1], [1, 0], [1, 0]]
+    assert left == [1, 1]
 
 
 @pytest.mark.parametrize("seed", range(20))

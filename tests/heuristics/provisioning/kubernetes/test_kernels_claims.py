@@ -62,7 +62,7 @@ def test_launch_takes_the_cheapest_type_that_is_left(make):
         {"dear": (3, [4]), "cheap": (2, [4]), "small": (1, [1])}, [([4], 3)], resources=("cpu",), stock=[1, 1, 9]
     )
     cluster = Cluster.of(instance, queue_of(instance))
-    catalogue, claims = cluster.catalogue(), new_claims(3, instance.demand.shape)
+    catalogue, claims = cluster.catalogue(), new_claims(3, cluster)
     assert provision(cluster.tasks, catalogue, cluster.nodes, 0, claims) == 3
     cluster.make_room(3)
     claim2node = np.empty(3, np.int64)

@@ -13,8 +13,8 @@ def estimated(instance, order, limit=1000):
     start = np.concatenate(([0], np.cumsum(instance.counts)))
     where, taken = np.full(instance.num_tasks, -1), np.empty(instance.num_classes, np.int64)
     left = np.empty((limit, len(instance.resources)), np.int64)
-    order = np.array(order)
-    number = estimate(0, order, start, limit, cluster.catalogue(), left, np.empty_like(left[0]), where, taken)
+    order, here = np.array(order), np.empty(limit, np.int64)
+    number = estimate(0, order, start, limit, cluster.catalogue(), left, np.empty_like(left[0]), here, where, taken)
     return number, taken.tolist(), where.tolist()
 
 

@@ -28,7 +28,7 @@ def placed(instance):
     cluster.remove_empty()
     cluster.make_room(1)
     chosen = candidates(cluster, "savings-ratio", None)
-    work, claims = new_work(cluster), new_claims(1, instance.demand.shape)
+    work, claims = new_work(cluster), new_claims(1, cluster)
     return cluster, chosen, (cluster.tasks, cluster.catalogue(), cluster.nodes, cluster.number, claims, work)
 
 

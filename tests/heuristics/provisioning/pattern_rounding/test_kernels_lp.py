@@ -16,8 +16,9 @@ def drawn(seed):
     rng = np.random.default_rng(seed)
     demand = rng.integers(1, 4, (2, 4, 2))
     demand[1, rng.random(4) < 0.4] = -1
-    problem = Problem(np.array([0, 0, 1]), np.array([[8, 8], [4, 3], [5, 5]]), np.array([9, 4, 5]), demand)
-    return problem, rng.integers(1, 9, 4)
+    counts = rng.integers(1, 9, 4)
+    problem = Problem(np.array([0, 0, 1]), np.array([[8, 8], [4, 3], [5, 5]]), np.array([9, 4, 5]), demand, counts)
+    return problem, counts
 
 
 def relaxation(problem, counts):

@@ -11,7 +11,9 @@ def drawn(seed):
     demand = rng.integers(0, 4, (2, 5, 2))
     demand[1, rng.random(5) < 0.4] = -1
     capacity = np.array([[8, 8], [4, 3], [5, 5]])
-    return Problem(np.array([0, 0, 1]), capacity, np.array([9, 4, 5]), demand), rng.integers(0, 4, 5)
+    counts = rng.integers(0, 4, 5)
+    most = np.where(np.arange(5) % 2 == seed % 2, 1, counts)
+    return Problem(np.array([0, 0, 1]), capacity, np.array([9, 4, 5]), demand, most), counts
 
 
 @pytest.mark.parametrize("seed", range(10))

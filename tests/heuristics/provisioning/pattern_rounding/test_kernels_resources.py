@@ -10,8 +10,8 @@ def test_prices_make_no_type_worth_more_than_it_costs(seed):
     rng = np.random.default_rng(seed)
     demand = rng.integers(0, 4, (2, 4, 2))
     demand[1, rng.random(4) < 0.4] = -1
-    problem = Problem(np.array([0, 0, 1]), np.array([[8, 8], [4, 3], [5, 5]]), np.array([9, 4, 5]), demand)
     counts, dual = rng.integers(1, 9, 4), np.empty(4)
+    problem = Problem(np.array([0, 0, 1]), np.array([[8, 8], [4, 3], [5, 5]]), np.array([9, 4, 5]), demand, counts)
     found = []
     for trials in (0, 20, 200):
         weight = np.zeros((2, 2))

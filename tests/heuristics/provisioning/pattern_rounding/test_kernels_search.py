@@ -17,8 +17,10 @@ def drawn(seed):
     rng = np.random.default_rng(seed)
     demand = rng.integers(0, 4, (2, 6, 2))
     demand[1, rng.random(6) < 0.4] = -1
-    problem = Problem(np.array([0, 0, 1]), np.array([[8, 8], [4, 3], [5, 5]]), np.array([9, 4, 5]), demand)
-    return problem, rng.integers(0, 5, 6), rng.uniform(1.0, 4.0, 6)
+    counts = rng.integers(0, 5, 6)
+    most = np.where(np.arange(6) % 2 == seed % 2, 1, counts)
+    problem = Problem(np.array([0, 0, 1]), np.array([[8, 8], [4, 3], [5, 5]]), np.array([9, 4, 5]), demand, most)
+    return problem, counts, rng.uniform(1.0, 4.0, 6)
 
 
 def contents(problem, units, number):
@@ -31,6 +33,7 @@ def contents(problem, units, number):
         demand = problem.demand[problem.type2family[k]]
         assert (demand[held > 0] >= 0).all()
         assert (held @ demand <= problem.capacity[k]).all()
+        assert (held <= problem.most).all()
     return content
 
 

@@ -26,21 +26,24 @@ def optimum(instance):
 def test_requests(read, sample):
     """api: 900m and 828Mi + 100M at most beside each other, migrate 2 CPU, warm 1600m and 1152Mi: 2 CPU and 1152Mi."""
     cluster = read(sample, zones="ignore")
-    assert cluster.resources == ("cpu", "ram_kib", "pods", "nvidia.com/gpu", "apart-web")
+    assert cluster.resources == ("cpu", "ram_kib", "pods", "nvidia.com/gpu")
     demand = {cluster.class_name(c): cluster.demand[-1, c] for c in range(7)} | {
         cluster.class_name(c): cluster.demand[0, c] for c in range(7)
     }
     assert {name: row.tolist() for name, row in demand.items()} == {
-        "coredns": [100, 70 * 1024, 1000, 0, 0],
-        "web": [500, 512 * 1024, 1000, 0, 1000],
-        "api": [2000, 1152 * 1024, 1000, 0, 0],
-        "cache": [1250, 1696 * 1024, 1000, 0, 0],
-        "debug": [0, 0, 1000, 0, 0],
+        "coredns": [100, 70 * 1024, 1000, 0],
+        "web": [500, 512 * 1024, 1000, 0],
+        "api": [2000, 1152 * 1024, 1000, 0],
+        "cache": [1250, 1696 * 1024, 1000, 0],
+        "debug": [0, 0, 1000, 0],
         # 2G are 2,000,000,000 bytes.
-        "sim": [1500, 1953125, 1000, 0, 0],
-        "train": [3000, 10240 * 1024, 1000, 1000, 0],
+        "sim": [1500, 1953125, 1000, 0],
+        "train": [3000, 10240 * 1024, 1000, 1000],
     }
     assert dict(zip(cluster.class_names, cluster.counts.tolist(), strict=True))["web"] == 3
+    assert dict(zip(cluster.class_names, cluster.per_machine.tolist(), strict=True)) == dict.fromkeys(demand, -1) | {
+        "web": 1
+    }
     assert cluster.num_tasks == 10
 
 
@@ -48,7 +51,9 @@ def test_what_is_left_of_nodes(tmp_path, sample, k8s):
     (tmp_path / "c.json").write_text(json.dumps({"kind": "List", "items": sample}))
     (tmp_path / "p.csv").write_text(k8s.prices)
     state = read_state([tmp_path / "c.json"])
-    found = running_nodes(state, read_catalogue(tmp_path / "p.csv"), exclusions(state, list(state.groups.values())))
+    groups = list(state.groups.values())
+    excluding = exclusions(state, groups, [group.key.parts.constraint for group in groups])
+    found = running_nodes(state, read_catalogue(tmp_path / "p.csv"), excluding)
     left = {n.name: [n.left[r] for r in ("cpu", "ram_bytes", "pods")] for n in found}
     assert left == {
         "a": [3770, (15225512 - 64 * 1024) * 1024, 56_000],
@@ -69,12 +74,12 @@ def test_new_machines(read, sample):
     rows = dict(zip(cluster.type_names, cluster.capacity.tolist(), strict=True))
     # CPU is a multiple of 50, the greatest common divisor of all demands: 3770 and 3750 hold the same pods.
     assert rows == {
-        "m9z.xlarge": [3850, 15225512 - 64 * 1024, 57_000, 0, 1000],
-        "m9z.2xlarge": [7950, (32768 - 64) * 1024, 57_000, 0, 1000],
-        "c9z.2xlarge": [7850, 14571 * 1024, 57_000, 0, 1000],
-        "g9z.xlarge": [3850, 15225000 - 84 * 1024, 27_000, 1000, 1000],
-        "m9z.xlarge (a)": [3750, 15225512 - 64 * 1024, 56_000, 0, 1000],
-        "c9z.2xlarge (spot, b)": [7850, 14571 * 1024, 57_000, 0, 1000],
+        "m9z.xlarge": [3850, 15225512 - 64 * 1024, 57_000, 0],
+        "m9z.2xlarge": [7950, (32768 - 64) * 1024, 57_000, 0],
+        "c9z.2xlarge": [7850, 14571 * 1024, 57_000, 0],
+        "g9z.xlarge": [3850, 15225000 - 84 * 1024, 27_000, 1000],
+        "m9z.xlarge (a)": [3750, 15225512 - 64 * 1024, 56_000, 0],
+        "c9z.2xlarge (spot, b)": [7850, 14571 * 1024, 57_000, 0],
     }
     assert cluster.stock.tolist() == [-1, -1, -1, -1, 1, 1]
     assert cluster.families == ("general", "gpu")
@@ -109,10 +114,7 @@ def test_prices(read, sample, rentable):
         for zones in ("ignore", "auto"):
             cluster = rentable(read(sample, capacity_types=capacity_types, zones=zones))
             assert optimum(cluster) == apart
-            free = cluster.replace(
-                resources=cluster.resources[:4], capacity=cluster.capacity[:, :4], demand=cluster.demand[:, :, :4]
-            )
-            assert optimum(free) == together
+            assert optimum(cluster.replace(per_machine=None)) == together
 
 
 def test_the_report(read, sample):
