@@ -15,12 +15,14 @@ from schedgap.instances.provisioning.files import read_instance, write_instance
 from schedgap.instances.provisioning.generators import (
     alibaba_like,
     alibaba_like_running,
+    cluster_of_kind,
     consolidation,
     distinct,
     karpenter_basic,
     kubernetes_like,
     table3,
     table7,
+    write_cluster,
 )
 from schedgap.instances.provisioning.measures import measures
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
@@ -55,6 +57,7 @@ PROVISIONING = register_family(
             "karpenter-basic": karpenter_basic,
             "kubernetes-like": kubernetes_like,
             "consolidation": consolidation,
+            "cluster": cluster_of_kind,
         },
         importers={
             "alibaba-gpu-v2023": alibaba,
@@ -92,6 +95,7 @@ __all__ = [
     "alibaba_like_running",
     "bpplib",
     "build_provisioning",
+    "cluster_of_kind",
     "consolidation",
     "cost",
     "csv_tables",
@@ -111,6 +115,7 @@ __all__ = [
     "table7",
     "vbp",
     "verify",
+    "write_cluster",
     "write_instance",
     "write_solution",
 ]

@@ -1,10 +1,15 @@
 """Writes an invented cluster into this directory, and a price list, `prices.csv`.
 
 The cluster is in three files as kubectl prints them: `cluster.json`, and `nodepools.json` and `volumes.json` without objects.
+`make_cluster.py KIND FOLDER [NODES]` writes a larger one, of a kind such as `eks` or `gke`, into a folder.
 """
 
 import json
+import sys
 from pathlib import Path
+
+from schedgap.instances import InstanceError
+from schedgap.instances.provisioning import write_cluster
 
 # EC2's sizes, and its on-demand prices of us-east-1.
 TYPES = {
@@ -82,4 +87,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) < 3:
+        main()
+    else:
+        try:
+            write_cluster(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))
+        except InstanceError as error:
+            sys.exit(str(error))

@@ -1,6 +1,7 @@
 """Seeded generators of provisioning instances."""
 
 from schedgap.instances.provisioning.generators.alibaba_like import alibaba_like, alibaba_like_running
+from schedgap.instances.provisioning.generators.clusters import cluster_of_kind, write_cluster
 from schedgap.instances.provisioning.generators.consolidation import consolidation
 from schedgap.instances.provisioning.generators.distinct import distinct
 from schedgap.instances.provisioning.generators.eva import table3, table7
@@ -10,10 +11,12 @@ from schedgap.instances.provisioning.generators.kubernetes_like import kubernete
 __all__ = [
     "alibaba_like",
     "alibaba_like_running",
+    "cluster_of_kind",
     "consolidation",
     "distinct",
     "karpenter_basic",
     "kubernetes_like",
     "table3",
     "table7",
+    "write_cluster",
 ]

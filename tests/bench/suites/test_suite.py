@@ -44,7 +44,10 @@ def test_shipped_suites_are_sound(name):
 
 
 def _is_small(block):
-    return all(_most(block.parameters.get(key, 0)) < most for key, most in (("tasks", 100_000), ("vms", 5_000)))
+    return all(
+        _most(block.parameters.get(key, 0)) < most
+        for key, most in (("tasks", 100_000), ("vms", 5_000), ("nodes", 1000))
+    )
 
 
 def _smaller(block):

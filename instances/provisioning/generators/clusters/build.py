@@ -1,0 +1,231 @@
+"""A generated cluster: nodes, what runs on them, what is pending, what has ended, and what somebody did by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.provisioning.generators.clusters import objects
+from schedgap.instances.provisioning.generators.clusters.dice import Dice
+from schedgap.instances.provisioning.generators.clusters.nodes import made_nodes
+from schedgap.instances.provisioning.generators.clusters.objects import DAEMON_STAYS, HOST, Json, container, metadata
+from schedgap.instances.provisioning.generators.clusters.room import RESOURCES, Room, vector
+from schedgap.instances.provisioning.generators.clusters.workloads import GPU, ODD, Workload, draw, made
+from schedgap.instances.provisioning.readers.quantities import fine_amounts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.instances.arrays import BoolArray
+    from schedgap.instances.provisioning.generators.clusters.kinds import Kind
+    from schedgap.instances.provisioning.generators.clusters.machines import Daemon, NodeGroup
+
+GPU_RULES = ("training", "training", "job", "plain")
+SYSTEM_RULES = ("plain", "soft")
+# Workloads one after another of which no pod finds room: the group is full.
+FULL = 20
+ENDED, EVICTED = 12, 3
+
+
+class Cluster:
+    """A cluster as it is filled. pods, nodes, volumes, budgets : objects."""
+
+    def __init__(self, name: str, kind: Kind, nodes: int, seed: int, *, labelled: bool) -> None:
+        self.kind, self.dice = kind, Dice(name, nodes, seed)
+        self.made = list(made_nodes(kind.provider, kind.groups, nodes, labelled, self.dice))
+        self.pods: list[Json] = []
+        self.volumes: list[Json] = []
+        self.budgets: list[Json] = []
+        self.room = Room(self.dice, [fine_amounts(each.document["status"]["allocatable"]) for each in self.made])
+        self.zone_names = sorted({each.zone for each in self.made})
+        self.zones = np.array([self.zone_names.index(each.zone) for each in self.made])
+        self.group_of = np.array([kind.groups.index(each.group) for each in self.made])
+        # Nodes that take new pods.
+        self.open = np.ones(len(self.made), np.bool_)
+        self.number = 0
+        for daemon in kind.provider.daemons:
+            self._run_everywhere(daemon)
+        self._fill()
+        self._by_hand()
+        self._pending()
+        self._ended()
+
+    @property
+    def nodes(self) -> list[Json]:
+        """Objects of the nodes."""
+        return [each.document for each in self.made]
+
+    def _run_everywhere(self, daemon: Daemon) -> None:
+        revision = self.dice.suffix(9)
+        ports = [{"containerPort": daemon.port, "hostPort": daemon.port, "protocol": "TCP"}] if daemon.port else []
+        shared = {"containers": [container(daemon.name, daemon.requests, ports=ports)], "hostNetwork": bool(ports)}
+        asked = vector(Workload("", "", {"containers": shared["containers"]}, 1).request())
+        for number, node in enumerate(self.made):
+            if not daemon.selector.items() <= node.document["metadata"]["labels"].items():
+                continue
+            self.room.take(number, asked)
+            labels = {"app": daemon.name} | ({} if daemon.static else {"controller-revision-hash": revision})
+            end = node.name if daemon.static else self.dice.suffix()
+            meta = metadata(f"{daemon.name}-{end}", daemon.namespace, self.dice.digits(), labels)
+            spec: Json = dict(shared)
+            if daemon.static:
+                meta["annotations"] = {"kubernetes.io/config.mirror": revision, "kubernetes.io/config.source": "file"}
+                meta = objects.owned(meta, "Node", node.name)
+                spec["tolerations"] = [{"effect": "NoExecute", "operator": "Exists"}]
+            else:
+                meta = objects.owned(meta, "DaemonSet", daemon.name)
+                spec["tolerations"] = [{"operator": "Exists"}, *DAEMON_STAYS]
+                field = [{"key": "metadata.name", "operator": "In", "values": [node.name]}]
+                terms = {"nodeSelectorTerms": [{"matchFields": field}]}
+                spec |= {"nodeSelector": dict(daemon.selector)} if daemon.selector else {}
+                spec["affinity"] = {"nodeAffinity": {objects.REQUIRED: terms}}
+            self.pods.append(objects.pod(meta, spec, node.name, "Running"))
+
+    def _fill(self) -> None:
+        """Run workloads until each group is as loaded as it should be, or as many pods run as should."""
+        kind, groups = self.kind, self.kind.groups
+        drawn = [rule for rule, share in kind.rules.items() for _ in range(share)]
+        rule, times = kind.first
+        general = next(group for group in groups if group.audience == "general")
+        for each in (*kind.rules, *[rule] * times):
+            self._run(draw(self.dice, general, each, self._next()))
+        for cpu, memory in ODD:
+            requests = {"cpu": cpu, "memory": memory}
+            self._run(made(self.dice, general, "plain", f"legacy-{self._next()}", "web", requests, 2))
+        wanted = {number for number, group in enumerate(groups) if group.load}
+        failed = dict.fromkeys(wanted, 0)
+        most = kind.pods_per_node * len(self.made) if kind.pods_per_node else 10**9
+        while wanted and len(self.pods) < most:
+            # First who tolerates a taint: such pods may also run where there is none.
+            tainted = [each for each in wanted if groups[each].taint is not None]
+            number = self.dice.pick(sorted(tainted or wanted))
+            group = groups[number]
+            own = {"gpu": GPU_RULES, "system": SYSTEM_RULES}.get(group.audience, drawn)
+            workload = draw(self.dice, group, self.dice.pick(own), self._next())
+            workload.replicas = min(workload.replicas, most - len(self.pods))
+            failed[number] = 0 if self._run(workload) else failed[number] + 1
+            if failed[number] == FULL or self.room.load(self.group_of == number) >= group.load:
+                wanted.discard(number)
+
+    def _next(self) -> int:
+        self.number += 1
+        return self.number
+
+    def _admits(self, workload: Workload) -> BoolArray:
+        """Return the nodes that take pods of a workload: by its selector, and by the taint of the group."""
+        tolerated = {each.get("key") for each in workload.spec["tolerations"]}
+        wanted = workload.spec.get("nodeSelector", {}).items()
+        of_group = [
+            (group.taint is None or group.taint[0] in tolerated) and wanted <= group.labels.items()
+            for group in self.kind.groups
+        ]
+        admitted: BoolArray = np.array(of_group)[self.group_of] & self.open
+        return admitted
+
+    def _run(self, workload: Workload) -> int:
+        """Place the pods of a workload, those that find room, and return how many."""
+        asked, allowed = vector(workload.request()), self._admits(workload)
+        on, in_zone = np.zeros(len(self.made), np.int64), np.zeros(len(self.zone_names), np.int64)
+        near = np.unique(self.zones[allowed])
+        placed = 0
+        revision = self.dice.suffix(9)
+        for number in range(workload.replicas):
+            may = allowed & (on < workload.most)
+            if workload.zoned:
+                may &= self.zones == near[in_zone[near].argmin()]
+            node = self.room.place(asked, may)
+            if node < 0:
+                break
+            on[node] += 1
+            in_zone[self.zones[node]] += 1
+            placed += 1
+            self._add(workload, revision, number, self.made[node].name, "Running", zone=self.made[node].zone)
+        if placed > 1 and workload.owner in ("ReplicaSet", "StatefulSet") and self.dice.below(3) == 0:
+            meta = metadata(workload.name, workload.namespace, self.dice.digits())
+            self.budgets.append(objects.budget(meta, workload.name))
+        return placed
+
+    def _add(
+        self, workload: Workload, revision: str, number: int, node: str, phase: str, *, zone: str = "", why: str = ""
+    ) -> None:
+        """Add a pod of a workload."""
+        owner, labels, spec = workload.name, {"app": workload.name}, dict(workload.spec)
+        if workload.owner == "ReplicaSet":
+            owner = f"{owner}-{revision}"
+            labels["pod-template-hash"] = revision
+        spec["volumes"] = [objects.token_volume(self.dice.suffix())]
+        name = f"{owner}-{number}" if workload.volume else f"{owner}-{self.dice.suffix()}"
+        if workload.volume:
+            labels["statefulset.kubernetes.io/pod-name"] = name
+            spec["volumes"].append({"name": "data", "persistentVolumeClaim": {"claimName": f"data-{name}"}})
+            provider, digits = self.kind.provider, self.dice.digits()
+            reach = (HOST, node) if provider.driver == "local" else (provider.disk_zone, zone)
+            claim = metadata(f"data-{name}", workload.namespace, digits)
+            volume = metadata(f"pvc-{digits}", "", self.dice.digits())
+            self.volumes += objects.claim_and_volume(claim, volume, provider.driver, reach)
+        meta = objects.owned(metadata(name, workload.namespace, self.dice.digits(), labels), workload.owner, owner)
+        if workload.annotations:
+            meta["annotations"] = dict(workload.annotations)
+        self.pods.append(objects.pod(meta, spec, node, phase, why))
+
+    def _by_hand(self) -> None:
+        """Cordon nodes, and taint others, as people do; what runs there stays."""
+        general = [
+            n for n, each in enumerate(self.made) if each.group.taint is None and each.group.audience == "general"
+        ]
+        cordoned, tainted = 1 + len(self.made) // 50, 2
+        for place, number in enumerate(general[:: max(1, len(general) // (cordoned + tainted))][: cordoned + tainted]):
+            spec = self.made[number].document["spec"]
+            self.open[number] = False
+            if place < cordoned:
+                spec["unschedulable"] = True
+                hand = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+            else:
+                key, value = (("maintenance", "disk"), ("dedicated", "team-a"))[place % 2]
+                hand = {"key": key, "value": value, "effect": "NoSchedule"}
+            spec.setdefault("taints", []).append(hand)
+
+    def _pending(self) -> None:
+        """Add pods that are larger than what is free on any node that would take them, and smaller than such a node."""
+        for group, replicas, rule in self._asking():
+            workload = made(self.dice, group, rule, f"pending-{self._next()}", "ml", {"cpu": "1"}, replicas)
+            allowed = self._admits(workload)
+            while (
+                group.audience == "gpu" and (self.room.free == self.room.capacity)[RESOURCES.index(GPU), allowed].any()
+            ):
+                # Somebody has a GPU of each node.
+                notebook = {"cpu": "4", "memory": "16Gi", GPU: "1"}
+                self._run(made(self.dice, group, "stays", f"notebook-{self._next()}", "ml", notebook, 1))
+            left, fresh = (each[:, allowed].max(axis=1) for each in (self.room.free, self.room.capacity))
+            free = dict(zip(RESOURCES, left.tolist(), strict=True))
+            whole = dict(zip(RESOURCES, fresh.tolist(), strict=True))
+            sizes = {"cpu": free["cpu"] // 250 * 250 + 250, "memory": free["ram_bytes"] // 2**28 + 1}
+            if free[GPU] < whole[GPU]:
+                requests, lacking = {"cpu": "8", "memory": "64Gi", GPU: str(free[GPU] // 1000 + 1)}, GPU
+            elif sizes["cpu"] <= whole["cpu"] * 9 // 10:
+                requests, lacking = {"cpu": f"{sizes['cpu']}m", "memory": "2Gi"}, "cpu"
+            else:
+                requests, lacking = {"cpu": "500m", "memory": f"{sizes['memory'] * 256}Mi"}, "memory"
+            workload.spec["containers"][0] = container("main", requests)
+            why = f"0/{len(self.made)} nodes are available: {int(allowed.sum())} Insufficient {lacking}."
+            for number in range(replicas):
+                self._add(workload, "76d9f8c5b", number, "", "Pending", why=why)
+
+    def _asking(self) -> Sequence[tuple[NodeGroup, int, str]]:
+        """Return groups for which pods are pending, how many, and their rule."""
+        groups = {group.audience: group for group in self.kind.groups}
+        asking = [(groups["general"], 2, "plain"), (groups["general"], 1, "job")]
+        return [*asking, *((groups[name], 2, "training") for name in ("gpu",) if name in groups)]
+
+    def _ended(self) -> None:
+        """Add Jobs that have completed, some on a node that has gone, and pods that were evicted."""
+        general = next(group for group in self.kind.groups if group.audience == "general")
+        for number in range(ENDED):
+            workload = made(
+                self.dice, general, "job", f"report-{29_000_000 + number}", "web", {"cpu": "1", "memory": "1Gi"}
+            )
+            self._add(workload, "", 0, "gone" if number % 4 == 0 else self.dice.pick(self.made).name, "Succeeded")
+        for number in range(EVICTED):
+            workload = made(self.dice, general, "plain", f"cache-{number}", "web", {"cpu": "0.5", "memory": "2e9"})
+            self._add(workload, "5d8c7b9f4", number, self.dice.pick(self.made).name, "Failed")
