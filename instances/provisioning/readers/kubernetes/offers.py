@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from schedgap.instances.provisioning.readers.amounts import listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least
+from schedgap.instances.provisioning.readers.catalogues.labels import OS_LABEL
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
     HOSTNAME,
@@ -26,6 +27,7 @@ from schedgap.instances.provisioning.readers.kubernetes.templates import (
     required,
     templates,
 )
+from schedgap.instances.provisioning.readers.quantities import CPU, RAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
     from schedgap.instances.provisioning.readers.kubernetes.state import State
     from schedgap.instances.provisioning.readers.kubernetes.templates import Labels
-
-OS = "kubernetes.io/os"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +115,8 @@ class Market:
         unsized = []
         for kind in self.catalogue.types:
             alike = by_type[kind.name]
-            # Labels as the price list has them, and as nodes of the type do.
-            labels: Labels = {key: frozenset((value,)) for key, value in kind.labels.items()}
-            labels |= observed_labels(alike, self.looked, of_type=True)
-            if not alike and not kind.capacity:
+            labels = observed_labels(alike, self.looked, of_type=True)
+            if not alike and not self._is_sized(kind):
                 unsized.append(kind.name)
                 continue
             for template in groups:
@@ -138,7 +136,12 @@ class Market:
             is_spot = self.spot and capacity_type == SPOT
             taints = tuple(taint for taint in template.taints if is_spot or taint.key not in SPOT_LABELS)
             for zone, offerings in near.places(capacity_type, self.zones):
-                has = labels | template.labels | self.spare.get(capacity_type, {}) | {TYPE: frozenset((kind.name,))}
+                # Labels as the price list has them, as nodes of the type do, and as the group's.
+                has = kind.labels_of(template.types is None) | labels | template.labels
+                has |= self.spare.get(capacity_type, {}) | {TYPE: frozenset((kind.name,))}
+                if OS_LABEL in kind.labels:
+                    # A group may be of several systems, the price of a type is for one.
+                    has[OS_LABEL] = kind.labels[OS_LABEL] | {node.labels.get(OS_LABEL) for node in alike} - {None}
                 if self.spot and template.types is not None:
                     # Groups of no NodePool need not have Karpenter's label.
                     has[CAPACITY_TYPE] |= {None}
@@ -146,7 +149,7 @@ class Market:
                     has[ZONE] = frozenset((zone,))
                 # Of the system a group may say nothing.
                 named = {label_name(each.key) for each in template.requirements}
-                open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS}
+                open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS_LABEL}
                 open_keys -= has.keys() | template.absent
                 machine = Machine(has, taints, self.nowhere | open_keys)
                 if any(required(template, each, machine) is False for each in template.requirements):
@@ -155,6 +158,11 @@ class Market:
                 price, count = least(offerings)
                 price += kind.fee or 0
                 yield Offer(kind.name, capacity_type, zone, template.name, machine, price, capacity, count, kind.fee)
+
+    def _is_sized(self, kind: MachineType) -> bool:
+        """Return whether the list says how large a type is, as far as it does of any."""
+        stated = {name for name in (CPU, RAM) if self.catalogue.states(name)}
+        return bool(kind.capacity) and stated <= kind.capacity.keys()
 
     def _spare(self, capacity_type: str) -> Labels:
         """Return the labels that tell spare capacity from other machines."""

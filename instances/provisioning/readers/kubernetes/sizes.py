@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schedgap.instances.provisioning.readers.amounts import BYTES, UNLIMITED, listed
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ARCH_LABEL, NVIDIA_GPU, OS_LABEL
+from schedgap.instances.provisioning.readers.catalogues.catalogue import NVIDIA_GPU
+from schedgap.instances.provisioning.readers.catalogues.labels import ARCH_LABEL, OS_LABEL
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint, Machine, may_run
 from schedgap.instances.provisioning.readers.kubernetes.nodes import (
     CONTROL_PLANES,

@@ -1,0 +1,77 @@
+"""What a price list states of machines that run nowhere yet: the system, sizes as labels, and what it does not know."""
+
+import numpy as np
+import pytest
+
+OS = "kubernetes.io/os"
+CPUS, MEMORY = "karpenter.k8s.aws/instance-cpu", "karpenter.k8s.aws/instance-memory"
+
+
+@pytest.fixture
+def types_for(read, k8s):
+    """Return the names of the types that admit the only pod: `types_for(prices, *objects, **spec of the pod)`."""
+
+    def types_for(prices, *objects, **spec):
+        pod = k8s.pod("p", None, ("ReplicaSet", "p"), (k8s.requests("1", "1Gi"),), **spec)
+        # A node of the pool that holds nothing, as a cluster has some.
+        node = k8s.node("o", "old", "100m", "1Gi", "9", {"karpenter.sh/nodepool": "d"})
+        pools = any(each["kind"] == "NodePool" for each in objects)
+        priced = prices + "old,9" + "," * (prices.partition("\n")[0].count(",") - 1) + "\n"
+        cluster = read([*objects, *[node] * pools, pod], priced if pools else prices)
+        return {cluster.type_names[k].partition(" ")[0] for k in np.flatnonzero(cluster.fits()[:, 0])}
+
+    return types_for
+
+
+def test_a_linux_pod_is_not_on_windows(types_for, k8s):
+    """Nothing keeps a pod that does not say so from a machine of Windows; a pod of Linux is kept from it."""
+    prices = "name,price,cpu,memory_gib,os\ns,1,2,4,linux\nwin,0.8,2,4,windows\n"
+    node = k8s.node("n", "s", "2", "4Gi", "110", {OS: "linux"})
+    assert types_for(prices, node, nodeSelector={OS: "linux"}) == {"s"}
+    assert "win" in types_for(prices, node)
+    assert types_for(prices, node, nodeSelector={OS: "windows"}) == {"win"}
+    pool = k8s.pool("d", (OS, "In", ["linux"]))
+    assert types_for(prices, pool, nodeSelector={OS: "linux"}) == {"s"}
+
+
+def test_without_a_column_the_system_is_the_groups(types_for, k8s):
+    node = k8s.node("n", "s", "2", "4Gi", "110", {OS: "linux"})
+    assert types_for("name,price,cpu,memory_gib\ns,1,2,4\nt,0.5,2,4\n", node, nodeSelector={OS: "linux"}) == {"s", "t"}
+
+
+@pytest.mark.parametrize(
+    ("requirement", "offered"),
+    [
+        ((CPUS, "Gt", ["3"]), {"l"}),
+        ((CPUS, "In", ["2"]), {"s"}),
+        ((MEMORY, "Gt", ["9999"]), {"l"}),
+        # 8 GiB may be 7.5, and 16 may be 15.25.
+        ((MEMORY, "Lt", ["8000"]), {"s"}),
+        ((MEMORY, "In", ["15616"]), {"l"}),
+        ((MEMORY, "In", ["40000"]), set()),
+        (("karpenter.k8s.aws/instance-gpu-count", "DoesNotExist", []), {"s", "l"}),
+        (("karpenter.azure.com/sku-cpu", "In", ["4"]), {"l"}),
+    ],
+)
+def test_what_a_pool_requires_of_sizes_holds_for_any_list(types_for, k8s, requirement, offered):
+    prices = "name,price,cpu,memory_gib,gpu\ns,1,2,8,\nl,2,4,16,\nodd,9,3.92,15.3,\n"
+    pool = k8s.pool("d", requirement)
+    # Of what a system has left of a machine nothing is known.
+    assert types_for(prices, pool) == {*offered, "odd"}
+
+
+def test_a_group_that_is_no_pool_need_not_have_labels_of_karpenter(types_for, k8s):
+    """A pod that keeps off machines of 2 CPUs by Karpenter's label runs on any node of a node group without that label."""
+    prices = "name,price,cpu,memory_gib\nm9z.large,1,2,8\nm9z.xlarge,2,4,16\n"
+    node = k8s.node("n", "m9z.xlarge", "4", "16Gi", "58")
+    off = k8s.near((CPUS, "NotIn", ["2"]))
+    assert types_for(prices, node, affinity=off) == {"m9z.large", "m9z.xlarge"}
+    assert types_for(prices, k8s.pool("d"), affinity=off) == {"m9z.xlarge"}
+
+
+def test_types_without_a_size_are_named(read, k8s):
+    pod = k8s.pod("p", None, ("ReplicaSet", "p"), (k8s.requests("1", "1Gi"),))
+    cluster = read(
+        [pod, k8s.node("n", "run", "4", "8Gi", "9")], "name,price,cpu,memory_gib\nrun,1,,\nnew,1,4,\nl,1,4,8\n"
+    )
+    assert "Not offered, as the price list has no sizes of them and no node is one: new." in cluster.notes
