@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.readers.amounts import listed
 from schedgap.instances.provisioning.readers.catalogues.labels import ABSENT, ARCH_LABEL, OS_LABEL
 
 if TYPE_CHECKING:
@@ -115,6 +116,11 @@ def least(offers: Sequence[Offering]) -> tuple[Fraction, int]:
     """Return the least price of offerings, and how many machines they have, -1 for any number."""
     machines = [offer.machines for offer in offers]
     return min(offer.price for offer in offers), -1 if min(machines) < 0 else sum(machines)
+
+
+def spot_note(names: Sequence[str]) -> tuple[str, ...]:
+    """Return a sentence on types that have no other price than that of spare capacity; nothing if none is."""
+    return (f"At their spot price, as the price list has no other of them: {listed(names)}.",) if names else ()
 
 
 def merged(what: str, types: Iterable[MachineType]) -> tuple[MachineType, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from schedgap.instances.provisioning.readers.amounts import listed
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, RESERVED, SPOT, least, spot_note
 from schedgap.instances.provisioning.readers.catalogues.labels import OS_LABEL
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
@@ -89,11 +89,12 @@ class Market:
         known |= {key for kind in self.catalogue.types for key in kind.labels}
         self.nowhere = self.looked - known | {HOSTNAME} | (frozenset() if self.zones else {ZONE})
         running = [self._running(node) for node in self.nodes]
-        self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)} if self.spot else {}
+        self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)}
         machines = [offer.machine for offer in running]
         sizes = Sizes(self.state, self.catalogue, self.nodes, machines, self.excluding)
         rented = list(self._rented(groups, sizes))
         sizes.tell()
+        self._tell_spot(groups)
         return rented, running
 
     def _running(self, node: RunningNode) -> Offer:
@@ -131,18 +132,17 @@ class Market:
         self, kind: MachineType, template: Template, labels: Labels, alike: Sequence[RunningNode], sizes: Sizes
     ) -> Iterator[Offer]:
         near = kind if self.zones else template.kind_in_zones(kind, self.catalogue)
-        for capacity_type in (ON_DEMAND, SPOT) if self.spot else (ON_DEMAND,):
-            # At on-demand prices every machine is one, whatever a pool would rent.
-            is_spot = self.spot and capacity_type == SPOT
+        for capacity_type, is_told in self._capacity_types(near, template):
+            is_spot = is_told and capacity_type == SPOT
             taints = tuple(taint for taint in template.taints if is_spot or taint.key not in SPOT_LABELS)
             for zone, offerings in near.places(capacity_type, self.zones):
                 # Labels as the price list has them, as nodes of the type do, and as the group's.
                 has = kind.labels_of(template.types is None) | labels | template.labels
-                has |= self.spare.get(capacity_type, {}) | {TYPE: frozenset((kind.name,))}
+                has |= (self.spare[capacity_type] if is_told else {}) | {TYPE: frozenset((kind.name,))}
                 if OS_LABEL in kind.labels:
                     # A group may be of several systems, the price of a type is for one.
                     has[OS_LABEL] = kind.labels[OS_LABEL] | {node.labels.get(OS_LABEL) for node in alike} - {None}
-                if self.spot and template.types is not None:
+                if is_told and template.types is not None:
                     # Groups of no NodePool need not have Karpenter's label.
                     has[CAPACITY_TYPE] |= {None}
                 if self.zones:
@@ -159,6 +159,36 @@ class Market:
                 price += kind.fee or 0
                 yield Offer(kind.name, capacity_type, zone, template.name, machine, price, capacity, count, kind.fee)
 
+    def _capacity_types(self, kind: MachineType, template: Template) -> Iterator[tuple[str, bool]]:
+        """Yield at which prices a type is rented, and whether its machines are known to be spot or not.
+
+        At on-demand prices every machine is one, save in NodePools that admit spot alone, and of types that have no other
+        price than spot. Of a type without a spot price such a NodePool's machines cost as on demand.
+        """
+        is_spot_only = _admits(template) == {SPOT}
+        wanted = (SPOT,) if is_spot_only else (ON_DEMAND, SPOT) if self.spot else (ON_DEMAND,)
+        has = {capacity_type for capacity_type in (ON_DEMAND, SPOT) if kind.offers(capacity_type)}
+        if has.isdisjoint(wanted):
+            wanted = (ON_DEMAND, SPOT)
+        for capacity_type in (each for each in wanted if each in has):
+            yield capacity_type, (not is_spot_only and self.spot) or capacity_type == SPOT
+
+    def _tell_spot(self, groups: Sequence[Template]) -> None:
+        """Say where spot prices count, and where they could."""
+        pools = {template.name: _admits(template) for template in groups if template.types is None}
+        only = [name for name, admitted in pools.items() if admitted == {SPOT}]
+        too = [name for name, admitted in pools.items() if SPOT in admitted and name not in only]
+        kinds = self.catalogue.types
+        dear = [kind.name for kind in kinds if kind.offers(ON_DEMAND) and not kind.offers(SPOT)]
+        told = self.state.report.sentences
+        if only:
+            told.append(f"New machines cost their spot price, as the NodePool admits no other: {listed(only)}.")
+        if only and dear:
+            told.append(f"They cost as on demand there, as the price list has no spot price of them: {listed(dear)}.")
+        if too and not self.spot and len(dear) < len(kinds):
+            told.append(f"Spot was not looked at, which NodePools admit (capacity_types=admitted does): {listed(too)}.")
+        told += spot_note([kind.name for kind in kinds if not kind.offers(ON_DEMAND)])
+
     def _is_sized(self, kind: MachineType) -> bool:
         """Return whether the list says how large a type is, as far as it does of any."""
         stated = {name for name in (CPU, RAM) if self.catalogue.states(name)}
@@ -172,3 +202,10 @@ class Market:
             values = SPOT_LABELS[key][0 if capacity_type == SPOT else 1]
             spare[key] = frozenset((*values, *(labels.get(key) for labels in alike or [{}])))
         return spare
+
+
+def _admits(template: Template) -> set[str]:
+    """Return the capacity types that a NodePool names and admits; none where it says nothing of them."""
+    asked = [each for each in template.requirements if label_name(each.key) == CAPACITY_TYPE]
+    machines = {name: Machine({CAPACITY_TYPE: frozenset((name,))}) for name in (ON_DEMAND, RESERVED, SPOT) if asked}
+    return {name for name, it in machines.items() if all(required(template, each, it) is not False for each in asked)}

@@ -75,3 +75,46 @@ def test_types_without_a_size_are_named(read, k8s):
         [pod, k8s.node("n", "run", "4", "8Gi", "9")], "name,price,cpu,memory_gib\nrun,1,,\nnew,1,4,\nl,1,4,8\n"
     )
     assert "Not offered, as the price list has no sizes of them and no node is one: new." in cluster.notes
+
+
+SPOT_LIST = (
+    "name,price,spot_price,cpu,memory_gib\nbig,0.2,0.06,4,16\nsmall,0.1,0.03,2,8\nfirm,0.05,,2,8\nspare,,0.02,2,8\n"
+)
+CAPACITY_TYPE = "karpenter.sh/capacity-type"
+
+
+@pytest.fixture
+def prices_of(read, k8s):
+    """Return the price of each type by name, in micro-dollars, and what is said: `prices_of(requirement, prices, ...)`."""
+
+    def prices_of(requirements, prices=SPOT_LIST, **parameters):
+        node = k8s.node("n", "big", "4", "16Gi", "58", {"karpenter.sh/nodepool": "d", CAPACITY_TYPE: "spot"})
+        pod = k8s.pod("p", "n", ("ReplicaSet", "p"), (k8s.requests("1", "1Gi"),))
+        cluster = read([node, pod, k8s.pool("d", *requirements)], prices, **parameters)
+        return dict(zip(cluster.type_names, cluster.price.tolist(), strict=True)), cluster.notes
+
+    return prices_of
+
+
+def test_a_pool_that_admits_spot_alone_rents_spot(prices_of):
+    """Without a spot price in the list its machines cost as on demand, which is said."""
+    prices, notes = prices_of([(CAPACITY_TYPE, "In", ["spot"])])
+    assert (prices["spare (spot)"], prices["big (spot)"]) == (20_000, 60_000)
+    assert not {"small", "big"} & prices.keys()
+    assert "New machines cost their spot price, as the NodePool admits no other: d." in notes
+    assert "They cost as on demand there, as the price list has no spot price of them: firm." in notes
+
+
+@pytest.mark.parametrize("requirements", [[], [(CAPACITY_TYPE, "In", ["spot", "on-demand"])]])
+@pytest.mark.parametrize("parameters", [{}, {"capacity_types": "admitted"}])
+def test_a_type_that_has_a_spot_price_alone_costs_that(prices_of, requirements, parameters):
+    prices, notes = prices_of(requirements, **parameters)
+    assert prices["spare (spot)"] == 20_000
+    assert "At their spot price, as the price list has no other of them: spare." in notes
+    said = "Spot was not looked at, which NodePools admit (capacity_types=admitted does): d."
+    assert (said in notes) == (requirements != [] and parameters == {})
+
+
+def test_a_pool_that_admits_no_spot_has_no_type_of_spot_alone(prices_of):
+    prices, _ = prices_of([(CAPACITY_TYPE, "In", ["on-demand"])])
+    assert set(prices) == {"firm", "big", "big (spot, n)"}
