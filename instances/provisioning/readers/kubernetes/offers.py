@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A machine that can be rented, or (`node`) one that runs. capacity : fine units by resource."""
+    """A machine that can be rented, or (`node`) one that runs. capacity : fine units by resource.
+
+    usual_pods : how many pods it takes unless its network is set up to take more, where its capacity does not say; else -1.
+    """
 
     type_name: str
     capacity_type: str
@@ -54,6 +57,7 @@ class Offer:
     count: int = -1
     fee: Fraction | None = None
     node: str = ""
+    usual_pods: int = -1
 
 
 @dataclass(slots=True)
@@ -157,7 +161,9 @@ class Market:
                 capacity = sizes.of(kind, template, machine, alike)
                 price, count = least(offerings)
                 price += kind.fee or 0
-                yield Offer(kind.name, capacity_type, zone, template.name, machine, price, capacity, count, kind.fee)
+                usual = sizes.usual_pods(kind, capacity, alike)
+                named = kind.name, capacity_type, zone, template.name
+                yield Offer(*named, machine, price, capacity, count, kind.fee, usual_pods=usual)
 
     def _capacity_types(self, kind: MachineType, template: Template) -> Iterator[tuple[str, bool]]:
         """Yield at which prices a type is rented, and whether its machines are known to be spot or not.

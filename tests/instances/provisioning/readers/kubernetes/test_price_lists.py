@@ -1,7 +1,12 @@
 """What a price list states of machines that run nowhere yet: the system, sizes as labels, and what it does not know."""
 
+import json
+
 import numpy as np
 import pytest
+
+from schedgap.instances.provisioning import Provisioning, kubernetes
+from schedgap.instances.provisioning.cluster import remarks
 
 OS = "kubernetes.io/os"
 CPUS, MEMORY = "karpenter.k8s.aws/instance-cpu", "karpenter.k8s.aws/instance-memory"
@@ -118,3 +123,34 @@ def test_a_type_that_has_a_spot_price_alone_costs_that(prices_of, requirements, 
 def test_a_pool_that_admits_no_spot_has_no_type_of_spot_alone(prices_of):
     prices, _ = prices_of([(CAPACITY_TYPE, "In", ["on-demand"])])
     assert set(prices) == {"firm", "big", "big (spot, n)"}
+
+
+def test_a_limit_on_pods_that_can_be_lifted_is_no_limit_but_said(tmp_path, k8s):
+    """An m9z.large usually takes 3 x (10 - 1) + 2 = 29 pods, here one of a DaemonSet; with prefix delegation it takes more."""
+    network = {"MaximumNetworkInterfaces": 3, "Ipv4AddressesPerInterface": 10}
+    sizes = {"VCpuInfo": {"DefaultVCpus": 8}, "MemoryInfo": {"SizeInMiB": 16384}, "NetworkInfo": network}
+    types = [{"InstanceType": name, **sizes} for name in ("m9z.large", "m9z.run")]
+    pods = [k8s.pod(f"p{i}", "n", ("ReplicaSet", "p"), (k8s.requests("20m"),)) for i in range(60)]
+    agent = k8s.pod("d", "n", ("DaemonSet", "d"), (k8s.requests("20m"),))
+    items = [k8s.node("n", "m9z.run", "8", "15Gi", "110"), agent, *pods]
+    for name, text in (
+        ("cluster.json", json.dumps({"kind": "List", "items": items})),
+        ("types.json", json.dumps({"InstanceTypes": types})),
+        ("prices.csv", "name,price\nm9z.large,1\nm9z.run,2\n"),
+        ("limited.csv", "name,price,pods\nm9z.large,1,29\nm9z.run,2,\n"),
+    ):
+        (tmp_path / name).write_text(text)
+
+    def read(prices):
+        catalogue = {"catalogue": str(tmp_path / "types.json"), "prices": str(tmp_path / prices)}
+        return kubernetes(tmp_path / "cluster.json", **catalogue)
+
+    cluster = read("prices.csv")
+    large = cluster.type_names.index("m9z.large")
+    assert dict(cluster.usual_tasks) == {"m9z.large": 28}
+    assert cluster.capacity[large, cluster.resources.index("pods")] > 10**6
+    (said,) = remarks(cluster, Provisioning.from_machines([large], [[60]]))
+    assert said.startswith("60 pods on one m9z.large, of which one usually takes 28 beside those of DaemonSets: ")
+    limited = read("limited.csv")
+    assert limited.usual_tasks == ()
+    assert limited.capacity[limited.type_names.index("m9z.large"), limited.resources.index("pods")] == 28_000
