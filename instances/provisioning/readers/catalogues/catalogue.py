@@ -95,12 +95,14 @@ class MachineType:
 class Catalogue:
     """Machine types of one price list, with unique names. notes : what was left out or rounded.
 
-    complete : whether machines have nothing that the list does not name.
+    complete : whether machines have nothing that the list does not name. makes : names of GPUs that machines surely have or
+    have not as the list says, whatever other lines it has.
     """
 
     types: tuple[MachineType, ...]
     notes: tuple[str, ...] = ()
     complete: bool = False
+    makes: frozenset[str] = frozenset((NVIDIA_GPU,))
 
     def states(self, resource: str) -> bool:
         """Whether the list says how much of a resource machines have: where it names any, others have none."""

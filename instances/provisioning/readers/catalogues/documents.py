@@ -165,7 +165,7 @@ def ec2(path: Path, content: bytes, prices: Path | None) -> Catalogue:
     if not types:
         raise InstanceError(f"{path.name}: none of its {len(without)} machine types has a price in {prices.name}.")
     notes = (f"{path.name}: left out, as {prices.name} has no price of them: {listed(without)}.",) if without else ()
-    return Catalogue(merged(path.name, types), (*said, *notes))
+    return Catalogue(merged(path.name, types), (*said, *notes), makes=frozenset((NVIDIA_GPU, *GPU_MAKES.values())))
 
 
 def _ec2_type(path: Path, kind: _Ec2Type, priced: MachineType) -> MachineType:
@@ -181,7 +181,7 @@ def _ec2_type(path: Path, kind: _Ec2Type, priced: MachineType) -> MachineType:
         makes[GPU_MAKES.get(gpu.manufacturer, NVIDIA_GPU)] += gpu.offered
     make, number = next(iter(makes.items()), (NVIDIA_GPU, 0))
     capacity = {CPU: kind.cpus.number * THOUSAND, RAM: kind.memory.size * MIB, "gpu": number * THOUSAND}
-    capacity |= {other: count * THOUSAND for other, count in makes.items() if other != make} | priced.capacity
+    capacity |= {other: count * THOUSAND for other, count in makes.items() if other != make} | dict(priced.capacity)
     # Whether the label counts parts of GPUs or whole ones is not known, and it is missing where there are several kinds.
     is_plain = all(gpu.count == gpu.offered for gpu in gpus) and len(gpus) < 2
     labels = size_labels(Fraction(kind.cpus.number), Fraction(kind.memory.size), number if is_plain else None)

@@ -162,8 +162,8 @@ class Market:
                 price, count = least(offerings)
                 price += kind.fee or 0
                 usual = sizes.usual_pods(kind, capacity, alike)
-                named = kind.name, capacity_type, zone, template.name
-                yield Offer(*named, machine, price, capacity, count, kind.fee, usual_pods=usual)
+                names = kind.name, capacity_type, zone, template.name
+                yield Offer(*names, machine, price, capacity, count, kind.fee, usual_pods=usual)
 
     def _capacity_types(self, kind: MachineType, template: Template) -> Iterator[tuple[str, bool]]:
         """Yield at which prices a type is rented, and whether its machines are known to be spot or not.

@@ -47,7 +47,7 @@ class Sizes:
         asked = {name for group in state.groups.values() for name, _ in group.key.request} - {PODS}
         stated = {name for name in asked if catalogue.states(name)}
         # What pods ask for and the price list says nothing about.
-        makes = {kind.gpu_name for kind in catalogue.types if GPU in kind.capacity}
+        makes = {kind.gpu_name for kind in catalogue.types} | catalogue.makes if catalogue.states(GPU) else set()
         self.unstated = frozenset(asked - stated - makes)
         types = {kind.name: with_gpus(kind) for kind in catalogue.types}
         # Devices of which nodes have more than the list gives them: they share each among several pods.

@@ -119,6 +119,15 @@ def test_machines_without_a_size_are_named(tables):
     assert made.notes == ("The price list has no cpu or no memory of these, which count as having none: b.",)
 
 
+def test_machines_of_nothing_that_tasks_ask_for_are_left_out(tables):
+    """Tasks of GPUs alone. Families are in the order of what is left."""
+    prices = "name,cpu,gpu,price,family\nno,4,,0.1,f\nsmall,4,0,0.1,f\nbig,4,1,1,g\nf-gpu,4,2,1,f\n"
+    made = tables(prices, "name,gpu,families\nx,1,g\n", None)
+    assert (made.type_names, made.families) == (("big", "f-gpu"), ("g", "f"))
+    assert made.demand[:, 0].tolist() == [[1000], [-1]]
+    assert "Left out, as they have nothing that tasks ask for: no, small." in made.notes
+
+
 def test_limits_on_pods_that_no_task_counts_for_are_named(tables):
     made = tables("name,cpu,price,pods\na,4,0.1,2\n", "name,cpu\nx,1\n", None)
     assert made.notes == ("tasks.csv: no task asks for pods, which are left out.",)
