@@ -164,6 +164,9 @@ def ec2(path: Path, content: bytes, prices: Path | None) -> Catalogue:
         types.append(_ec2_type(path, kind, offered[kind.name]))
     if not types:
         raise InstanceError(f"{path.name}: none of its {len(without)} machine types has a price in {prices.name}.")
+    # Of what EC2 does not describe here, nodes may say how large it is.
+    described = {kind.name for kind in types}
+    types += [kind for kind in priced if kind.name not in described]
     notes = (f"{path.name}: left out, as {prices.name} has no price of them: {listed(without)}.",) if without else ()
     return Catalogue(merged(path.name, types), (*said, *notes), makes=frozenset((NVIDIA_GPU, *GPU_MAKES.values())))
 

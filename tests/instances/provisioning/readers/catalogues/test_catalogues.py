@@ -120,6 +120,15 @@ def test_parts_of_gpus_are_what_the_plugin_offers(listed):
     assert "karpenter.k8s.aws/instance-gpu-count" not in part.labels
 
 
+def test_what_ec2_does_not_describe_has_a_price_and_no_size(listed):
+    """A node may be of it, which says how large it is."""
+    types = listed({"InstanceTypes": [ec2_type("a", 2, 8192)]}, "name,price\na,1\nb,2\n").types
+    assert [(kind.name, kind.price("on-demand"), bool(kind.capacity)) for kind in types] == [
+        ("a", 1, True),
+        ("b", 2, False),
+    ]
+
+
 def test_what_prices_say_beside_ec2(listed):
     """The operating system that a price is for, a fee, and a limit on pods, which is the user's; other columns are none."""
     prices = "name,price,os,fee,pods,note\nm9z.large,1,Windows,0.5,110,x\nm9z.xlarge,2,,,,y\n"
