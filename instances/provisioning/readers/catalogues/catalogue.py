@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import listed
-from schedgap.instances.provisioning.readers.catalogues.labels import ABSENT, ARCH_LABEL, OS_LABEL
+from schedgap.instances.provisioning.readers.catalogues.labels import ARCH_LABEL, OS_LABEL, or_absent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -52,11 +52,13 @@ class MachineType:
         """Return the capacity without the overhead, in fine units."""
         return {name: max(0, size - self.overhead.get(name, 0)) for name, size in self.capacity.items()}
 
-    def labels_of(self, is_of_pool: bool) -> Labels:
-        """Return the labels of machines: those of Karpenter's providers only its NodePools surely put on theirs."""
+    def labels_of(self, keys: Collection[str], *, is_of_pool: bool) -> Labels:
+        """Return some labels of machines, and their system: those of Karpenter's only its NodePools surely put on theirs."""
+        system = (ARCH_LABEL, OS_LABEL)
         return {
-            key: values if is_of_pool or key in (ARCH_LABEL, OS_LABEL) else values | ABSENT
+            key: values if is_of_pool or key in system else or_absent(values)
             for key, values in self.labels.items()
+            if key in keys or key in system
         }
 
     def price(self, capacity_type: str, zone: str = "") -> Fraction | None:

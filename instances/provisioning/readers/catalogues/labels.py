@@ -66,7 +66,13 @@ def size_labels(
     return labels
 
 
+@lru_cache(maxsize=10_000)
+def or_absent(values: frozenset[str | None]) -> frozenset[str | None]:
+    """Return the values of a label that may be missing: one object for equal ones, which many machines have."""
+    return values | ABSENT
+
+
 @lru_cache(maxsize=1_000)
 def _rounded_to(mib: int) -> frozenset[str | None]:
     """Return what memory of less than a GiB more or less may be."""
-    return frozenset(map(str, range(max(1, mib - GIB_MIB + 1), mib + GIB_MIB)))
+    return frozenset(map(str, range(mib - GIB_MIB + STEP_MIB, mib + GIB_MIB, STEP_MIB)))

@@ -117,11 +117,13 @@ class Market:
         by_type: defaultdict[str, list[RunningNode]] = defaultdict(list)
         for node in self.nodes:
             by_type[node.type_name].append(node)
+        # Of some types a list that has sizes may say none.
+        stated = {name for name in (CPU, RAM) if self.catalogue.states(name)}
         unsized = []
         for kind in self.catalogue.types:
             alike = by_type[kind.name]
             labels = observed_labels(alike, self.looked, of_type=True)
-            if not alike and not self._is_sized(kind):
+            if not alike and not (kind.capacity and stated <= kind.capacity.keys()):
                 unsized.append(kind.name)
                 continue
             for template in groups:
@@ -135,13 +137,15 @@ class Market:
     def _of_template(
         self, kind: MachineType, template: Template, labels: Labels, alike: Sequence[RunningNode], sizes: Sizes
     ) -> Iterator[Offer]:
+        named = {label_name(each.key) for each in template.requirements}
+        own = kind.labels_of(self.looked | named, is_of_pool=template.types is None)
         near = kind if self.zones else template.kind_in_zones(kind, self.catalogue)
         for capacity_type, is_told in self._capacity_types(near, template):
             is_spot = is_told and capacity_type == SPOT
             taints = tuple(taint for taint in template.taints if is_spot or taint.key not in SPOT_LABELS)
             for zone, offerings in near.places(capacity_type, self.zones):
                 # Labels as the price list has them, as nodes of the type do, and as the group's.
-                has = kind.labels_of(template.types is None) | labels | template.labels
+                has = own | labels | template.labels
                 has |= (self.spare[capacity_type] if is_told else {}) | {TYPE: frozenset((kind.name,))}
                 if OS_LABEL in kind.labels:
                     # A group may be of several systems, the price of a type is for one.
@@ -152,7 +156,6 @@ class Market:
                 if self.zones:
                     has[ZONE] = frozenset((zone,))
                 # Of the system a group may say nothing.
-                named = {label_name(each.key) for each in template.requirements}
                 open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS_LABEL}
                 open_keys -= has.keys() | template.absent
                 machine = Machine(has, taints, self.nowhere | open_keys)
@@ -194,11 +197,6 @@ class Market:
         if too and not self.spot and len(dear) < len(kinds):
             told.append(f"Spot was not looked at, which NodePools admit (capacity_types=admitted does): {listed(too)}.")
         told += spot_note([kind.name for kind in kinds if not kind.offers(ON_DEMAND)])
-
-    def _is_sized(self, kind: MachineType) -> bool:
-        """Return whether the list says how large a type is, as far as it does of any."""
-        stated = {name for name in (CPU, RAM) if self.catalogue.states(name)}
-        return bool(kind.capacity) and stated <= kind.capacity.keys()
 
     def _spare(self, capacity_type: str) -> Labels:
         """Return the labels that tell spare capacity from other machines."""

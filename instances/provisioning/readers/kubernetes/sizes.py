@@ -47,7 +47,8 @@ class Sizes:
         asked = {name for group in state.groups.values() for name, _ in group.key.request} - {PODS}
         stated = {name for name in asked if catalogue.states(name)}
         # What pods ask for and the price list says nothing about.
-        makes = {kind.gpu_name for kind in catalogue.types} | catalogue.makes if catalogue.states(GPU) else set()
+        self.states_gpus = catalogue.states(GPU)
+        makes = {kind.gpu_name for kind in catalogue.types} | catalogue.makes if self.states_gpus else set()
         self.unstated = frozenset(asked - stated - makes)
         types = {kind.name: with_gpus(kind) for kind in catalogue.types}
         # Devices of which nodes have more than the list gives them: they share each among several pods.
@@ -133,7 +134,7 @@ class Sizes:
 
     def _any_amount(self, kind: MachineType) -> dict[str, int]:
         """Return what a type may have of what the price list says nothing about; others' GPUs only where it has some."""
-        gpus = kind.capacity.get(GPU, 0) if self.catalogue.states(GPU) else UNLIMITED
+        gpus = kind.capacity.get(GPU, 0) if self.states_gpus else UNLIMITED
         amounts = {name: gpus if name.endswith("/gpu") else UNLIMITED for name in self.unstated}
         return {name: amount for name, amount in amounts.items() if gpus or "gpu" not in name}
 
