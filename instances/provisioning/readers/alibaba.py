@@ -124,7 +124,14 @@ def alibaba(
         rng = np.random.Generator(np.random.PCG64(derived_seed("provisioning", "alibaba", tasks, seed)))
         kept = np.sort(kept[np.argsort(rng.random(kept.shape[0]), kind="stable")[:tasks]])
         parts.append(f"{tasks}-s{seed}")
-    return snapshot("-".join(parts), types, trace.demand[kept], tuple(trace.names[i] for i in kept))
+    made = snapshot("-".join(parts), types, trace.demand[kept], tuple(trace.names[i] for i in kept))
+    said = (
+        (int(np.count_nonzero(~fits)), "fit no machine type"),
+        (int(np.count_nonzero(fits & ~keep)), "have failed, or run at another second"),
+        (int(np.count_nonzero(keep)) - kept.size, "are not in the sample"),
+    )
+    notes = [f"Left out: {number} pods that {why}." for number, why in said if number]
+    return made.replace(notes=(*notes, "CPUs and memory are rounded up to whole cores and GiB, as in Eva."))
 
 
 def snapshot(

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,11 +23,14 @@ from schedgap.instances.provisioning.readers.amounts import (
     rounding_note,
     unique_names,
 )
-from schedgap.instances.provisioning.readers.catalogues import MachineType, read_catalogue
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least
+from schedgap.instances.provisioning.readers.catalogues import Catalogue, MachineType, read_catalogue
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least, spot_note
 from schedgap.instances.provisioning.readers.catalogues.plain import row_amounts, row_name
-from schedgap.instances.provisioning.readers.quantities import PODS
+from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 from schedgap.instances.provisioning.running import Running
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TASK_COLUMNS = ("name", "count", "families", "machine")
 ALL = "all"
@@ -60,12 +64,18 @@ def csv_tables(
     own = table.overfull(nodes, capacities)
     names, demands, sizes = in_units(table.resources, table.demands, [*capacities, *own.values()], table.shown)
     exact, counts = zip(*map(_price, types), strict=True)
+    # What has nothing that tasks ask for is no machine, save where it runs.
+    kept = [k for k, size in enumerate(sizes[: len(types)]) if any(size) or k in nodes.values()] or [0]
+    idle = [kind.name for k, kind in enumerate(types) if k not in set(kept)]
+    used = list(dict.fromkeys(families.index(types[k].family or ALL) for k in kept))
+    families = tuple(families[f] for f in used)
     # Overfull machines are types of their own behind the list's, each one of those that its line has.
-    line = [*range(len(types)), *(nodes[name] for name in own)]
-    overfull = Counter(line[len(types) :])
-    stock = [count if count < 0 else max(0, count - overfull[k]) for k, count in enumerate(counts)] + [1] * len(own)
-    type_names = [kind.name for kind in types] + [f"{types[nodes[name]].name} ({name})" for name in own]
-    nodes |= {name: place for place, name in enumerate(own, len(types))}
+    line = [*kept, *(nodes[name] for name in own)]
+    overfull = Counter(line[len(kept) :])
+    stock = [counts[k] if counts[k] < 0 else max(0, counts[k] - overfull[k]) for k in kept] + [1] * len(own)
+    type_names = [types[k].name for k in kept] + [f"{types[nodes[name]].name} ({name})" for name in own]
+    place = {k: number for number, k in enumerate(kept)}
+    nodes = {name: place[k] for name, k in nodes.items()} | {name: k for k, name in enumerate(own, len(kept))}
     fees = [micro_dollars(types[k].fee or Fraction(0)) for k in line]
     return ProvisioningInstance(
         name=Path(tasks).stem[:100] or "tasks",
@@ -73,15 +83,28 @@ def csv_tables(
         families=families,
         type_names=tuple(unique_names(type_names)),
         type2family=np.array([families.index(types[k].family or ALL) for k in line]),
-        capacity=np.array(sizes),
+        capacity=np.array([*(sizes[k] for k in kept), *sizes[len(types) :]]),
         price=np.array([micro_dollars(exact[k]) for k in line]),
-        demand=np.where(np.array(table.allowed).T[:, :, None], np.array(demands)[None], NOT_ALLOWED),
+        demand=np.where(np.array(table.allowed).T[used][:, :, None], np.array(demands)[None], NOT_ALLOWED),
         counts=np.array(table.counts),
         class_names=tuple(table.names),
         stock=np.array(stock) if max(stock) >= 0 else None,
         fee=np.array(fees) if any(fees) else None,
         running=table.running(nodes) if running else None,
-        notes=(*catalogue.notes, *table.notes, *rounding_note(exact)),
+        notes=(*catalogue.notes, *_said(types, catalogue, idle), *table.notes, *rounding_note(exact)),
+    )
+
+
+def _said(types: tuple[MachineType, ...], catalogue: Catalogue, idle: Sequence[str]) -> tuple[str, ...]:
+    """Return what there is to say of types: prices that are of spare capacity, and sizes that are not there."""
+    stated = {name for name in (CPU, RAM) if catalogue.states(name)}
+    bare = [kind.name for kind in types if not stated <= kind.capacity.keys()]
+    nothing = (f"The price list has no cpu or no memory of these, which count as having none: {listed(bare)}.",)
+    left_out = (f"Left out, as they have nothing that tasks ask for: {listed(idle)}.",) if idle else ()
+    return (
+        *left_out,
+        *spot_note([kind.name for kind in types if not kind.offers(ON_DEMAND)]),
+        *(nothing if bare else ()),
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedgap.instances.provisioning.readers.amounts import BYTES, UNLIMITED, listed
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ARCH_LABEL, NVIDIA_GPU, OS_LABEL
+from schedgap.instances.provisioning.readers.amounts import BYTES, THOUSAND, UNLIMITED, listed
+from schedgap.instances.provisioning.readers.catalogues.catalogue import NVIDIA_GPU
+from schedgap.instances.provisioning.readers.catalogues.labels import ARCH_LABEL, OS_LABEL
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint, Machine, may_run
 from schedgap.instances.provisioning.readers.kubernetes.nodes import (
     CONTROL_PLANES,
@@ -46,7 +47,8 @@ class Sizes:
         asked = {name for group in state.groups.values() for name, _ in group.key.request} - {PODS}
         stated = {name for name in asked if catalogue.states(name)}
         # What pods ask for and the price list says nothing about.
-        makes = {kind.gpu_name for kind in catalogue.types if GPU in kind.capacity}
+        self.states_gpus = catalogue.states(GPU)
+        makes = {kind.gpu_name for kind in catalogue.types} | catalogue.makes if self.states_gpus else set()
         self.unstated = frozenset(asked - stated - makes)
         types = {kind.name: with_gpus(kind) for kind in catalogue.types}
         # Devices of which nodes have more than the list gives them: they share each among several pods.
@@ -83,6 +85,15 @@ class Sizes:
         daemons = [(d, asked) for d, constraint, asked in self.certain if may_run(constraint, machine)]
         taken = [amounts for d, asked in daemons for amounts in (asked, self.excluding.taken_by(d))]
         return less(size | self.excluding.capacity, *taken, *self.static)
+
+    def usual_pods(self, kind: MachineType, capacity: dict[str, int], alike: Sequence[RunningNode]) -> int:
+        """Return how many pods a new machine takes beside its DaemonSets' as nodes of its type, or the list, have it.
+
+        -1 where that is not known, or its capacity is a limit already.
+        """
+        usual = max((node.allocatable.get(PODS, 0) for node in alike), default=kind.usual_pods * THOUSAND)
+        taken = UNLIMITED - capacity.get(PODS, 0)
+        return max(1, (usual - taken) // THOUSAND) if usual > 0 and taken < UNLIMITED // 2 else -1
 
     def tell(self) -> None:
         """Say what is not known of machines that were offered."""
@@ -123,7 +134,7 @@ class Sizes:
 
     def _any_amount(self, kind: MachineType) -> dict[str, int]:
         """Return what a type may have of what the price list says nothing about; others' GPUs only where it has some."""
-        gpus = kind.capacity.get(GPU, 0) if self.catalogue.states(GPU) else UNLIMITED
+        gpus = kind.capacity.get(GPU, 0) if self.states_gpus else UNLIMITED
         amounts = {name: gpus if name.endswith("/gpu") else UNLIMITED for name in self.unstated}
         return {name: amount for name, amount in amounts.items() if gpus or "gpu" not in name}
 

@@ -48,6 +48,13 @@ def test_demands_are_rounded_up_and_misfits_dropped(trace):
     assert instance.task_names == ("p0", "p2", "p4")
     assert instance.class_names == ("1gpu-12cpu-16gib", "0gpu-8cpu-16gib")
     assert instance.counts.tolist() == [2, 1]
+    assert instance.notes == (
+        "Left out: 1 pods that fit no machine type.",
+        "Left out: 1 pods that have failed, or run at another second.",
+        "CPUs and memory are rounded up to whole cores and GiB, as in Eva.",
+    )
+    everyone = alibaba(trace(GOOD), pods="all", tasks=3)
+    assert (everyone.num_tasks, everyone.notes[1]) == (3, "Left out: 1 pods that are not in the sample.")
     assert alibaba(trace(GOOD), pods="all").num_tasks == 4
 
 
