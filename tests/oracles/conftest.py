@@ -31,13 +31,21 @@ def _load(name):
     return module
 
 
-ORACLE, CLUSTERS, ONE_RULE = (_load(name) for name in ("kubernetes_floor", "clusters", "one_rule"))
+_load("kubernetes_rules")
+ORACLE, CLUSTERS = _load("kubernetes_floor"), _load("clusters")
+_load("cases")
+CASES = [
+    case
+    for name in ("rules_of_pods", "rules_of_machines", "reported")
+    for family in _load(name).FAMILIES
+    for case in family()
+]
 
 
 def pytest_generate_tests(metafunc):
     """Give each test that takes a case the table, and each that takes a seed so many."""
     if "case" in metafunc.fixturenames:
-        metafunc.parametrize("case", ONE_RULE.CASES, ids=[case.name for case in ONE_RULE.CASES])
+        metafunc.parametrize("case", CASES, ids=[case.name for case in CASES])
     if "cluster_seed" in metafunc.fixturenames:
         metafunc.parametrize("cluster_seed", range(NUMBER))
 
