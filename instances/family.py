@@ -25,7 +25,7 @@ class Cluster:
     price_now : what runs costs, in the unit of the objective; None where nothing runs. pending : tasks that run nowhere.
     most_moves : how many tasks may move; None for any number. with_moves : the instance in which at most so many may.
     machines_now, machines_of : how many of each type run, and are in a solution. moved : tasks that a solution moves; None
-    where nothing runs.
+    where nothing runs. remarks : what a solution needs that machines do not always have, in sentences.
     """
 
     price_now: Callable[[Any], int | None]
@@ -35,6 +35,7 @@ class Cluster:
     machines_now: Callable[[Any], dict[str, int]]
     machines_of: Callable[[Any, Any], dict[str, int]]
     moved: Callable[[Any, Any], int | None]
+    remarks: Callable[[Any, Any], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)

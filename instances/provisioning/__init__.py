@@ -9,6 +9,7 @@ from schedgap.instances.provisioning.cluster import (
     moved,
     pending,
     price_now,
+    remarks,
     with_moves,
 )
 from schedgap.instances.provisioning.files import read_instance, write_instance
@@ -67,7 +68,7 @@ PROVISIONING = register_family(
         measures=measures,
         picture=picture,
         features=features,
-        cluster=Cluster(price_now, pending, most_moves, with_moves, machines_now, machines_of, moved),
+        cluster=Cluster(price_now, pending, most_moves, with_moves, machines_now, machines_of, moved, remarks),
         floor_method="portfolio",
         bound_methods=("patterns", "column-generation", "interference"),
         large=(
@@ -107,6 +108,7 @@ __all__ = [
     "price_step",
     "read_instance",
     "read_solution",
+    "remarks",
     "table3",
     "table7",
     "vbp",

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.solution import Provisioning
 
+# The resource of which each pod of a cluster takes one.
+PODS = "pods"
+
 
 def price_now(instance: ProvisioningInstance) -> int | None:
     """Return what the running machines cost, micro-dollars per hour, empty ones too; None where none run."""
@@ -57,6 +60,31 @@ def machines_of(instance: ProvisioningInstance, solution: Provisioning) -> dict[
 def moved(instance: ProvisioningInstance, solution: Provisioning) -> int | None:
     """Return how many tasks leave the running machine that they are on; None where none runs."""
     return None if instance.running is None else moves(instance, solution)
+
+
+def remarks(instance: ProvisioningInstance, solution: Provisioning) -> tuple[str, ...]:
+    """Return a sentence for each type of which a machine holds more tasks than one usually takes, with numbers. O(P + N)."""
+    usual = dict(instance.usual_tasks)
+    held = np.zeros(solution.machine_type.size, np.int64)
+    np.add.at(held, solution.entry2group, solution.count)
+    most: dict[str, int] = {}
+    machines: dict[str, int] = {}
+    for k, repeat, number in zip(*(a.tolist() for a in (solution.machine_type, solution.repeat, held)), strict=True):
+        name = instance.type_names[k]
+        if number > usual.get(name, number):
+            most[name] = max(number, most.get(name, 0))
+            machines[name] = machines.get(name, 0) + repeat
+    what = PODS if PODS in instance.resources else "tasks"
+    return tuple(
+        (
+            f"{number} {what} on one {name}"
+            if machines[name] == 1
+            else f"up to {number} {what} on each of {machines[name]} {name}"
+        )
+        + f", of which one usually takes {usual[name]} beside those of DaemonSets: set machines up to take more (on EKS prefix "
+        f"delegation), or give the price list a column {PODS}."
+        for name, number in most.items()
+    )
 
 
 def _by_type(instance: ProvisioningInstance, types: IntArray, repeat: IntArray) -> dict[str, int]:

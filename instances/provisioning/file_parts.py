@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 RESOURCES = Annotated[list[str], Constraint(min_length=1)]
 
 
-def machine_types(*more: Field) -> Rows:
+def machine_types(*more: Field | RowPart) -> Rows:
     """Return the field `machine_types` of a document, each with `more` fields.
 
     Prices and fees are dollars per hour, the price without the fee. `count` is how many can be had; absent for any number.

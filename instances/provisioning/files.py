@@ -92,6 +92,15 @@ def _write_limits(instance: ProvisioningInstance, _: Place) -> list[Given]:
     return [{} if limit == ANY_NUMBER else {"per_machine": limit} for limit in instance.per_machine.tolist()]
 
 
+def _read_usual(types: Sequence[Given], *_: object) -> dict[str, Any]:
+    return {"usual_tasks": tuple((kind["name"], kind["usual_tasks"]) for kind in types if "usual_tasks" in kind)}
+
+
+def _write_usual(instance: ProvisioningInstance, _: Place) -> list[Given]:
+    usual = dict(instance.usual_tasks)
+    return [{"usual_tasks": usual[name]} if name in usual else {} for name in instance.type_names]
+
+
 def _class_names(instance: Any) -> Sequence[str]:
     return instance.class_names or [f"task-{c}" for c in range(len(instance.counts))]
 
@@ -114,7 +123,7 @@ INSTANCE = InstanceDocument(
     "schedgap/provisioning/1",
     ProvisioningInstance,
     Value("resources", RESOURCES),
-    machine_types(),
+    machine_types(RowPart({"usual_tasks": NotRequired[Count]}, _read_usual, _write_usual)),
     Custom({"interference": NotRequired[Interference]}, _read_interference, _write_interference),
     _Tasks(
         "tasks",

@@ -57,6 +57,8 @@ class ProvisioningInstance(InstanceModel):
         all.
     running : machines that run already, with what is on them, or None; they count against the stock.
     max_moves : at most so many tasks may leave the running machine that they are on; None for any number.
+    usual_tasks : pairs of a type's name and how many tasks a machine of it takes unless it is set up to take more, where no
+        resource limits that; no part of the content.
     notes : what whoever made it has to say; no part of the content.
 
     Raises `InstanceError` on anything inconsistent, such as a task class that fits no machine type.
@@ -87,6 +89,7 @@ class ProvisioningInstance(InstanceModel):
     per_machine: IntArray | None = None
     running: Running | None = None
     max_moves: int | None = None
+    usual_tasks: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
     reservation_type: IntArray = None  # type: ignore[assignment]
     digest: str = ""

@@ -22,10 +22,10 @@ from schedgap.instances.provisioning.readers.amounts import (
     rounding_note,
     unique_names,
 )
-from schedgap.instances.provisioning.readers.catalogues import MachineType, read_catalogue
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least
+from schedgap.instances.provisioning.readers.catalogues import Catalogue, MachineType, read_catalogue
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least, spot_note
 from schedgap.instances.provisioning.readers.catalogues.plain import row_amounts, row_name
-from schedgap.instances.provisioning.readers.quantities import PODS
+from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 from schedgap.instances.provisioning.running import Running
 
 TASK_COLUMNS = ("name", "count", "families", "machine")
@@ -81,8 +81,16 @@ def csv_tables(
         stock=np.array(stock) if max(stock) >= 0 else None,
         fee=np.array(fees) if any(fees) else None,
         running=table.running(nodes) if running else None,
-        notes=(*catalogue.notes, *table.notes, *rounding_note(exact)),
+        notes=(*catalogue.notes, *_said(types, catalogue), *table.notes, *rounding_note(exact)),
     )
+
+
+def _said(types: tuple[MachineType, ...], catalogue: Catalogue) -> tuple[str, ...]:
+    """Return what there is to say of types: prices that are of spare capacity, and sizes that are not there."""
+    stated = {name for name in (CPU, RAM) if catalogue.states(name)}
+    bare = [kind.name for kind in types if not stated <= kind.capacity.keys()]
+    nothing = (f"The price list has no cpu or no memory of these, which count as having none: {listed(bare)}.",)
+    return (*spot_note([kind.name for kind in types if not kind.offers(ON_DEMAND)]), *(nothing if bare else ()))
 
 
 def _price(kind: MachineType) -> tuple[Fraction, int]:

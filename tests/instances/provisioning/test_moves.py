@@ -173,13 +173,13 @@ def test_keeping_leaves_as_many_tasks_as_any_matching_would(data):
 
 
 def test_files_keep_stocks_fees_running_machines_and_what_is_kept(tmp_path):
-    instance = cluster(stock=[4, -1], fee=[10_000, 0], max_moves=2)
+    instance = cluster(stock=[4, -1], fee=[10_000, 0], max_moves=2, usual_tasks=(("small", 29),))
     write_instance(instance, tmp_path / "i.json")
     document = json.loads((tmp_path / "i.json").read_text())
     assert document["machine_types"][0] | {"price": 0.09, "fee": 0.01, "count": 4} == document["machine_types"][0]
     assert document["running"][0] == {"name": "a", "type": "small", "counts": {"web": 2}}
     again = read_instance(tmp_path / "i.json")
-    assert again.digest == instance.digest
+    assert (again.digest, again.usual_tasks) == (instance.digest, (("small", 29),))
     plan = solution([SMALL, LARGE, SMALL], [[2, 0, 0], [1, 2, 0], [0, 0, 1]], [0, 2, -1])
     for each in (plan, plan.with_tasks(instance)):
         write_solution(instance, each, tmp_path / "s.json")

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.readers.amounts import listed
+from schedgap.instances.provisioning.readers.catalogues.labels import ABSENT, ARCH_LABEL, OS_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from fractions import Fraction
 
+    from schedgap.instances.provisioning.readers.catalogues.labels import Labels
 
 ON_DEMAND, SPOT, RESERVED = "on-demand", "spot", "reserved"
 NVIDIA_GPU, AMD_GPU, GAUDI = "nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi"
-ARCH_LABEL, OS_LABEL = "kubernetes.io/arch", "kubernetes.io/os"
-# How others call architectures, in Kubernetes' words.
-ARCHITECTURES = {"x86_64": "amd64", "x64": "amd64", "aarch64": "arm64"}
-# Labels that Karpenter's AWS provider derives from a type's name, such as c7gn.2xlarge.
-_AWS_NAME = re.compile(r"(([a-z]+)(?:-\d+tb)?(\d+)[a-z0-9-]*)\.([a-z0-9-]+)")
-_GRAVITON = re.compile(r"[a-z]+\d+g|a1$")
-AWS = "karpenter.k8s.aws/instance-"
 
 
 class Offering(NamedTuple):
@@ -38,22 +33,31 @@ class MachineType:
     """A machine that can be rented.
 
     capacity : fine units by resource; a resource that is not there is 0, save `pods`, without which there is no limit.
-    overhead : what of it the system takes. labels : Kubernetes' labels as far as they are known.
+    overhead : what of it the system takes. labels : the values that Kubernetes' labels may have, as far as they are known.
     fee : dollars an hour beside the price. gpu_name : how Kubernetes calls what `gpu` counts.
+    usual_pods : how many pods one takes unless its network is set up to take more; -1 where that is not known.
     """
 
     name: str
     capacity: Mapping[str, int]
     offerings: tuple[Offering, ...]
     overhead: Mapping[str, int] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Labels = field(default_factory=dict)
     family: str = ""
     fee: Fraction | None = None
     gpu_name: str = NVIDIA_GPU
+    usual_pods: int = -1
 
     def usable(self) -> dict[str, int]:
         """Return the capacity without the overhead, in fine units."""
         return {name: max(0, size - self.overhead.get(name, 0)) for name, size in self.capacity.items()}
+
+    def labels_of(self, is_of_pool: bool) -> Labels:
+        """Return the labels of machines: those of Karpenter's providers only its NodePools surely put on theirs."""
+        return {
+            key: values if is_of_pool or key in (ARCH_LABEL, OS_LABEL) else values | ABSENT
+            for key, values in self.labels.items()
+        }
 
     def price(self, capacity_type: str, zone: str = "") -> Fraction | None:
         """Return the price, with the fee; that of the zone, else the least of all zones; None where there is none."""
@@ -114,6 +118,11 @@ def least(offers: Sequence[Offering]) -> tuple[Fraction, int]:
     return min(offer.price for offer in offers), -1 if min(machines) < 0 else sum(machines)
 
 
+def spot_note(names: Sequence[str]) -> tuple[str, ...]:
+    """Return a sentence on types that have no other price than that of spare capacity; nothing if none is."""
+    return (f"At their spot price, as the price list has no other of them: {listed(names)}.",) if names else ()
+
+
 def merged(what: str, types: Iterable[MachineType]) -> tuple[MachineType, ...]:
     """Return machine types of which each name is there once, with the offerings of all rows of that name.
 
@@ -140,15 +149,3 @@ def merged(what: str, types: Iterable[MachineType]) -> tuple[MachineType, ...]:
             )
         by_name[kind.name] = replace(known, offerings=known.offerings + kind.offerings)
     return tuple(by_name.values())
-
-
-def type_labels(name: str, arch: str = "", system: str = "") -> dict[str, str]:
-    """Return the labels that follow from a type's name, architecture and operating system."""
-    labels = {ARCH_LABEL: ARCHITECTURES.get(arch, arch), OS_LABEL: system}
-    if (match := _AWS_NAME.fullmatch(name)) is not None:
-        family, category, generation, size = match.groups()
-        labels |= {f"{AWS}family": family, f"{AWS}category": category, f"{AWS}generation": generation}
-        labels[f"{AWS}size"] = size
-        if not arch and _GRAVITON.match(family):
-            labels[ARCH_LABEL] = "arm64"
-    return {key: value for key, value in labels.items() if value}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from schedgap.instances.csv_table import read_rows
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import THOUSAND, decimal, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     AMD_GPU,
-    AWS,
     GAUDI,
     NVIDIA_GPU,
     ON_DEMAND,
@@ -20,15 +20,17 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     MachineType,
     Offering,
     merged,
-    type_labels,
 )
-from schedgap.instances.provisioning.readers.catalogues.plain import row_name, row_offerings
-from schedgap.instances.provisioning.readers.quantities import fine_amounts
+from schedgap.instances.provisioning.readers.catalogues.labels import size_labels, type_labels
+from schedgap.instances.provisioning.readers.catalogues.plain import OTHERS, plain_types
+from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM, fine_amounts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MIB = 2**20
+# What is read of a CSV of prices, beside which EC2 describes the machines.
+PRICED = (*OTHERS, PODS)
 CAPACITY_LABEL, ZONE_LABEL = "karpenter.sh/capacity-type", "topology.kubernetes.io/zone"
 # What Karpenter's KWOK provider takes of every machine (kwok/cloudprovider/helpers.go), and how many pods it lets on one.
 KWOK_OVERHEAD, KWOK_PODS = {"cpu": "100m", "memory": "10Mi"}, "110"
@@ -51,12 +53,39 @@ GPU_MAKES = {"AMD": AMD_GPU, "Habana": GAUDI}
 
 
 class _Gpu(msgspec.Struct):
-    count: int = msgspec.field(name="Count")
+    """GPUs of one make; of partitioned ones only `logical`, which the device's plugin offers to pods."""
+
+    count: int = msgspec.field(name="Count", default=0)
+    logical: int = msgspec.field(name="LogicalGpuCount", default=0)
     manufacturer: str = msgspec.field(name="Manufacturer", default="NVIDIA")
+
+    @property
+    def offered(self) -> int:
+        return max(self.count, self.logical)
 
 
 class _Gpus(msgspec.Struct):
     gpus: tuple[_Gpu, ...] = msgspec.field(name="Gpus", default=())
+
+
+class _Card(msgspec.Struct):
+    interfaces: int = msgspec.field(name="MaximumNetworkInterfaces", default=0)
+
+
+class _Network(msgspec.Struct):
+    interfaces: int = msgspec.field(name="MaximumNetworkInterfaces", default=0)
+    addresses: int = msgspec.field(name="Ipv4AddressesPerInterface", default=0)
+    cards: tuple[_Card, ...] = msgspec.field(name="NetworkCards", default=())
+    card: int = msgspec.field(name="DefaultNetworkCardIndex", default=0)
+
+    def usual_pods(self) -> int:
+        """Return how many pods have an address each of the default network card, and two the node's; -1 if not known.
+
+        Amazon's network plugin without prefix delegation (amazon-eks-ami, eni-max-pods.txt).
+        """
+        own = self.cards[self.card].interfaces if 0 <= self.card < len(self.cards) else 0
+        interfaces = own or self.interfaces
+        return interfaces * (self.addresses - 1) + 2 if interfaces > 0 and self.addresses > 1 else -1
 
 
 class _Ec2Type(msgspec.Struct):
@@ -65,6 +94,7 @@ class _Ec2Type(msgspec.Struct):
     memory: _Sized = msgspec.field(name="MemoryInfo")
     processor: _Processor = msgspec.field(name="ProcessorInfo", default_factory=_Processor)
     gpus: _Gpus = msgspec.field(name="GpuInfo", default_factory=_Gpus)
+    network: _Network = msgspec.field(name="NetworkInfo", default_factory=_Network)
 
 
 class Ec2Document(msgspec.Struct):
@@ -124,36 +154,44 @@ def ec2(path: Path, content: bytes, prices: Path | None) -> Catalogue:
         raise InstanceError(
             f"{path.name}: describe-instance-types has no prices; give a CSV of name,price as `prices`."
         )
-    priced = merged(
-        prices.name,
-        (
-            MachineType(row_name(prices, line, row), {}, row_offerings(prices, line, row))
-            for line, row in read_rows(prices, ("name", "price"), "price list")
-        ),
-    )
-    offerings = {kind.name: kind.offerings for kind in priced}
+    priced, said = plain_types(prices, PRICED)
+    offered = {kind.name: kind for kind in priced}
     types, without = [], []
     for kind in decoded(path, content, Ec2Document).types:
-        if kind.name not in offerings:
+        if kind.name not in offered:
             without.append(kind.name)
             continue
-        # An architecture of 32 bits is only there beside one of 64.
-        arch = next((name for name in kind.processor.architectures if name != "i386"), "")
-        amounts = {"cpu": kind.cpus.number, "gpu": sum(gpu.count for gpu in kind.gpus.gpus)}
-        if min(*amounts.values(), kind.memory.size) < 0 or max(*amounts.values(), kind.memory.size) > 2**31:
-            raise InstanceError(
-                f"{path.name}: machine type {kind.name:.60} has a size below 0 or above 2^31; correct it."
-            )
-        capacity = {name: number * THOUSAND for name, number in amounts.items()}
-        capacity["ram_bytes"] = kind.memory.size * MIB
-        labels = type_labels(kind.name, arch)
-        labels |= {f"{AWS}cpu": str(kind.cpus.number), f"{AWS}memory": str(kind.memory.size)}
-        make = GPU_MAKES.get(next((gpu.manufacturer for gpu in kind.gpus.gpus), ""), NVIDIA_GPU)
-        types.append(MachineType(kind.name, capacity, offerings[kind.name], labels=labels, gpu_name=make))
+        types.append(_ec2_type(path, kind, offered[kind.name]))
     if not types:
         raise InstanceError(f"{path.name}: none of its {len(without)} machine types has a price in {prices.name}.")
     notes = (f"{path.name}: left out, as {prices.name} has no price of them: {listed(without)}.",) if without else ()
-    return Catalogue(merged(path.name, types), notes)
+    return Catalogue(merged(path.name, types), (*said, *notes))
+
+
+def _ec2_type(path: Path, kind: _Ec2Type, priced: MachineType) -> MachineType:
+    """Return a type as EC2 describes it, with what the prices say beside: a limit on pods, the operating system, a fee."""
+    # An architecture of 32 bits is only there beside one of 64.
+    arch = next((name for name in kind.processor.architectures if name != "i386"), "")
+    gpus = kind.gpus.gpus
+    sizes = (kind.cpus.number, kind.memory.size, *(number for gpu in gpus for number in (gpu.count, gpu.logical)))
+    if min(sizes) < 0 or max(sizes) > 2**31:
+        raise InstanceError(f"{path.name}: machine type {kind.name:.60} has a size below 0 or above 2^31; correct it.")
+    makes = Counter[str]()
+    for gpu in gpus:
+        makes[GPU_MAKES.get(gpu.manufacturer, NVIDIA_GPU)] += gpu.offered
+    make, number = next(iter(makes.items()), (NVIDIA_GPU, 0))
+    capacity = {CPU: kind.cpus.number * THOUSAND, RAM: kind.memory.size * MIB, "gpu": number * THOUSAND}
+    capacity |= {other: count * THOUSAND for other, count in makes.items() if other != make} | priced.capacity
+    # Whether the label counts parts of GPUs or whole ones is not known, and it is missing where there are several kinds.
+    is_plain = all(gpu.count == gpu.offered for gpu in gpus) and len(gpus) < 2
+    labels = size_labels(Fraction(kind.cpus.number), Fraction(kind.memory.size), number if is_plain else None)
+    return replace(
+        priced,
+        capacity=capacity,
+        labels=type_labels(kind.name, arch) | labels | priced.labels,
+        gpu_name=make,
+        usual_pods=-1 if PODS in capacity else kind.network.usual_pods(),
+    )
 
 
 def kwok(path: Path, content: bytes) -> Catalogue:
@@ -167,11 +205,11 @@ def kwok(path: Path, content: bytes) -> Catalogue:
     types = []
     for kind in decoded(path, content, tuple[_KwokType, ...]):
         systems = tuple(kind.operating_systems)
-        sizes = {"cpu": "", "memory": ""} | kind.resources
+        sizes = {key: kind.resources.get(key, "") for key in ("cpu", "memory")}
+        size = kind.name.split(".")[1] if "." in kind.name else str(sizes["cpu"])
+        own = {"family": kind.name.replace(".", "-").split("-")[0], "size": size}
         labels = type_labels(kind.name, kind.architecture, systems[0] if len(systems) == 1 else "")
-        labels |= {f"{KWOK}cpu": str(sizes["cpu"]), f"{KWOK}memory": str(sizes["memory"])}
-        labels[f"{KWOK}family"] = kind.name.replace(".", "-").split("-")[0]
-        labels[f"{KWOK}size"] = kind.name.split(".")[1] if "." in kind.name else str(sizes["cpu"])
+        labels |= {f"{KWOK}{key}": frozenset((str(value),)) for key, value in (*sizes.items(), *own.items())}
         offerings = tuple(offer for given in kind.offerings for offer in _kwok_offerings(path, kind.name, given))
         capacity = fine_amounts({"pods": KWOK_PODS} | kind.resources)
         types.append(MachineType(kind.name, capacity, offerings, overhead=fine_amounts(KWOK_OVERHEAD), labels=labels))

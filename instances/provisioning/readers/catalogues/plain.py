@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from schedgap.instances.csv_table import read_rows, whole_number
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.amounts import column_resource, decimal
+from schedgap.instances.provisioning.readers.amounts import THOUSAND, column_resource, decimal, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     ON_DEMAND,
     SPOT,
@@ -15,14 +16,17 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     MachineType,
     Offering,
     merged,
-    type_labels,
 )
+from schedgap.instances.provisioning.readers.catalogues.labels import ARCHITECTURES, SYSTEMS, size_labels, type_labels
+from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from fractions import Fraction
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
+    from schedgap.instances.provisioning.readers.catalogues.labels import Labels
+
+MIB = 2**20
 WHAT = "price list"
 COLUMNS = ("name", "price")
 # Columns that are no resource.
@@ -37,27 +41,58 @@ def plain(path: Path) -> Catalogue:
     InstanceError
         naming line and column of what is malformed.
     """
+    types, notes = plain_types(path)
+    if not types:
+        raise InstanceError(f"{path.name}: no machine types after the header; the price list is empty.")
+    return Catalogue(types, notes)
+
+
+def plain_types(path: Path, columns: Collection[str] = ()) -> tuple[tuple[MachineType, ...], tuple[str, ...]]:
+    """Return the machine types of a price list, and what is to be said of them. columns : those that are read; all if empty."""
     types, rounded = [], 0
-    for line, row in read_rows(path, COLUMNS, WHAT):
+    strange: dict[str, None] = {}
+    for line, given in read_rows(path, COLUMNS, WHAT):
+        row = {key: text for key, text in given.items() if not columns or key in columns}
+        name, fee, arch, system = (row.get(key, "").strip() for key in ("name", "fee", "arch", "os"))
         capacity, inexact = row_amounts(path, line, row, OTHERS, math.floor)
         rounded += inexact
-        if not row.get("pods", "").strip():
-            capacity.pop("pods", None)
-        fee = row.get("fee", "").strip()
+        empty = {column_resource(column)[0] for column, text in row.items() if not text.strip()}
+        # Of GPUs and the like an empty field is none.
+        capacity = {key: size for key, size in capacity.items() if key not in empty & {CPU, RAM, PODS}}
+        strange |= {
+            f"{column} '{text:.60}'": None
+            for column, text, known in (("arch", arch, ARCHITECTURES), ("os", system, SYSTEMS))
+            if text and text.lower() not in known
+        }
         types.append(
             MachineType(
                 row_name(path, line, row),
                 capacity,
                 row_offerings(path, line, row),
-                labels=type_labels(row["name"].strip(), *(row.get(key, "").strip() for key in ("arch", "os"))),
+                labels=type_labels(name, arch, system) | _size_labels(row, capacity),
                 family=row.get("family", "").strip(),
                 fee=amount(path, line, "fee", fee) if fee else None,
             )
         )
-    if not types:
-        raise InstanceError(f"{path.name}: no machine types after the header; the price list is empty.")
-    notes = (f"{path.name}: {rounded} capacities are no whole bytes or thousandths and were rounded down.",)
-    return Catalogue(merged(path.name, types), notes if rounded else ())
+    notes = [f"{path.name}: {rounded} capacities are no whole bytes or thousandths and were rounded down."]
+    notes = notes if rounded else []
+    if strange:
+        notes.append(
+            f"{path.name}: not known to Kubernetes, so that these machines count as any: {listed([*strange])}."
+        )
+    return merged(path.name, types), tuple(notes)
+
+
+def _size_labels(row: Mapping[str, str], capacity: Mapping[str, int]) -> Labels:
+    """Return the labels that follow from a row's amounts, which are those of the whole machine."""
+    cpu, ram, gpus = (capacity.get(name) for name in (CPU, RAM, "gpu"))
+    column = next((name for name in row if column_resource(name)[0] == RAM), "")
+    return size_labels(
+        None if cpu is None else Fraction(cpu, THOUSAND),
+        None if ram is None else Fraction(ram, MIB),
+        None if gpus is None or gpus % THOUSAND else gpus // THOUSAND,
+        rounded=column.endswith("_gib"),
+    )
 
 
 def row_name(path: Path, line: int, row: Mapping[str, str]) -> str:

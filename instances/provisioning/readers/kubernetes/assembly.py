@@ -154,18 +154,18 @@ class Assembly:
         running = self._running(node2type)
         placed = sum(running.count.tolist())
         price = [micro_dollars(offer.price) for offer in chosen]
-        present = sum(price[k] for k in node2type)
         sentence = (
             f"Taken: {sum(counts)} pods in {len(counts)} classes ({placed} on {running.size} nodes, {sum(counts) - placed} "
-            f"pending; {state.jobs} of Jobs); the nodes cost {present / DOLLAR:g} $/h."
+            f"pending; {state.jobs} of Jobs); the nodes cost {sum(price[k] for k in node2type) / DOLLAR:g} $/h."
         )
         fees = [micro_dollars(offer.fee) if offer.fee is not None else 0 for offer in chosen]
         stock = self._stock(types, node2type)
+        type_names = tuple(self._type_names(types, node2type))
         return ProvisioningInstance(
             name=name,
             resources=names,
             families=tuple(unique_names(self.family_names[f] for f in order)),
-            type_names=tuple(self._type_names(types, node2type)),
+            type_names=type_names,
             type2family=np.array([order.index(self.family[k]) for k in types]),
             capacity=np.array([capacities[k] for k in types]),
             price=np.array(price),
@@ -175,6 +175,7 @@ class Assembly:
             stock=np.array(stock) if any(number != ANY_NUMBER for number in stock) else None,
             fee=np.array(fees) if any(fees) else None,
             running=running,
+            usual_tasks=tuple((n, o.usual_pods) for n, o in zip(type_names, chosen, strict=True) if o.usual_pods > 0),
             notes=(sentence, *self.report.notes()),
         )
 

@@ -31,7 +31,7 @@ OF_THE_TYPE = (
     ),
     *("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible", "cloud.google.com/gke-provisioning"),
     *("cloud.google.com/gke-accelerator", "cloud.google.com/machine-family", "kubernetes.azure.com/scalesetpriority"),
-    "eks.amazonaws.com/instance-",
+    *("eks.amazonaws.com/instance-", "kubernetes.azure.com/sku-"),
 )
 # What people put on nodes.
 BY_HAND = ("node-role.kubernetes.io/", "node-restriction.kubernetes.io/", "node.kubernetes.io/exclude")

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from schedgap.instances.provisioning.readers.amounts import listed
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, RESERVED, SPOT, least, spot_note
+from schedgap.instances.provisioning.readers.catalogues.labels import OS_LABEL
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
     HOSTNAME,
@@ -26,6 +27,7 @@ from schedgap.instances.provisioning.readers.kubernetes.templates import (
     required,
     templates,
 )
+from schedgap.instances.provisioning.readers.quantities import CPU, RAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,12 +39,13 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.state import State
     from schedgap.instances.provisioning.readers.kubernetes.templates import Labels
 
-OS = "kubernetes.io/os"
-
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A machine that can be rented, or (`node`) one that runs. capacity : fine units by resource."""
+    """A machine that can be rented, or (`node`) one that runs. capacity : fine units by resource.
+
+    usual_pods : how many pods it takes unless its network is set up to take more, where its capacity does not say; else -1.
+    """
 
     type_name: str
     capacity_type: str
@@ -54,6 +57,7 @@ class Offer:
     count: int = -1
     fee: Fraction | None = None
     node: str = ""
+    usual_pods: int = -1
 
 
 @dataclass(slots=True)
@@ -89,11 +93,12 @@ class Market:
         known |= {key for kind in self.catalogue.types for key in kind.labels}
         self.nowhere = self.looked - known | {HOSTNAME} | (frozenset() if self.zones else {ZONE})
         running = [self._running(node) for node in self.nodes]
-        self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)} if self.spot else {}
+        self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)}
         machines = [offer.machine for offer in running]
         sizes = Sizes(self.state, self.catalogue, self.nodes, machines, self.excluding)
         rented = list(self._rented(groups, sizes))
         sizes.tell()
+        self._tell_spot(groups)
         return rented, running
 
     def _running(self, node: RunningNode) -> Offer:
@@ -115,10 +120,8 @@ class Market:
         unsized = []
         for kind in self.catalogue.types:
             alike = by_type[kind.name]
-            # Labels as the price list has them, and as nodes of the type do.
-            labels: Labels = {key: frozenset((value,)) for key, value in kind.labels.items()}
-            labels |= observed_labels(alike, self.looked, of_type=True)
-            if not alike and not kind.capacity:
+            labels = observed_labels(alike, self.looked, of_type=True)
+            if not alike and not self._is_sized(kind):
                 unsized.append(kind.name)
                 continue
             for template in groups:
@@ -133,20 +136,24 @@ class Market:
         self, kind: MachineType, template: Template, labels: Labels, alike: Sequence[RunningNode], sizes: Sizes
     ) -> Iterator[Offer]:
         near = kind if self.zones else template.kind_in_zones(kind, self.catalogue)
-        for capacity_type in (ON_DEMAND, SPOT) if self.spot else (ON_DEMAND,):
-            # At on-demand prices every machine is one, whatever a pool would rent.
-            is_spot = self.spot and capacity_type == SPOT
+        for capacity_type, is_told in self._capacity_types(near, template):
+            is_spot = is_told and capacity_type == SPOT
             taints = tuple(taint for taint in template.taints if is_spot or taint.key not in SPOT_LABELS)
             for zone, offerings in near.places(capacity_type, self.zones):
-                has = labels | template.labels | self.spare.get(capacity_type, {}) | {TYPE: frozenset((kind.name,))}
-                if self.spot and template.types is not None:
+                # Labels as the price list has them, as nodes of the type do, and as the group's.
+                has = kind.labels_of(template.types is None) | labels | template.labels
+                has |= (self.spare[capacity_type] if is_told else {}) | {TYPE: frozenset((kind.name,))}
+                if OS_LABEL in kind.labels:
+                    # A group may be of several systems, the price of a type is for one.
+                    has[OS_LABEL] = kind.labels[OS_LABEL] | {node.labels.get(OS_LABEL) for node in alike} - {None}
+                if is_told and template.types is not None:
                     # Groups of no NodePool need not have Karpenter's label.
                     has[CAPACITY_TYPE] |= {None}
                 if self.zones:
                     has[ZONE] = frozenset((zone,))
                 # Of the system a group may say nothing.
                 named = {label_name(each.key) for each in template.requirements}
-                open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS}
+                open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS_LABEL}
                 open_keys -= has.keys() | template.absent
                 machine = Machine(has, taints, self.nowhere | open_keys)
                 if any(required(template, each, machine) is False for each in template.requirements):
@@ -154,7 +161,44 @@ class Market:
                 capacity = sizes.of(kind, template, machine, alike)
                 price, count = least(offerings)
                 price += kind.fee or 0
-                yield Offer(kind.name, capacity_type, zone, template.name, machine, price, capacity, count, kind.fee)
+                usual = sizes.usual_pods(kind, capacity, alike)
+                named = kind.name, capacity_type, zone, template.name
+                yield Offer(*named, machine, price, capacity, count, kind.fee, usual_pods=usual)
+
+    def _capacity_types(self, kind: MachineType, template: Template) -> Iterator[tuple[str, bool]]:
+        """Yield at which prices a type is rented, and whether its machines are known to be spot or not.
+
+        At on-demand prices every machine is one, save in NodePools that admit spot alone, and of types that have no other
+        price than spot. Of a type without a spot price such a NodePool's machines cost as on demand.
+        """
+        is_spot_only = _admits(template) == {SPOT}
+        wanted = (SPOT,) if is_spot_only else (ON_DEMAND, SPOT) if self.spot else (ON_DEMAND,)
+        has = {capacity_type for capacity_type in (ON_DEMAND, SPOT) if kind.offers(capacity_type)}
+        if has.isdisjoint(wanted):
+            wanted = (ON_DEMAND, SPOT)
+        for capacity_type in (each for each in wanted if each in has):
+            yield capacity_type, (not is_spot_only and self.spot) or capacity_type == SPOT
+
+    def _tell_spot(self, groups: Sequence[Template]) -> None:
+        """Say where spot prices count, and where they could."""
+        pools = {template.name: _admits(template) for template in groups if template.types is None}
+        only = [name for name, admitted in pools.items() if admitted == {SPOT}]
+        too = [name for name, admitted in pools.items() if SPOT in admitted and name not in only]
+        kinds = self.catalogue.types
+        dear = [kind.name for kind in kinds if kind.offers(ON_DEMAND) and not kind.offers(SPOT)]
+        told = self.state.report.sentences
+        if only:
+            told.append(f"New machines cost their spot price, as the NodePool admits no other: {listed(only)}.")
+        if only and dear:
+            told.append(f"They cost as on demand there, as the price list has no spot price of them: {listed(dear)}.")
+        if too and not self.spot and len(dear) < len(kinds):
+            told.append(f"Spot was not looked at, which NodePools admit (capacity_types=admitted does): {listed(too)}.")
+        told += spot_note([kind.name for kind in kinds if not kind.offers(ON_DEMAND)])
+
+    def _is_sized(self, kind: MachineType) -> bool:
+        """Return whether the list says how large a type is, as far as it does of any."""
+        stated = {name for name in (CPU, RAM) if self.catalogue.states(name)}
+        return bool(kind.capacity) and stated <= kind.capacity.keys()
 
     def _spare(self, capacity_type: str) -> Labels:
         """Return the labels that tell spare capacity from other machines."""
@@ -164,3 +208,10 @@ class Market:
             values = SPOT_LABELS[key][0 if capacity_type == SPOT else 1]
             spare[key] = frozenset((*values, *(labels.get(key) for labels in alike or [{}])))
         return spare
+
+
+def _admits(template: Template) -> set[str]:
+    """Return the capacity types that a NodePool names and admits; none where it says nothing of them."""
+    asked = [each for each in template.requirements if label_name(each.key) == CAPACITY_TYPE]
+    machines = {name: Machine({CAPACITY_TYPE: frozenset((name,))}) for name in (ON_DEMAND, RESERVED, SPOT) if asked}
+    return {name for name, it in machines.items() if all(required(template, each, it) is not False for each in asked)}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedgap.instances.provisioning.readers.amounts import BYTES, UNLIMITED, listed
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ARCH_LABEL, NVIDIA_GPU, OS_LABEL
+from schedgap.instances.provisioning.readers.amounts import BYTES, THOUSAND, UNLIMITED, listed
+from schedgap.instances.provisioning.readers.catalogues.catalogue import NVIDIA_GPU
+from schedgap.instances.provisioning.readers.catalogues.labels import ARCH_LABEL, OS_LABEL
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint, Machine, may_run
 from schedgap.instances.provisioning.readers.kubernetes.nodes import (
     CONTROL_PLANES,
@@ -83,6 +84,15 @@ class Sizes:
         daemons = [(d, asked) for d, constraint, asked in self.certain if may_run(constraint, machine)]
         taken = [amounts for d, asked in daemons for amounts in (asked, self.excluding.taken_by(d))]
         return less(size | self.excluding.capacity, *taken, *self.static)
+
+    def usual_pods(self, kind: MachineType, capacity: dict[str, int], alike: Sequence[RunningNode]) -> int:
+        """Return how many pods a new machine takes beside its DaemonSets' as nodes of its type, or the list, have it.
+
+        -1 where that is not known, or its capacity is a limit already.
+        """
+        usual = max((node.allocatable.get(PODS, 0) for node in alike), default=kind.usual_pods * THOUSAND)
+        taken = UNLIMITED - capacity.get(PODS, 0)
+        return max(1, (usual - taken) // THOUSAND) if usual > 0 and taken < UNLIMITED // 2 else -1
 
     def tell(self) -> None:
         """Say what is not known of machines that were offered."""

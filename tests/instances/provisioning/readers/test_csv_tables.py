@@ -108,9 +108,15 @@ def test_machines_of_which_there_are_so_many_at_a_price(tables):
     prices = "name,cpu,price,zone,count,spot_price\na,4,0.1,z1,2,\na,4,{},z2,3,\nb,4,,,,0.05\n"
     made = tables(prices.format("0.1"), "name,cpu\nx,1\n", None)
     assert (made.price.tolist(), made.stock.tolist()) == ([100_000, 50_000], [5, -1])
+    assert made.notes == ("At their spot price, as the price list has no other of them: b.",)
     with pytest.raises(InstanceError, match="machine type a has only so many machines for one of several prices"):
         tables(prices.format("0.2"), "name,cpu\nx,1\n", None)
     assert tables("name,cpu,price,zone\na,4,1,\na,4,0.5,z1\n", "name,cpu\nx,1\n", None).price.tolist() == [500_000]
+
+
+def test_machines_without_a_size_are_named(tables):
+    made = tables("name,cpu,price\na,4,0.1\nb,,0.1\n", "name,pods,cpu\nx,1,1\n", None)
+    assert made.notes == ("The price list has no cpu or no memory of these, which count as having none: b.",)
 
 
 def test_limits_on_pods_that_no_task_counts_for_are_named(tables):

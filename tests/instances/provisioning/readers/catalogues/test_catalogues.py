@@ -11,6 +11,11 @@ from schedgap.instances.provisioning.readers.catalogues import read_catalogue
 GIB = 2**30
 
 
+def label(kind, key):
+    """Return the values that a type's label may have."""
+    return kind.labels[key]
+
+
 @pytest.fixture
 def listed(tmp_path):
     """Read a price list that is written as given: `listed(text_or_document, prices=text, region=...)`."""
@@ -37,7 +42,8 @@ def test_a_list_of_ones_own(listed):
     a, b = listed(text).types
     assert a.capacity == {"cpu": 4000, "ram_bytes": 15 * GIB // 2, "gpu": 1000, "pods": 58_000}
     assert [offer.machines for offer in (*a.offerings, *b.offerings)] == [3, 3, 2, -1]
-    assert (a.family, a.labels) == ("f", {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"})
+    assert (a.family, label(a, "kubernetes.io/arch"), label(a, "kubernetes.io/os")) == ("f", {"amd64"}, {"linux"})
+    assert "kubernetes.io/os" not in b.labels
     # The fee is part of what a machine costs.
     assert [a.price("on-demand", zone) for zone in ("z1", "z2", "z3", "")] == [
         *(Fraction("0.2116"), Fraction("0.22"), Fraction("0.2116"), Fraction("0.2116"))
@@ -79,10 +85,11 @@ def test_kwok(listed):
     assert (first.usable()["cpu"], first.usable()["ram_bytes"]) == (3900, 8 * GIB - 10 * 2**20)
     assert first.price("on-demand") == Fraction("0.108589934592")
     assert [offer[:2] for offer in first.offerings] == [("on-demand", "z1"), ("spot", "z1"), ("spot", "z2")]
-    assert first.labels["karpenter.kwok.sh/instance-size"] == "4"
-    assert (first.labels["karpenter.kwok.sh/instance-family"], first.labels["kubernetes.io/os"]) == ("c", "linux")
+    assert label(first, "karpenter.kwok.sh/instance-size") == {"4"}
+    assert label(first, "karpenter.kwok.sh/instance-family") == {"c"}
+    assert label(first, "kubernetes.io/os") == {"linux"}
     assert [offer[:2] for offer in second.offerings] == [("spot", "z1"), ("spot", "z2")]
-    assert second.labels["karpenter.kwok.sh/instance-size"] == "4xlarge"
+    assert label(second, "karpenter.kwok.sh/instance-size") == {"4xlarge"}
 
 
 def ec2_type(name, cpus, mib, gpus=0, archs=("i386", "x86_64")):
@@ -101,6 +108,56 @@ def test_gpus_are_called_as_those_of_their_make(listed):
     assert listed({"InstanceTypes": [kind]}, "name,price\ng4ad.xlarge,1\n").types[0].gpu_name == "amd.com/gpu"
 
 
+def test_parts_of_gpus_are_what_the_plugin_offers(listed):
+    """Of partitioned machines EC2 counts no GPU and so many logical ones; which of both the label counts is not known."""
+    kind = ec2_type("g6f.xlarge", 4, 16384, 1)
+    kind["GpuInfo"]["Gpus"] = [
+        {"Manufacturer": "NVIDIA", "Count": 0, "LogicalGpuCount": 1, "GpuPartitionSize": 0.125},
+        {"Manufacturer": "AMD", "Count": 2},
+    ]
+    part = listed({"InstanceTypes": [kind]}, "name,price\ng6f.xlarge,1\n").types[0]
+    assert (part.capacity["gpu"], part.gpu_name, part.capacity["amd.com/gpu"]) == (1000, "nvidia.com/gpu", 2000)
+    assert "karpenter.k8s.aws/instance-gpu-count" not in part.labels
+
+
+def test_what_prices_say_beside_ec2(listed):
+    """The operating system that a price is for, a fee, and a limit on pods, which is the user's; other columns are none."""
+    prices = "name,price,os,fee,pods,note\nm9z.large,1,Windows,0.5,110,x\nm9z.xlarge,2,,,,y\n"
+    document = {"InstanceTypes": [ec2_type(f"m9z.{size}", 2, 8192) for size in ("large", "xlarge")]}
+    for kind in document["InstanceTypes"]:
+        kind["NetworkInfo"] = {"MaximumNetworkInterfaces": 3, "Ipv4AddressesPerInterface": 10}
+    large, xlarge = listed(document, prices).types
+    assert (label(large, "kubernetes.io/os"), large.price("on-demand")) == ({"windows"}, Fraction("1.5"))
+    assert (large.capacity["pods"], large.usual_pods) == (110_000, -1)
+    # 3 x (10 - 1) + 2
+    assert ("pods" in xlarge.capacity, xlarge.usual_pods, "kubernetes.io/os" in xlarge.labels) == (False, 29, False)
+
+
+@pytest.mark.parametrize(
+    ("network", "pods"),
+    [
+        ({"MaximumNetworkInterfaces": 4, "Ipv4AddressesPerInterface": 15}, 58),
+        # Pods have addresses of the default card alone.
+        (
+            {"MaximumNetworkInterfaces": 60, "Ipv4AddressesPerInterface": 50, "DefaultNetworkCardIndex": 1}
+            | {"NetworkCards": [{"MaximumNetworkInterfaces": 5}, {"MaximumNetworkInterfaces": 15}]},
+            737,
+        ),
+        ({"MaximumNetworkInterfaces": 4}, -1),
+        ({}, -1),
+    ],
+)
+def test_how_many_pods_a_machine_of_ec2_usually_takes(listed, network, pods):
+    kind = ec2_type("m9z.large", 2, 8192) | {"NetworkInfo": network}
+    assert listed({"InstanceTypes": [kind]}, "name,price\nm9z.large,1\n").types[0].usual_pods == pods
+
+
+def test_systems_that_kubernetes_has_not_are_named(listed):
+    catalogue = listed("name,price,cpu,os,arch\na,1,2,plan9,x86_64\nb,1,2,linux,\n")
+    assert "kubernetes.io/os" not in catalogue.types[0].labels
+    assert catalogue.notes == ("list: not known to Kubernetes, so that these machines count as any: os 'plan9'.",)
+
+
 def test_ec2(listed):
     document = {
         "InstanceTypes": [
@@ -112,15 +169,13 @@ def test_ec2(listed):
     catalogue = listed(document, "name,price,spot_price\ng9z.xlarge,1.006,0.4\nc7gn.2xlarge,0.3,\n")
     gpu, arm = catalogue.types
     assert gpu.capacity == {"cpu": 4000, "ram_bytes": 16 * GIB, "gpu": 1000}
-    assert (gpu.price("spot"), gpu.labels["kubernetes.io/arch"]) == (Fraction("0.4"), "amd64")
-    aws = {key.removeprefix("karpenter.k8s.aws/instance-"): value for key, value in arm.labels.items()}
-    assert [aws[key] for key in ("family", "category", "generation", "size", "cpu")] == [
-        "c7gn",
-        "c",
-        "7",
-        "2xlarge",
-        "8",
-    ]
+    assert (gpu.price("spot"), label(gpu, "kubernetes.io/arch")) == (Fraction("0.4"), {"amd64"})
+    assert label(arm, "kubernetes.io/arch") == {"arm64"}
+    for provider in ("karpenter.k8s.aws", "eks.amazonaws.com"):
+        found = [
+            label(arm, f"{provider}/instance-{key}") for key in ("family", "category", "generation", "size", "cpu")
+        ]
+        assert found == [{"c7gn"}, {"c"}, {"7"}, {"2xlarge"}, {"8"}]
     assert catalogue.notes == ("list: left out, as prices.csv has no price of them: x.",)
     with pytest.raises(InstanceError, match="has no prices; give a CSV of name,price as `prices`"):
         listed(document)

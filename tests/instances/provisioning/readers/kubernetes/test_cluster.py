@@ -121,6 +121,7 @@ def test_the_report(read, sample):
         "Relaxed: the limits of NodePool general.",
         "Relaxed: what the system takes, or how many pods it admits, is not known of types that a group has no node of; they "
         "count as whole: 1 type: m9z.2xlarge.",
+        "Spot was not looked at, which NodePools admit (capacity_types=admitted does): general.",
         "Kept exactly: at most one a machine of 3 pods of shop/web.",
         "Left out: ended (Failed): 1 pod: shop/web-66f5-0.",
         "Left out: ended (Succeeded): 1 pod: batch/report-x7.",
