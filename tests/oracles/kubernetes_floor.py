@@ -15,7 +15,7 @@ What pods ask for is in `kubernetes_rules.py`; that they fit, as in kube-schedul
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import inf
@@ -77,13 +77,13 @@ class Kind:
 class Group:
     """What new machines have beside their type. labels : by key the values that they may have, None for none.
 
-    closed : labels that are not there are none; else they may have any value. pool : its requirements.
+    closed : labels that are not there are none; else they may have any value. pool : its requirements, None of a node group.
     """
 
     labels: dict
     taints: list
     closed: bool = True
-    pool: list = field(default_factory=list)
+    pool: list | None = None
 
 
 @dataclass(eq=False)
@@ -302,7 +302,7 @@ class Judge:
             for t in ts
             for e in t.get("matchExpressions") or ()
         ]
-        expressions += [e for group in cluster.groups for e in group.pool]
+        expressions += [e for group in cluster.groups for e in group.pool or ()]
         for each in expressions:
             values = self.mentioned.setdefault(label(each["key"]), {None, FRESH})
             values.update(each.get("values") or ())
@@ -312,21 +312,23 @@ class Judge:
 
     def _machines(self, group, kind):
         """Yield (price, count, labels, size) of the new machines of a type in a group, for all labels that they may have."""
-        spot = {"spot"} == next(
-            (set(r["values"]) for r in group.pool if r["key"] == CAPACITY_TYPE and r["operator"] == "In"), 0
-        )
+        requirements = group.pool or []
+        paid = [each for each in requirements if each["key"] == CAPACITY_TYPE]
+        only_spot = not all(holds(each, {CAPACITY_TYPE: "on-demand"}) for each in paid)
         for row in kind.offers:
+            # A type that has no other price than its spot price is had at that one.
+            spot = only_spot or not row.get("price")
             if not row.get("spot_price" if spot else "price"):
                 continue
             others = {each["zone"] for each in kind.offers if each.get("zone")}
             fixed = dict(kind.labels)
             if row.get("zone"):
                 fixed[ZONE] = row["zone"]
-            keys = sorted(self.looked | {label(r["key"]) for r in group.pool})
+            keys = sorted(self.looked | {label(r["key"]) for r in requirements})
             values = [self._values(key, group, fixed, others) for key in keys]
             for chosen in product(*values):
                 labels = {key: value for key, value in zip(keys, chosen, strict=True) if value is not None}
-                if not all(holds(each, labels) or (each["key"] == CAPACITY_TYPE) for each in group.pool):
+                if not all(holds(each, labels) or (each["key"] == CAPACITY_TYPE) for each in requirements):
                     continue
                 come = [d for d in self.cluster.daemons if d.admitted(labels, group.taints)]
                 taken = total(self.cluster.static, *(daemon.request for daemon in come))
@@ -337,10 +339,12 @@ class Judge:
 
     def _values(self, key, group, fixed, elsewhere):
         if key in fixed:
-            return [fixed[key]]
+            # What Karpenter and GPUs' agents put on nodes, node groups may lack.
+            certain = group.pool is not None or key in (TYPE, ARCH, SYSTEM, ZONE) or fixed[key] is None
+            return [fixed[key]] if certain else [fixed[key], None]
         if key in group.labels:
             return sorted(group.labels[key], key=str)
-        required = {label(each["key"]) for each in group.pool}
+        required = {label(each["key"]) for each in group.pool or ()}
         # Of a provider's own labels nothing is known; others only have what their group has.
         provider = key.partition("/")[0].endswith(PROVIDERS) or _is_of_the_type(key)
         if group.closed and key not in required and not provider:
