@@ -267,18 +267,16 @@ def _type_labels(row):
     """Return the labels that follow from a type: as the list says them, and as Karpenter's AWS provider derives them."""
     arch = {"x86_64": "amd64", "aarch64": "arm64"}.get(row.get("arch", ""), row.get("arch", ""))
     found = {TYPE: row["name"], ARCH: arch, SYSTEM: row.get("os", "")}
+    ec2 = {"cpu": row["cpu"]} if row.get("cpu") else {}
+    if "gpu" in row:
+        ec2["gpu-count"] = None if row["gpu"] in ("", "0") else row["gpu"]
     if match := re.fullmatch(r"(([a-z]+)(\d+)[a-z0-9-]*)\.([a-z0-9-]+)", row["name"]):
-        names = ("family", "category", "generation", "size")
-        aws = dict(zip(names, match.groups(), strict=True))
-        if row.get("cpu"):
-            aws["cpu"] = row["cpu"]
+        ec2 |= dict(zip(("family", "category", "generation", "size"), match.groups(), strict=True))
         if row.get("memory_gib"):
-            aws["memory"] = str(int(Fraction(row["memory_gib"]) * 1024))
-        if "gpu" in row:
-            aws["gpu-count"] = None if row["gpu"] in ("", "0") else row["gpu"]
-        found |= {f"karpenter.k8s.aws/instance-{key}": value for key, value in aws.items()}
+            ec2["memory"] = str(int(Fraction(row["memory_gib"]) * 1024))
         if re.match(r"[a-z]+\d+g", match[1]) and not arch:
             found[ARCH] = "arm64"
+    found |= {f"karpenter.k8s.aws/instance-{key}": value for key, value in ec2.items()}
     return {key: value for key, value in found.items() if value != ""}
 
 
