@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from schedgap.formulations.provisioning.column_generation.column_generation import ColumnGeneration
 from schedgap.formulations.provisioning.column_generation.column_generation import supported as can_price
 from schedgap.formulations.provisioning.limits import claimed, without_interference
-from schedgap.formulations.provisioning.pooled.offered import reduced
+from schedgap.formulations.provisioning.pooled.offered import Offered, reduced, without_dominated
 from schedgap.formulations.provisioning.pooled.pooled import Renting
 from schedgap.formulations.provisioning.pooled.pooled import supported as can_pool
 from schedgap.formulations.provisioning.pooled.program import Pooled
@@ -105,19 +105,21 @@ class Portfolio(Search):
         for name in (*BOUNDS, *[BINS_BOUND] * (self.instance.num_types == 1)):
             if self.is_open:
                 self._take(name, self._ask(name, self.instance, BOUND_SHARE * self.limit_s))
-        if features(self.instance) - {PER_MACHINE}:
+        # A stock does not matter where machines without one are as good.
+        offered = without_dominated(self.instance) if self.instance.max_moves is None else None
+        if offered is None or features(offered.instance) - {PER_MACHINE}:
             self._limited()
         else:
-            self._plain()
+            self._plain(offered)
         if self.best is not None and self.best.keeps is None and self.instance.running is not None:
             self.best = keeping(self.instance, self.best)
 
-    def _plain(self) -> None:
-        fewer = reduced(self.instance)
+    def _plain(self, offered: Offered) -> None:
+        fewer = reduced(offered.instance)
         small = fewer.instance
 
         def restored(solution: Provisioning | None) -> Provisioning | None:
-            return None if solution is None else fewer.restore(solution)
+            return None if solution is None else offered.restore(fewer.restore(solution))
 
         best: Provisioning | None = None
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.offer import unlimited
+from schedgap.instances.provisioning.running import ANY_NUMBER
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -51,10 +52,10 @@ def reduced(instance: ProvisioningInstance) -> Reduced:
 
 
 def without_dominated(instance: ProvisioningInstance) -> Offered:
-    """Drop each machine type in place of which another is as good; exact without stocks, interference and moves.
+    """Drop each machine type in place of which another is as good; exact without interference and limits on moves.
 
-    Another is: it costs no more, has no less of any resource, and each task that may run on the one may run on the other
-    and demands no more there. Of equal types the first stays. O(K^2 R + F^2 C R).
+    Another is, if any number of it can be had, it costs no more, has no less of any resource, and each task that may run on
+    the one may run on the other and demands no more there. Of equal types the first stays. O(K^2 R + F^2 C R).
     """
     price, capacity, family = instance.price, instance.capacity, instance.type2family
     demand, allowed = instance.demand, instance.demand[:, :, 0] >= 0
@@ -64,11 +65,12 @@ def without_dominated(instance: ProvisioningInstance) -> Offered:
             for a, d in zip(allowed, demand, strict=True)
         ]
     )
+    stock = np.full(instance.num_types, ANY_NUMBER) if instance.stock is None else instance.stock
     kept: list[int] = []
-    for k in np.lexsort((np.arange(instance.num_types), -capacity.sum(axis=1), price)).tolist():
+    for k in np.lexsort((np.arange(instance.num_types), -capacity.sum(axis=1), stock != ANY_NUMBER, price)).tolist():
         others = np.array(kept, np.int64)
         better = takes[family[k], family[others]] & (capacity[others] >= capacity[k]).all(axis=1)
-        if not better.any():
+        if not (better & (stock[others] == ANY_NUMBER)).any():
             kept.append(k)
     order = np.sort(np.array(kept, np.int64))
     if order.size == instance.num_types:
@@ -83,7 +85,7 @@ def without_dominated(instance: ProvisioningInstance) -> Offered:
         capacity=capacity[order],
         price=price[order],
         fee=None,
-        stock=None,
+        stock=None if instance.stock is None else stock[order],
         running=None,
         demand=demand[families],
         job_value=instance.job_value,

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
+# Most units of a resource that a machine has in the program.
+COARSE = 2**20
 # Above so many tasks' shares a block for each type is too large.
 MAX_SHARES = 100_000
 
@@ -104,7 +106,7 @@ class Pooled:
         for block in self.blocks:
             capacity = block.capacity.copy()
             capacity[: spared.size] = np.maximum(capacity[: spared.size] - spared[:, None], 0)
-            blocks.append(replace(block, capacity=capacity))
+            blocks.append(_coarse(replace(block, capacity=capacity), instance.counts))
         return block_model(instance, blocks, whole=True)
 
     def solve(self, spare: float, time_limit_s: float, threads: int) -> Rented:
@@ -137,6 +139,20 @@ class Pooled:
         shares[allowed] = found.x[: -self.instance.num_types]
         value = found.row_duals[: self.instance.num_classes] * model.objective_scale
         return Relaxed(found.x[-self.instance.num_types :], shares, value)
+
+
+def _coarse(block: Block, counts: IntArray) -> Block:
+    """Return a block with capacities of at most 2^20 units: demands rounded down, capacities up, so that a bound stays one.
+
+    A search proves nothing with bytes; and no machine needs more of a resource than all tasks take.
+    """
+    size, capacity = block.size.copy(), block.capacity.copy()
+    for r, row in enumerate(size):
+        taken = int(row[block.allowed].astype(object) @ counts[block.allowed].astype(object))
+        capacity[r] = np.minimum(capacity[r], max(1, taken))
+        unit = -(-int(capacity[r].max(initial=1)) // COARSE)
+        size[r], capacity[r] = row // unit, -(-capacity[r] // unit)
+    return replace(block, size=size, capacity=capacity)
 
 
 def spread(content: IntArray, classes: IntArray, number: int) -> IntArray:
