@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMA
 from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, HOSTNAME, ZONE, may_run
 from schedgap.instances.provisioning.readers.kubernetes.nodes import SPOT_LABELS
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
+from schedgap.instances.provisioning.readers.kubernetes.upkeep import looked_at
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.units import DOLLAR
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from schedgap.instances.arrays import BoolArray
     from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
+    from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
     from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
     from schedgap.instances.provisioning.readers.kubernetes.report import Report
     from schedgap.instances.provisioning.readers.kubernetes.state import State
@@ -98,9 +100,8 @@ class Assembly:
                 self.members[classes[key]].append(group)
         self.allowed = np.array(allowed).reshape(len(allowed), -1)
         keys = {key for row in self.demand for key in row}
-        first = (CPU, RAM, PODS)
         last = {name for row in apart for name in row}
-        self.resources = sorted(keys, key=lambda name: (name in last, (*first, name).index(name), name))
+        self.resources = sorted(keys, key=lambda name: (name in last, (CPU, RAM, PODS, name).index(name), name))
         self._leave_out()
 
     def _may_stay(
@@ -136,7 +137,7 @@ class Assembly:
         self.members = list(compress(self.members, fits))
         self.allowed = self.allowed[fits]
 
-    def instance(self, name: str, state: State) -> ProvisioningInstance:
+    def instance(self, name: str, state: State, nodes: Sequence[RunningNode]) -> ProvisioningInstance:
         """Return the instance, with the nodes as running machines."""
         used = {key for row in self.demand for key in row}
         resources = [name for name in self.resources if name in used]
@@ -151,7 +152,7 @@ class Assembly:
         order = list(dict.fromkeys(self.family[k] for k in types))
         demand = np.where(self.allowed.T[order][:, :, None], np.array(demands)[None], NOT_ALLOWED)
         counts = [sum(group.count for group in members) for members in self.members]
-        running = self._running(node2type)
+        running = self._running(node2type, looked_at(state, nodes, resources, self.demand, chosen))
         placed = sum(running.count.tolist())
         price = [micro_dollars(offer.price) for offer in chosen]
         present = sum(price[k] for k in node2type)
@@ -249,7 +250,7 @@ class Assembly:
             names.append(f"{offer.type_name} ({', '.join(more)})" if more else offer.type_name)
         return unique_names(names)
 
-    def _running(self, node2type: Sequence[int]) -> Running:
+    def _running(self, node2type: Sequence[int], more: dict[str, Any]) -> Running:
         nodes = [(k, offer) for k, offer in enumerate(self.offers) if offer.node]
         index = {offer.node: e for e, (_, offer) in enumerate(nodes)}
         content: list[Counter[int]] = [Counter() for _ in nodes]
@@ -261,7 +262,7 @@ class Assembly:
         indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
         classes = np.array([c for row in rows for c, _ in row], np.int64)
         counts = np.array([number for row in rows for _, number in row], np.int64)
-        return Running(tuple(offer.node for _, offer in nodes), np.array(node2type), indptr, classes, counts)
+        return Running(tuple(offer.node for _, offer in nodes), np.array(node2type), indptr, classes, counts, **more)
 
 
 def _admissions(
