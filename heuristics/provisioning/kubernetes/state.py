@@ -18,6 +18,7 @@ class Catalogue(NamedTuple):
     pool : (F,) the NodePool of each family, ascending from 0 in the order in which pools are tried.
     widest : types that can be had and that no other of their family contains, family after family; those of f are
     widest[widest_start[f]:widest_start[f + 1]]. What fits some type that can be had fits one of them.
+    spot : (K,) bool, whether machines of a type are spare capacity.
     """
 
     demand: Any
@@ -29,18 +30,20 @@ class Catalogue(NamedTuple):
     pool: Any
     widest: Any
     widest_start: Any
+    spot: Any
 
 
 class Nodes(NamedTuple):
     """Nodes in the order in which they are tried, int64.
 
     machine_type : (M,) `GONE` for none. left : (M, R). low : (C,) no node before has room for one more task of a class:
-    nodes only fill up, and new ones come last.
+    nodes only fill up, and new ones come last. starting : (M,) bool, whether a node has not started yet.
     """
 
     machine_type: Any
     left: Any
     low: Any
+    starting: Any
 
 
 class Tasks(NamedTuple):
