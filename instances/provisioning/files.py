@@ -24,10 +24,10 @@ from schedgap.instances.documents import (
     record,
 )
 from schedgap.instances.documents.amounts import to_units
+from schedgap.instances.provisioning.disruption.files import running_machines
 from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, check_square, machine_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running import ANY_NUMBER
-from schedgap.instances.provisioning.running_files import running_machines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from schedgap.instances.provisioning.disruption import Disruption
+    from schedgap.instances.provisioning.disruption.model import Disruption
 
 ANY_NUMBER = -1
 

@@ -10,7 +10,7 @@ import numpy as np
 from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import settle
 from schedgap.heuristics.provisioning.kubernetes.state import GONE, Catalogue, Nodes, Tasks
 from schedgap.instances.method import Outcome
-from schedgap.instances.provisioning.disruption import GOING, STARTING
+from schedgap.instances.provisioning.disruption.model import GOING, STARTING
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 

@@ -15,7 +15,7 @@ from schedgap.heuristics.provisioning.kubernetes.roles import role
 from schedgap.heuristics.provisioning.kubernetes.scale_up import ScaleUp
 from schedgap.heuristics.provisioning.kubernetes.state import GONE
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.provisioning.disruption import GOING, NO_SCALE_DOWN
+from schedgap.instances.provisioning.disruption.model import GOING, NO_SCALE_DOWN
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 
 if TYPE_CHECKING:

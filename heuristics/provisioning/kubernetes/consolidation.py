@@ -26,7 +26,7 @@ from schedgap.heuristics.provisioning.kubernetes.kernels_removal import (
 from schedgap.heuristics.provisioning.kubernetes.limits import Limits
 from schedgap.heuristics.provisioning.kubernetes.state import GONE
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.provisioning.disruption import EMPTY, UNDERUTILIZED
+from schedgap.instances.provisioning.disruption.model import EMPTY, UNDERUTILIZED
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 
 if TYPE_CHECKING:

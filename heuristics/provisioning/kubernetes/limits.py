@@ -9,7 +9,7 @@ import numpy as np
 
 from schedgap.heuristics.provisioning.kubernetes.cluster import in_order
 from schedgap.heuristics.provisioning.kubernetes.state import GONE
-from schedgap.instances.provisioning.disruption import EMPTY, GOING, HELD, STARTING, UNMANAGED, Pool
+from schedgap.instances.provisioning.disruption.model import EMPTY, GOING, HELD, STARTING, UNMANAGED, Pool
 
 if TYPE_CHECKING:
     from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster

@@ -107,11 +107,8 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
         taints = _lasting(state, node, labels.get(POOL, ""))
         if len(taints) < sum(taint.effect in FORBIDDING for taint in node.spec.taints):
             passing.add(name)
-        made.append(
-            RunningNode(
-                name, type_name, capacity_type, zone, price, labels, taints, allocatable, left, devices, taken[name]
-            )
-        )
+        parts = (allocatable, left, devices, taken[name])
+        made.append(RunningNode(name, type_name, capacity_type, zone, price, labels, taints, *parts))
     if unnamed:
         raise InstanceError(f"no label {TYPE} on node {listed(unnamed)}; label them, since it says what they cost.")
     if unpriced:

@@ -15,10 +15,10 @@ from schedgap.instances.provisioning.readers.kubernetes.objects import (
     Pod,
     PodDisruptionBudget,
 )
+from schedgap.instances.provisioning.readers.kubernetes.pod_marks import marks_of
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Parts, PartsCache, labelled_place, named_alike
 from schedgap.instances.provisioning.readers.kubernetes.report import Report
 from schedgap.instances.provisioning.readers.kubernetes.requests import ALWAYS, pod_request
-from schedgap.instances.provisioning.readers.kubernetes.upkeep import marks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

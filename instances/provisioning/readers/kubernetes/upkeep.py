@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.provisioning.disruption import (
+from schedgap.instances.provisioning.disruption.model import (
     GOING,
     HELD,
     NO_SCALE_DOWN,
@@ -23,6 +23,7 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import SPOT
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, holds
 from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, is_leaving, is_ready
+from schedgap.instances.provisioning.readers.kubernetes.pod_marks import TRUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
     from schedgap.instances.provisioning.readers.kubernetes.objects import (
         DisruptionSpec,
-        Owner,
-        Pod,
         PodDisruptionBudget,
     )
     from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
@@ -39,20 +38,6 @@ if TYPE_CHECKING:
 
 INITIALIZED = "karpenter.sh/initialized"
 WHEN_EMPTY, NEVER = "WhenEmpty", "Never"
-# For as long a pod is left alone, as Go writes it; how old the pod is, an export of now does not say.
-DURATION = re.compile(r"([0-9]+(\.[0-9]*)?(ns|us|ms|s|m|h))+")
-TRUE = "true"
-
-
-def marks_of(pod: Pod, owner: Owner | None) -> int:
-    """Return what a pod that runs says of its node: to cluster-autoscaler nothing, if it comes and goes with the node."""
-    notes = pod.metadata.annotations
-    asked, safe = (notes.do_not_disrupt, notes.safe_to_evict) if notes is not None else ("", "")
-    held = HELD if asked == TRUE or DURATION.fullmatch(asked) else 0
-    is_static = notes is not None and notes.mirror is not None
-    if is_static or (owner is not None and owner.kind in ("DaemonSet", "Node")):
-        return held
-    return held | (NO_SCALE_DOWN if safe == "false" or (owner is None and safe != TRUE) else 0)
 
 
 def looked_at(

@@ -10,7 +10,7 @@ from schedgap.heuristics.provisioning.kubernetes.consolidation import candidates
 from schedgap.heuristics.provisioning.kubernetes.karpenter import queue_of
 from schedgap.heuristics.provisioning.kubernetes.limits import Limits
 from schedgap.instances.provisioning import verify
-from schedgap.instances.provisioning.disruption import (
+from schedgap.instances.provisioning.disruption.model import (
     EMPTY,
     GOING,
     HELD,

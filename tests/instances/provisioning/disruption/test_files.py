@@ -7,7 +7,15 @@ import pytest
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning import ProvisioningInstance, read_instance, write_instance
-from schedgap.instances.provisioning.disruption import GOING, HELD, REASONS, UNDERUTILIZED, Budget, Disruption, Pool
+from schedgap.instances.provisioning.disruption.model import (
+    GOING,
+    HELD,
+    REASONS,
+    UNDERUTILIZED,
+    Budget,
+    Disruption,
+    Pool,
+)
 from schedgap.instances.provisioning.running import Running
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.disruption import EMPTY, UNDERUTILIZED, Budget, Disruption, Pool
+from schedgap.instances.provisioning.disruption.model import EMPTY, UNDERUTILIZED, Budget, Disruption, Pool
 from schedgap.instances.provisioning.running import Running
 
 
