@@ -1,4 +1,4 @@
-"""What files of every family of rented machines share: machine types, demands, pairwise throughputs, running machines."""
+"""What files of every family of rented machines share: machine types, demands, pairwise throughputs."""
 
 from __future__ import annotations
 
@@ -10,24 +10,20 @@ from pydantic import Field as Constraint
 from schedgap.instances.documents import (
     Amount,
     Amounts,
-    Count,
-    Custom,
     Field,
     Index,
     Positive,
     RowPart,
     Rows,
-    list_of,
-    record,
 )
 from schedgap.instances.documents.amounts import from_units, to_units
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED
-from schedgap.instances.provisioning.running import ANY_NUMBER, Running
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.units import DOLLAR, resource_scales
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from schedgap.instances.documents import Given, Place, Table
 
@@ -142,47 +138,3 @@ def check_square(workloads: Sequence[str], throughput: Sequence[Sequence[object]
     width = len(workloads)
     if [len(row) for row in throughput] != [width] * width:
         raise InstanceError(f"{what}: throughput is not {width} x {width}, one row and column for each workload.")
-
-
-def running_machines(what: str, names: Callable[[Any], Sequence[str]]) -> Custom:
-    """Return the field `running` of a document: machines that run already, with how many tasks of each `what` are on them.
-
-    names : of all that `Running.task_class` numbers, from an instance, or what of it has been read.
-    """
-
-    def read(document: Given, place: Place) -> dict[str, Any]:
-        if "running" not in document:
-            return {}
-        owner, machines = place.owner, document["running"]
-        type2index = {name: k for k, name in enumerate(owner.type_names)}
-        class2index = {name: c for c, name in enumerate(names(owner))}
-        entries = []
-        for e, machine in enumerate(machines):
-            for kind, known, used in (("type", type2index, [machine["type"]]), (what, class2index, machine["counts"])):
-                for name in used:
-                    if name not in known:
-                        raise place.error(
-                            f"running machine {machine['name']:.60} names {kind} '{name:.60}', which the file has not; "
-                            "add it."
-                        )
-            entries += [(e, class2index[name], count) for name, count in machine["counts"].items()]
-        table = np.array(entries, np.int64).reshape(-1, 3)
-        types = np.array([type2index[machine["type"]] for machine in machines], np.int64)
-        indptr = np.searchsorted(table[:, 0], np.arange(len(machines) + 1))
-        machine_names = tuple(machine["name"] for machine in machines)
-        return {"running": Running(machine_names, types, indptr, table[:, 1], table[:, 2])}
-
-    def write(instance: Any, _: Place) -> dict[str, Any]:
-        running = instance.running
-        if running is None:
-            return {}
-        known, machines = names(instance), []
-        for e, name in enumerate(running.names):
-            span = slice(int(running.indptr[e]), int(running.indptr[e + 1]))
-            content = zip(running.task_class[span].tolist(), running.count[span].tolist(), strict=True)
-            counts = {known[c]: number for c, number in content}
-            machines.append({"name": name, "type": instance.type_names[running.machine_type[e]], "counts": counts})
-        return {"running": machines}
-
-    machine = record("RunningMachine", {"name": str, "type": str, "counts": dict[str, Count]})
-    return Custom({"running": NotRequired[list_of(machine)]}, read, write)

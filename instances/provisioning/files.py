@@ -24,7 +24,8 @@ from schedgap.instances.documents import (
     record,
 )
 from schedgap.instances.documents.amounts import to_units
-from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, check_square, machine_types, running_machines
+from schedgap.instances.provisioning.disruption.files import running_machines
+from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, check_square, machine_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running import ANY_NUMBER
 
@@ -148,7 +149,7 @@ INSTANCE = InstanceDocument(
         ],
         size=lambda instance: instance.num_classes,
     ),
-    running_machines("task", _class_names),
+    running_machines("task", _class_names, disruption=True),
     Value("max_moves", Index, default=None, omitted=True),
 )
 read_instance, write_instance = INSTANCE.read, INSTANCE.write

@@ -119,6 +119,7 @@ class ProvisioningInstance(InstanceModel):
         state.check_offer(self.name, self.type_names, self.price, self.stock, self.fee)
         held = self.name, self.running, self.max_moves, self.type_names, self.stock, self.counts
         state.check_running(*held, self.class_name)
+        state.check_reserved(self.name, self.running, len(self.resources), self.num_types)
         object.__setattr__(self, "reservation_type", locked_ints(self._cheapest_fitting_type()))
         value = self._job_value() if self.job_value is None else self.job_value
         object.__setattr__(self, "job_value", locked_ints(value))

@@ -6,8 +6,8 @@ The checks are of stocks, fees, running machines and limits on moves, and of tas
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from schedgap.instances.provisioning.disruption.model import Disruption
 
 ANY_NUMBER = -1
 
@@ -30,6 +31,9 @@ class Running:
 
     names : E names, unique. machine_type : (E,) int64. indptr : (E + 1,) int64; machine e holds `count[i]` tasks of class
     `task_class[i]` for indptr[e] <= i < indptr[e + 1]. task_class, count : (N,) int64, the counts at least 1.
+    whole, reserved : (E, R) int64, what a machine has of each resource in all, and what is taken of it that is no task
+    (DaemonSets); None where that is its capacity, and nothing. disruption : which of them controllers may give back. The
+    rules of real clusters look at these three, no plan is bound by them.
 
     Raises `InstanceError` where these do not fit together.
     """
@@ -39,10 +43,14 @@ class Running:
     indptr: IntArray
     task_class: IntArray
     count: IntArray
+    whole: IntArray | None = None
+    reserved: IntArray | None = None
+    disruption: Disruption | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
-        lock(self, ("machine_type", "indptr", "task_class", "count"))
+        optional = [key for key in ("whole", "reserved") if getattr(self, key) is not None]
+        lock(self, ("machine_type", "indptr", "task_class", "count", *optional))
         size, entries = len(self.names), self.task_class.shape[0]
         if (
             self.machine_type.shape != (size,)
@@ -53,6 +61,7 @@ class Running:
             or (np.diff(self.indptr) < 0).any()
         ):
             raise InstanceError("the arrays of the running machines do not fit together: see the shapes of Running.")
+        self._check_optional(optional)
         name, times = Counter(self.names).most_common(1)[0] if size else ("", 0)
         if times > 1:
             raise InstanceError(f"running machine '{name}' is named {times} times; names must be unique.")
@@ -63,6 +72,20 @@ class Running:
             e = int(self.machine[np.argmax(self.count < 1)])
             raise InstanceError(
                 f"running machine {self.names[e]} holds {self.count.min()} tasks of a class; leave it out."
+            )
+
+    def _check_optional(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            values = getattr(self, key)
+            if values.ndim != 2 or values.shape[0] != self.size or (values < 0).any():
+                raise InstanceError(
+                    f"'{key}' of the running machines has shape {values.shape} and least value {values.min(initial=0)}; "
+                    f"give {self.size} rows that are not negative."
+                )
+        if self.disruption is not None and {self.disruption.pool.size, self.disruption.marks.size} != {self.size}:
+            raise InstanceError(
+                f"the pools and marks of running machines are of {self.disruption.pool.size} and "
+                f"{self.disruption.marks.size}, there are {self.size}; give one each."
             )
 
     @property
@@ -98,19 +121,25 @@ class Running:
                 kept.append((e, c, taken))
         table = np.array(kept, np.int64).reshape(-1, 3)
         indptr = np.searchsorted(table[:, 0], np.arange(self.size + 1))
-        return Running(self.names, self.machine_type, indptr, table[:, 1], table[:, 2])
+        return replace(self, indptr=indptr, task_class=table[:, 1], count=table[:, 2])
 
     @classmethod
-    def from_contents(cls, names: Sequence[str], machine_type: ArrayLike, content: ArrayLike) -> Running:
-        """Build from `machine_type` (E,) and `content` (E, C), tasks of each class."""
+    def from_contents(cls, names: Sequence[str], machine_type: ArrayLike, content: ArrayLike, **more: Any) -> Running:
+        """Build from `machine_type` (E,) and `content` (E, C), tasks of each class. more : fields that may be None."""
         matrix = np.asarray(content, np.int64)
         rows, classes = np.nonzero(matrix)
         indptr = np.searchsorted(rows, np.arange(len(names) + 1))
-        return cls(tuple(names), locked_ints(machine_type), indptr, classes, matrix[rows, classes])
+        return cls(tuple(names), locked_ints(machine_type), indptr, classes, matrix[rows, classes], **more)
 
     def hashed(self) -> tuple[object, ...]:
         """Return what an instance's digest has of it."""
-        return (self.names, self.machine_type, self.indptr, self.task_class, self.count)
+        given = (
+            ("whole", self.whole, (self.whole,)),
+            ("reserved", self.reserved, (self.reserved,)),
+            ("disruption", self.disruption, self.disruption.hashed() if self.disruption is not None else ()),
+        )
+        more = [part for key, value, content in given if value is not None for part in (key, *content)]
+        return (self.names, self.machine_type, self.indptr, self.task_class, self.count, *more)
 
 
 def optional_content(
@@ -197,6 +226,27 @@ def check_running(
             f"{name}: {used[k]} machines of type {type_names[k]} run, its count is {stock[k]}; "
             "running machines are among those that can be had: raise the count."
         )
+
+
+def check_reserved(name: str, running: Running | None, num_resources: int, num_types: int) -> None:
+    """Refuse amounts of running machines that are not of each resource, and spare capacity of no type.
+
+    Raises
+    ------
+    InstanceError
+        naming both numbers.
+    """
+    if running is None:
+        return
+    for key in ("whole", "reserved"):
+        values = getattr(running, key)
+        if values is not None and values.shape[1] != num_resources:
+            raise InstanceError(
+                f"{name}: '{key}' of the running machines is of {values.shape[1]} resources; there are {num_resources}."
+            )
+    spot = running.disruption.spot if running.disruption is not None else np.zeros(0, np.int64)
+    if (bad := spot[(spot < 0) | (spot >= num_types)]).size:
+        raise InstanceError(f"{name}: machine type {bad[0]} is spare capacity; there are {num_types} types.")
 
 
 def fits_nowhere(

@@ -11,6 +11,7 @@ from schedgap.instances.arrays import first_true, ranges
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.provisioning.moves import check_moves, check_stock
 from schedgap.instances.provisioning.objective import objective
+from schedgap.instances.provisioning.solution import NEW
 from schedgap.instances.units import shown_amount
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ def verify(instance: ProvisioningInstance, solution: Provisioning) -> int:
     """Return the objective of a feasible solution, in micro-dollars per hour.
 
     Every task is placed exactly once, on a machine of a family that it may use; no machine is over its capacity in any
-    resource, or holds more tasks of a class than may share one; none is empty: the number of machines, and with it every
-    sum here, is at most that of the tasks. There are no more machines of a type than its stock, and no more tasks leave
-    running machines than may.
+    resource, or holds more tasks of a class than may share one; none is empty but a running one that is kept: the number of
+    machines, and with it every sum here, is at most that of the tasks and running machines. There are no more machines of a
+    type than its stock, and no more tasks leave running machines than may.
     O(N R) for N entries, plus O(T) where tasks are named. Sums are exact whatever a solution holds (`instances.exact`).
 
     Raises
@@ -52,7 +53,8 @@ def _check_ranges(instance: ProvisioningInstance, solution: Provisioning) -> Non
     for what, values, start, stop in ranges:
         if (bad := first_true((values < start) | (values >= stop))) is not None:
             raise VerifyError(f"{what} {values[bad]} is outside {start}..{stop - 1} ({instance.name}).")
-    if (p := first_true(np.diff(solution.indptr) == 0)) is not None:
+    is_new = True if solution.keeps is None else solution.keeps == NEW
+    if (p := first_true((np.diff(solution.indptr) == 0) & is_new)) is not None:
         name = instance.type_names[solution.machine_type[p]]
         raise VerifyError(f"machine group {p}, a {name}, holds no task; leave out machines without tasks.")
     keys = solution.entry2group * instance.num_classes + solution.task_class

@@ -22,7 +22,8 @@ from schedgap.instances.documents import (
     Stored,
     Value,
 )
-from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, machine_types, running_machines
+from schedgap.instances.provisioning.disruption.files import running_machines
+from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, machine_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.reconfiguration.delays import PHASES
 from schedgap.instances.reconfiguration.file_interference import INTERFERENCE, STORED_SETS

@@ -10,15 +10,15 @@ import numpy as np
 from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import settle
 from schedgap.heuristics.provisioning.kubernetes.state import GONE, Catalogue, Nodes, Tasks
 from schedgap.instances.method import Outcome
+from schedgap.instances.provisioning.disruption.model import GOING, STARTING
 from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.running import Running
 
 Offer: TypeAlias = "tuple[IntArray, IntArray, IntArray, IntArray, IntArray]"
 # In place of a stock: more machines than any solution has.
@@ -31,7 +31,9 @@ HANDLED = (STOCK, MOVES, PER_MACHINE)
 class Cluster:
     """Nodes 0..number - 1 in the order in which they are tried, the first `num_running` of them running from the start.
 
-    stock : (K,) int64, machines of each type that can still be had. nodes : with rows to spare. Others as in `Catalogue`.
+    stock : (K,) int64, machines of each type that can still be had. nodes : with rows to spare. ran : (E,) int64, the
+    types of what ran from the start. amounts : of these, (E, R) int64 each: what it has in all, and what is taken of it that
+    is no task. Others as in `Catalogue`.
     """
 
     demand: IntArray
@@ -45,23 +47,38 @@ class Cluster:
     num_running: int
     slot: IntArray
     most: IntArray
+    ran: IntArray
+    amounts: tuple[IntArray, IntArray]
+    spot: BoolArray
 
     @classmethod
     def of(cls, instance: ProvisioningInstance, queue: IntArray) -> Cluster:
-        """Return the present of an instance: running machines in the order of their names.
+        """Return the present of an instance: running machines by `in_order`. Those that go already have no room.
 
         queue : (T,) int64, the tasks in the order in which the rule takes them.
         """
-        home, types = np.full(instance.num_tasks, -1, np.int64), np.empty(0, np.int64)
-        if instance.running is not None:
-            names = by_name(instance.running.names)
-            types, home = instance.running.machine_type[names], _homes(instance, names)
+        home, types, running = np.full(instance.num_tasks, -1, np.int64), np.empty(0, np.int64), instance.running
+        names = in_order(running)
+        if running is not None:
+            types, home = running.machine_type[names], _homes(instance, names)
         stock = np.full(instance.num_types, PLENTY)
         if instance.stock is not None:
             used = np.bincount(types, minlength=instance.num_types)
             stock = np.where(instance.stock == ANY_NUMBER, PLENTY, np.maximum(instance.stock - used, 0))
         offer = (instance.demand, instance.type2family, instance.capacity, instance.price, stock)
-        return cls.start(offer, types, home, np.array(instance.task_classes()), queue, instance.per_machine)
+        cluster = cls.start(offer, types, home, np.array(instance.task_classes()), queue, instance.per_machine)
+        if running is not None:
+            whole, reserved = cluster.amounts
+            cluster.amounts = (
+                whole if running.whole is None else running.whole[names],
+                reserved if running.reserved is None else running.reserved[names],
+            )
+            if running.disruption is not None:
+                cluster.spot[running.disruption.spot] = True
+                marks = running.disruption.marks[names]
+                cluster.nodes.starting[: names.size] = marks & STARTING != 0
+                cluster.nodes.left[np.flatnonzero(marks & GOING)] = -1
+        return cluster
 
     @classmethod
     def start(
@@ -84,9 +101,11 @@ class Cluster:
         tasks = Tasks(task2class, np.array(queue), rank, np.full_like(home, -1), home)
         most = np.full(demand.shape[1], ANY_NUMBER) if per_machine is None else np.array(per_machine)
         slot = np.where(most == ANY_NUMBER, -1, np.cumsum(most != ANY_NUMBER) - 1)
-        held = np.zeros((types.shape[0], int((slot >= 0).sum())), np.int32)
-        nodes = Nodes(types.copy(), capacity[types], np.zeros(demand.shape[1], np.int64), held)
-        cluster = cls(*offer, tasks, nodes, types.shape[0], types.shape[0], slot, most)
+        number, none = types.shape[0], np.zeros((types.shape[0], capacity.shape[1]), np.int64)
+        held, starting = np.zeros((number, int((slot >= 0).sum())), np.int32), np.zeros(number, np.bool_)
+        nodes = Nodes(types.copy(), capacity[types], np.zeros(demand.shape[1], np.int64), held, starting)
+        spot = np.zeros(capacity.shape[0], np.bool_)
+        cluster = cls(*offer, tasks, nodes, number, number, slot, most, types, (capacity[types], none), spot)
         settle(tasks, cluster.catalogue(), nodes)
         return cluster
 
@@ -128,6 +147,7 @@ class Cluster:
             np.array(start),
             self.slot,
             self.most,
+            self.spot,
         )
 
     def make_room(self, more: int) -> None:
@@ -140,6 +160,7 @@ class Cluster:
                 np.concatenate((self.nodes.left, np.zeros((spare, self.nodes.left.shape[1]), np.int64))),
                 self.nodes.low,
                 np.concatenate((self.nodes.held, np.zeros((spare, self.nodes.held.shape[1]), np.int32))),
+                np.concatenate((self.nodes.starting, np.zeros(spare, np.bool_))),
             )
 
     def add_nodes(self, machine_type: int, number: int) -> None:
@@ -152,15 +173,35 @@ class Cluster:
         self.stock[machine_type] -= number
         self.number += number
 
-    def remove_empty(self) -> None:
-        """Give back the machines without tasks."""
+    def empty(self) -> IntArray:
+        """Return the machines without tasks."""
         empty = np.bincount(self.tasks.place[self.tasks.place >= 0], minlength=self.number)[: self.number] == 0
-        rows = np.flatnonzero(empty & (self.nodes.machine_type[: self.number] != GONE))
+        return np.flatnonzero(empty & (self.nodes.machine_type[: self.number] != GONE))
+
+    def remove(self, rows: IntArray) -> None:
+        """Give back machines without tasks."""
         np.add.at(self.stock, self.nodes.machine_type[rows], 1)
         self.nodes.machine_type[rows] = GONE
 
-    def outcome(self, instance: ProvisioningInstance) -> Outcome:
-        """Return the solution, without machines that hold nothing; none, and why, where tasks wait or too many moved."""
+    def now(self) -> tuple[IntArray, IntArray]:
+        """(M, R) int64 twice: what each node has in all, and what is taken of it that is no task.
+
+        A new one has both of a node of its type that ran from the start, the first, or else its capacity and nothing.
+        """
+        types = self.nodes.machine_type[: self.number]
+        kinds, first = np.unique(self.ran, return_index=True)
+        made = []
+        for of_type, rows in zip((self.capacity, np.zeros_like(self.capacity)), self.amounts, strict=True):
+            table = of_type.copy()
+            table[kinds] = rows[first]
+            made.append(np.concatenate((rows, table[types[self.num_running :]])))
+        return made[0], made[1]
+
+    def outcome(self, instance: ProvisioningInstance, stay: IntArray | None = None) -> Outcome:
+        """Return the solution, without machines that hold nothing; none, and why, where tasks wait or too many moved.
+
+        stay : machines that ran from the start and stay, though they hold nothing.
+        """
         waiting, moved = self.waiting.shape[0], self.num_moved
         if waiting:
             return Outcome(details={"reason": f"{waiting} tasks are not placed: the machines that fit them ran out"})
@@ -169,17 +210,25 @@ class Cluster:
                 details={"reason": f"{moved} tasks moved from overfull machines, max_moves {instance.max_moves}"}
             )
         rows, task2machine = np.unique(self.tasks.place, return_inverse=True)
+        if stay is not None:
+            rows = np.concatenate((rows, np.setdiff1d(stay[stay < self.num_running], rows)))
         solution = Provisioning.from_tasks(instance, self.nodes.machine_type[rows], task2machine)
         if instance.running is not None:
-            names = by_name(instance.running.names)
+            names = in_order(instance.running)
             keeps = np.concatenate((names, np.full(self.number - self.num_running, NEW)))[rows]
             solution = replace(solution, keeps=keeps)
         return Outcome(solution)
 
 
-def by_name(names: Sequence[str]) -> IntArray:
-    """Return the indices of names in the order of their code points."""
-    return np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+def in_order(running: Running | None) -> IntArray:
+    """Return the running machines in the order of their names' code points, those that have not started yet last."""
+    if running is None:
+        return np.empty(0, np.int64)
+    names = np.array(sorted(range(running.size), key=running.names.__getitem__), np.int64)
+    if running.disruption is None:
+        return names
+    ordered: IntArray = names[np.argsort(running.disruption.marks[names] & STARTING != 0, kind="stable")]
+    return ordered
 
 
 def sizes_of(instance: ProvisioningInstance) -> IntArray:

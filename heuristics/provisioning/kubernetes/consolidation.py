@@ -23,8 +23,10 @@ from schedgap.heuristics.provisioning.kubernetes.kernels_removal import (
     removal,
     widest_prefix,
 )
+from schedgap.heuristics.provisioning.kubernetes.limits import Limits
 from schedgap.heuristics.provisioning.kubernetes.state import GONE
 from schedgap.instances.method import Outcome, method
+from schedgap.instances.provisioning.disruption.model import EMPTY, UNDERUTILIZED
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ def karpenter_consolidation(
     budget_percent: int = 100,
     passes: int = 10_000,
     pools: str = "one",
+    spot_to_spot: bool = False,
 ) -> Outcome:
     """Place what waits as `karpenter` does, then give up machines pass by pass until a pass changes nothing.
 
@@ -62,40 +65,73 @@ def karpenter_consolidation(
     age; or on those and one new machine of the cheapest type that can be had, which must cost less than all that goes, and
     in multi-node also less than the cheapest one that goes of a type that could be the new machine.
 
+    Where an instance says which machines may go (`Disruption`), only such are looked at: of a pool, started, not held, and in
+    pools that give up empty machines only, these. The budgets of their pools hold in each pass: of all reasons that of empty
+    machines for these, which stay and are paid where it forbids, and that of underutilized ones; in single-node, pools take
+    turns. No machine goes if one of its tasks would go to a machine that has not started. New machines are of the pool of the
+    first running one of their family.
+
+    Where types are spare capacity (spot): if the new machine could be one, it is one; and if all that go are, none of them is
+    replaced, unless `spot_to_spot` (the feature gate SpotToSpotConsolidation), and a single one only if 15 types of spare
+    capacity are cheaper than it.
+
     order : `savings-ratio`, price / (1 + tasks) falling; or `node-cost`, tasks rising, as releases before 2026 did. Ties,
         which Karpenter leaves open, in the order of the machines.
     budget_percent : of the machines, rounded up, so many may go in one pass (the disruption budget of a NodePool).
     passes : at most so many.
 
-    With `max_moves`, what would move more tasks than are left is not done. Every machine may be disrupted, new ones too,
-    once it is there; prices are certain, so that the worst launch price of a type is its price. O(M) tests a pass.
+    With `max_moves`, what would move more tasks than are left is not done. New machines may go too, once they are there;
+    prices are certain, so that the worst launch price of a type is its price. O(M) tests a pass.
     """
     cluster = Cluster.of(instance, queue_of(instance))
-    pool = pools_of(cluster, pools)
+    pool, limits = pools_of(cluster, pools), Limits.of(instance)
     place_waiting(cluster, pool)
     if not cluster.waiting.size:
         for _ in range(passes):
-            cluster.remove_empty()
+            empty = cluster.empty()
+            if limits is not None:
+                by_cost = candidates(cluster, order, limits.may_go(cluster, EMPTY))
+                empty = limits.within(cluster, by_cost, EMPTY)
+            cluster.remove(empty)
             allowed = -(-cluster.num_nodes * budget_percent // 100)
-            if not consolidate(cluster, pool, order, allowed, cluster.moves_left(instance.max_moves)):
+            moves = cluster.moves_left(instance.max_moves)
+            gone = consolidate(cluster, pool, order, allowed, moves, limits=limits, spot_to_spot=spot_to_spot)
+            if not gone and (limits is None or not empty.size):
                 break
-    return cluster.outcome(instance)
+    return cluster.outcome(instance, None if limits is None else cluster.empty())
 
 
 def consolidate(
-    cluster: Cluster, pool: IntArray, order: str, allowed: int, moves: int, kept: IntArray | None = None
+    cluster: Cluster,
+    pool: IntArray,
+    order: str,
+    allowed: int,
+    moves: int,
+    kept: IntArray | None = None,
+    limits: Limits | None = None,
+    *,
+    spot_to_spot: bool = False,
 ) -> int:
     """Do one pass of consolidation of nodes that are not empty; return how many have gone.
 
     pool : (F,) int64. allowed : at most so many may go. moves : so many tasks may leave their home. kept : nodes that stay.
     """
     cluster.make_room(1)
-    chosen = candidates(cluster, order, kept)
+    nodes = np.flatnonzero(cluster.nodes.machine_type[: cluster.number] != GONE)
+    if limits is not None:
+        nodes = limits.may_go(cluster, UNDERUTILIZED)
+    if kept is not None:
+        nodes = np.setdiff1d(nodes, kept)
+    chosen = alone = candidates(cluster, order, nodes)
+    if limits is not None:
+        chosen, alone = (each(cluster, chosen, UNDERUTILIZED) for each in (limits.within, limits.in_turn))
     work, catalogue = new_work(cluster), cluster.catalogue(pool)
     claims, pools = new_claims(1, cluster), int(pool[-1]) + 1
-    search = Search(cluster.tasks, catalogue, cluster.nodes, cluster.number, claims, work, pools, moves)
+    rest = (claims, work, pools, moves, spot_to_spot)
+    search = Search(cluster.tasks, catalogue, cluster.nodes, cluster.number, *rest)
     number = widest_prefix(chosen, min(allowed, MOST_AT_ONCE, chosen.shape[0]), search)
     if number == 0 and allowed > 0:
+        chosen = alone
         number = min(first_removable(chosen, chosen.shape[0], search), 1)
     if number == 0:
         return 0
@@ -104,11 +140,8 @@ def consolidate(
     return number
 
 
-def candidates(cluster: Cluster, order: str, kept: IntArray | None) -> IntArray:
-    """Return the nodes that may go, in the order in which they are looked at."""
-    nodes = np.flatnonzero(cluster.nodes.machine_type[: cluster.number] != GONE)
-    if kept is not None:
-        nodes = np.setdiff1d(nodes, kept)
+def candidates(cluster: Cluster, order: str, nodes: IntArray) -> IntArray:
+    """Return nodes in the order in which they are looked at."""
     cost = 1 + np.bincount(cluster.tasks.place[cluster.tasks.place >= 0], minlength=cluster.number)[nodes]
     ratio = -cluster.price[cluster.nodes.machine_type[nodes]] / cost
     return nodes[np.argsort(cost if order == "node-cost" else ratio, kind="stable")]

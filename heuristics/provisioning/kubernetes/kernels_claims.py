@@ -71,16 +71,37 @@ def _holds(claims: Claims, m: int, f: int, catalogue: Catalogue, c: int, more: i
 
 
 @inlined_kernel
-def cheapest_type(claims: Claims, m: int, catalogue: Catalogue) -> int:
-    """Return the cheapest type that can be had and holds a claim, the first in file order on ties, -1 for none. O(K R)."""
+def cheapest_type(claims: Claims, m: int, catalogue: Catalogue, is_spot: bool) -> int:
+    """Return the cheapest type that can be had and holds a claim, the first in file order on ties, -1 for none. O(K R).
+
+    is_spot : it must be spare capacity.
+    """
     for k in catalogue.rising:
-        f = catalogue.type2family[k]
-        holds = claims.is_open[m, f] and catalogue.stock[k] > 0
-        for r in range(claims.used.shape[2]):
-            holds &= claims.used[m, f, r] <= catalogue.capacity[k, r]
-        if holds:
+        if catalogue.stock[k] > 0 and (catalogue.spot[k] or not is_spot) and _is_held(claims, m, catalogue, k):
             return int(k)
     return -1
+
+
+@inlined_kernel
+def spare_types(claims: Claims, m: int, catalogue: Catalogue, paid: int) -> tuple[int, int, int]:
+    """Return how many types of spare capacity hold a claim, how many of these can be had, and cost less than `paid`. O(K R)."""
+    known, offered, cheaper = 0, 0, 0
+    for k in range(catalogue.spot.shape[0]):
+        if catalogue.spot[k] and _is_held(claims, m, catalogue, k):
+            known += 1
+            offered += catalogue.stock[k] > 0
+            cheaper += catalogue.stock[k] > 0 and catalogue.price[k] < paid
+    return known, offered, cheaper
+
+
+@inlined_kernel
+def _is_held(claims: Claims, m: int, catalogue: Catalogue, k: int) -> bool:
+    """Whether a machine of a type holds a claim. O(R)."""
+    f = catalogue.type2family[k]
+    holds = claims.is_open[m, f]
+    for r in range(claims.used.shape[2]):
+        holds &= claims.used[m, f, r] <= catalogue.capacity[k, r]
+    return bool(holds)
 
 
 @lean_kernel
@@ -160,7 +181,7 @@ def launch(catalogue: Catalogue, claims: Claims, number: int, nodes: Nodes, num_
     claim2node : (N,) int64, set to -1 for claims of which no type is left. O(N K R).
     """
     for m in range(number):
-        k = cheapest_type(claims, m, catalogue)
+        k = cheapest_type(claims, m, catalogue, False)
         claim2node[m] = -1
         if k >= 0:
             catalogue.stock[k] -= 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from schedgap.heuristics.provisioning.kubernetes.kernels_claims import cheapest_type, first_claim, join
+from schedgap.heuristics.provisioning.kubernetes.kernels_claims import cheapest_type, first_claim, join, spare_types
 from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import first_fit, fits, take
 from schedgap.heuristics.provisioning.kubernetes.state import GONE, Catalogue, Claims, Nodes, Tasks
 from schedgap.instances.jit import inlined_kernel, lean_kernel
@@ -15,6 +15,8 @@ from schedgap.instances.kernels.sort import sort
 
 # What a test says, where it does not name the type of the machine to rent.
 DELETE, KEEP = -1, -2
+# So many types of spare capacity must be cheaper than a single machine of it that another one replaces.
+FEWEST_SPOT = 15
 
 
 class Work(NamedTuple):
@@ -38,7 +40,7 @@ class Search(NamedTuple):
     """What tests of removals look at, and where they work.
 
     num_nodes : of `nodes`. claims : room for one. pools : from so many a machine may be rented, 0 for none. moves : so many
-    tasks may leave the node that they ran on at first.
+    tasks may leave the node that they ran on at first. spot_to_spot : whether spare capacity may replace spare capacity.
     """
 
     tasks: Tasks
@@ -49,6 +51,7 @@ class Search(NamedTuple):
     work: Work
     pools: int
     moves: int
+    spot_to_spot: bool
 
 
 @lean_kernel
@@ -68,10 +71,11 @@ def removal(chosen: Any, number: int, search: Search) -> int:
 
     Their tasks, in queue order, go to the first other node with room, else to one claim of the first of the pools that
     accepts. The claim becomes its cheapest type, if that costs less than the nodes together;
-    and of several nodes, less than the cheapest one of a type that the claim could be.
+    and of several nodes, less than the cheapest one of a type that the claim could be. Nothing goes if a task that no other
+    node takes fits on one that has not started.
     O((M R + K R) C' + S log S), for S tasks, C' runs of equal ones.
     """
-    tasks, catalogue, nodes, num_nodes, claims, work, pools, moves = search
+    tasks, catalogue, nodes, num_nodes, claims, work, pools, moves, spot_to_spot = search
     paid = 0
     for i in range(number):
         work.gone[i] = nodes.machine_type[chosen[i]]
@@ -83,17 +87,20 @@ def removal(chosen: Any, number: int, search: Search) -> int:
         first_fit(catalogue, nodes, num_nodes, tasks.task2class[tasks.queue[work.ranks[i]]])
     for i in range(number):
         nodes.machine_type[chosen[i]] = GONE
-    last, node, placed, claimed, refused = -1, 0, 0, False, False
+    last, node, placed, claimed, refused, waits = -1, 0, 0, False, False, False
     while placed < size and not refused:
         c = tasks.task2class[tasks.queue[work.ranks[placed]]]
         if c != last:
-            last, node = c, nodes.low[c]
-        while node < num_nodes and not fits(catalogue, nodes, node, c):
+            last, node, waits = c, nodes.low[c], False
+        while node < num_nodes and (nodes.starting[node] or not fits(catalogue, nodes, node, c)):
+            waits |= nodes.starting[node] and fits(catalogue, nodes, node, c)
             node += 1
         work.target[placed] = -1
         if node < num_nodes:
             take(catalogue, nodes, node, c, 1)
             work.target[placed] = node
+        elif waits:
+            refused = True
         elif claimed:
             refused = not join(claims, 0, catalogue, c)
         else:
@@ -107,7 +114,7 @@ def removal(chosen: Any, number: int, search: Search) -> int:
         nodes.machine_type[chosen[i]] = work.gone[i]
     if refused:
         return KEEP
-    return _replacement(number, catalogue, claims, work, paid) if claimed else DELETE
+    return _replacement(number, catalogue, claims, work, paid, spot_to_spot) if claimed else DELETE
 
 
 @inlined_kernel
@@ -127,9 +134,19 @@ def _gather(chosen: Any, number: int, tasks: Tasks, work: Work) -> int:
 
 
 @inlined_kernel
-def _replacement(number: int, catalogue: Catalogue, claims: Claims, work: Work, paid: int) -> int:
-    """Return the type of the claim, or `KEEP` where it does not cost less than what it replaces. O(K R + number)."""
-    k = cheapest_type(claims, 0, catalogue)
+def _replacement(number: int, catalogue: Catalogue, claims: Claims, work: Work, paid: int, spot_to_spot: bool) -> int:
+    """Return the type of the claim, or `KEEP` where it does not cost less than what it replaces. O(K R + number).
+
+    A claim that may be spare capacity becomes it, or nothing. If all that goes is spare capacity and the claim may be, the
+    gate decides, and for one node how many types of it are cheaper.
+    """
+    all_spot = True
+    for i in range(number):
+        all_spot &= catalogue.spot[work.gone[i]]
+    known, offered, cheaper = spare_types(claims, 0, catalogue, paid)
+    if all_spot and known > 0 and (not spot_to_spot or (number == 1 and cheaper < FEWEST_SPOT)):
+        return KEEP
+    k = cheapest_type(claims, 0, catalogue, offered > 0)
     if number > 1:
         for i in range(number):
             j = work.gone[i]

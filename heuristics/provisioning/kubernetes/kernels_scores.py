@@ -23,7 +23,9 @@ class Scoring(NamedTuple):
 
     strategy : `LEAST`, `MOST` or `RATIO`. balanced : whether BalancedAllocation is added. roles : (2,) int64 resources of
     CPU and memory, -1 for none. missing : (2,) int64, what a task that asks for none counts as. asked : (M, 2) int64, what
-    the tasks of each node count as together. at_random : whether ties are broken so; else the first node.
+    the tasks of each node count as together. at_random : whether ties are broken so; else the first node. whole, reserved :
+    (M, 2) int64, what each node has in all, and what is taken of it that is no task. skips_idle : whether BalancedAllocation
+    leaves out tasks that ask for neither.
     """
 
     strategy: int
@@ -32,6 +34,9 @@ class Scoring(NamedTuple):
     missing: Any
     asked: Any
     at_random: bool
+    whole: Any
+    reserved: Any
+    skips_idle: bool
 
 
 @inlined_kernel
@@ -61,23 +66,26 @@ def _score(scoring: Scoring, catalogue: Catalogue, nodes: Nodes, m: int, c: int)
     k = nodes.machine_type[m]
     f = catalogue.type2family[k]
     total, number, scored = 0, 0, 0
-    first, second = 0.0, 0.0
+    first, second, asks = 0.0, 0.0, False
     for i in range(2):
         r = scoring.roles[i]
-        if r < 0 or catalogue.capacity[k, r] == 0:
+        if r < 0 or scoring.whole[m, i] == 0:
             continue
-        capacity = catalogue.capacity[k, r]
+        capacity = scoring.whole[m, i]
+        asks |= catalogue.demand[f, c, r] > 0
         value = fit_score(scoring.strategy, scoring.asked[m, i] + weight(scoring, catalogue, f, c, i), capacity)
         total += value
         scored += value > 0
-        share = min((capacity - nodes.left[m, r] + catalogue.demand[f, c, r]) / capacity, 1.0)
+        used = catalogue.capacity[k, r] - nodes.left[m, r] + scoring.reserved[m, i]
+        share = min((used + catalogue.demand[f, c, r]) / capacity, 1.0)
         first, second = share if number == 0 else first, share
         number += 1
     if scoring.strategy == RATIO:
         score = (2 * total + scored) // (2 * scored) if scored > 0 else 0
     else:
         score = total // number if number > 0 else 0
-    return score + balance_score(first, second) if scoring.balanced and number > 0 else score
+    balances = scoring.balanced and number > 0 and (asks or not scoring.skips_idle)
+    return score + balance_score(first, second) if balances else score
 
 
 @lean_kernel

@@ -26,6 +26,7 @@ MISSING_MILLI_CPU, MISSING_MIB = 100, 200
     "kube-scheduler",
     family=FAMILY,
     stochastic=True,
+    version=2,
     choices={"score": tuple(STRATEGIES), "ties": TIES},
     handles=HANDLED,
 )
@@ -35,6 +36,7 @@ def kube_scheduler(
     score: str = "least-allocated",
     balanced: bool = True,
     ties: str = "random",
+    balanced_skips_idle: bool = True,
 ) -> Outcome:
     """Place the tasks that run nowhere, in list order, on the node of the highest score; what runs stays where it is.
 
@@ -48,10 +50,13 @@ def kube_scheduler(
         A task that asks for none counts as 100 thousandths of CPU, or 200 MiB, in these.
     balanced : whether NodeResourcesBalancedAllocation is added, as is default: (1 - s) 100, s the standard deviation of the
         shares of CPU and memory in use (the formula of releases up to 1.35).
+    balanced_skips_idle : whether that is left out for tasks that ask for neither CPU nor memory, as since pull request 130260
+        of kubernetes/kubernetes (2025).
     ties : among nodes of the highest score, `random`, or the `first`: running machines by name, then new ones by age.
 
     Of 100 nodes or more only some are looked at for each task, as in kube-scheduler. Other scores, all equal here, are left
-    out. A machine that holds more than its capacity gives up tasks as in `karpenter`, in list order.
+    out. What comes with a node (`Running.reserved`) counts as asked for, of all that it has (`whole`). A machine that holds
+    more than its capacity gives up tasks as in `karpenter`, in list order.
     """
     cluster = Cluster.of(instance, np.arange(instance.num_tasks))
     scale_up, at = ScaleUp(cluster, instance.resources, "least-waste", rng), 0
@@ -63,8 +68,10 @@ def kube_scheduler(
     while (waiting := cluster.waiting).size:
         catalogue = cluster.catalogue()
         if cluster.number:
-            asked = _asked(cluster, roles, missing)
-            scoring = Scoring(STRATEGIES[score], balanced, roles, missing, asked, ties == "random")
+            whole, reserved = (np.ascontiguousarray(each[:, roles]) for each in cluster.now())
+            asked = _asked(cluster, roles, missing) + reserved
+            rest = (ties == "random", whole, reserved, balanced_skips_idle)
+            scoring = Scoring(STRATEGIES[score], balanced, roles, missing, asked, *rest)
             at = schedule(waiting, cluster.tasks, catalogue, cluster.nodes, cluster.number, scoring, at, random)
         option, _, _ = scale_up.best(catalogue)
         if option is None:

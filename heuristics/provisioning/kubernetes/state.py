@@ -21,6 +21,7 @@ class Catalogue(NamedTuple):
     widest[widest_start[f]:widest_start[f + 1]]. What fits some type that can be had fits one of them.
     slot : (C,) the place in `held` of each class of which only so many tasks may share a machine, -1 for the others.
     most : (C,) so many.
+    spot : (K,) bool, whether machines of a type are spare capacity.
     """
 
     demand: Any
@@ -34,19 +35,22 @@ class Catalogue(NamedTuple):
     widest_start: Any
     slot: Any
     most: Any
+    spot: Any
 
 
 class Nodes(NamedTuple):
     """Nodes in the order in which they are tried, int64.
 
     machine_type : (M,) `GONE` for none. left : (M, R). low : (C,) no node before has room for one more task of a class:
-    nodes only fill up, and new ones come last. held : (M, L) int32, tasks of each class that has a slot.
+    nodes only fill up, and new ones come last. held : (M, L) int32, tasks of each class that has a slot. starting : (M,) bool,
+    whether a node has not started yet.
     """
 
     machine_type: Any
     left: Any
     low: Any
     held: Any
+    starting: Any
 
 
 class Tasks(NamedTuple):

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from schedgap.instances import InstanceError, VerifyError
 from schedgap.instances.provisioning import Provisioning, ProvisioningInstance, cost, verify
+from schedgap.instances.provisioning.running import Running
 
 # Fields that follow from the number of classes.
 UNNAMED = {"class2workload": None, "class2job": None, "tasks_per_job": None}
@@ -151,3 +154,25 @@ def test_as_many_tasks_of_a_class_as_may_share_a_machine():
     )
     with pytest.raises(InstanceError, match="task task-0 has per_machine 0; it must be at least 1"):
         instance.replace(per_machine=np.array([0]))
+
+
+def test_a_running_machine_may_be_kept_without_tasks():
+    """Kept, it is paid: 7 for the machine with the task and 7 for the empty one."""
+    instance = ProvisioningInstance(
+        name="empty",
+        resources=("cpu",),
+        families=("any",),
+        type_names=("m",),
+        type2family=[0],
+        capacity=[[4]],
+        price=[7],
+        demand=[[[1]]],
+        counts=[1],
+        running=Running.from_contents(["a", "b"], [0, 0], [[1], [0]]),
+    )
+    both = Provisioning.from_tasks(instance, [0, 0], [0])
+    assert verify(instance, replace(both, keeps=[0, 1])) == 14
+    with pytest.raises(VerifyError, match="machine group 1, a m, holds no task"):
+        verify(instance, replace(both, keeps=[0, -1]))
+    with pytest.raises(VerifyError, match="running machine a is kept 2 times"):
+        verify(instance, replace(both, keeps=[0, 0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInsta
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, listed, micro_dollars, unique_names
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions
-from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions
 from schedgap.instances.provisioning.readers.kubernetes.alone import kept_apart, say_between
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
+from schedgap.instances.provisioning.readers.kubernetes.upkeep import looked_at
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.units import DOLLAR
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray
     from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
     from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
+    from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
     from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
     from schedgap.instances.provisioning.readers.kubernetes.report import Report
     from schedgap.instances.provisioning.readers.kubernetes.state import State
@@ -105,9 +106,8 @@ class Assembly:
                     self.members[classes[key]].append(group)
         self.allowed = np.array(allowed).reshape(len(allowed), -1)
         keys = {key for row in self.demand for key in row}
-        first = (CPU, RAM, PODS)
         last = excluding.capacity
-        self.resources = sorted(keys, key=lambda name: (name in last, (*first, name).index(name), name))
+        self.resources = sorted(keys, key=lambda name: (name in last, (CPU, RAM, PODS, name).index(name), name))
         self._leave_out()
         say_between(self.alone, self.allowed, self.members, self.report)
 
@@ -145,7 +145,7 @@ class Assembly:
         self.alone = list(compress(self.alone, fits))
         self.allowed = self.allowed[fits]
 
-    def instance(self, name: str, state: State) -> ProvisioningInstance:
+    def instance(self, name: str, state: State, nodes: Sequence[RunningNode]) -> ProvisioningInstance:
         """Return the instance, with the nodes as running machines."""
         used = {key for row in self.demand for key in row}
         resources = [name for name in self.resources if name in used]
@@ -160,7 +160,7 @@ class Assembly:
         order = list(dict.fromkeys(self.family[k] for k in types))
         demand = np.where(self.allowed.T[order][:, :, None], np.array(demands)[None], NOT_ALLOWED)
         counts = [sum(group.count for group in members) for members in self.members]
-        running = self._running(node2type)
+        running = self._running(node2type, looked_at(state, nodes, resources, self.demand, chosen))
         placed = sum(running.count.tolist())
         price = [micro_dollars(offer.price) for offer in chosen]
         sentence = (
@@ -260,7 +260,7 @@ class Assembly:
             names.append(f"{offer.type_name} ({', '.join(more)})" if more else offer.type_name)
         return unique_names(names)
 
-    def _running(self, node2type: Sequence[int]) -> Running:
+    def _running(self, node2type: Sequence[int], more: dict[str, Any]) -> Running:
         nodes = [(k, offer) for k, offer in enumerate(self.offers) if offer.node]
         index = {offer.node: e for e, (_, offer) in enumerate(nodes)}
         content: list[Counter[int]] = [Counter() for _ in nodes]
@@ -272,4 +272,4 @@ class Assembly:
         indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
         classes = np.array([c for row in rows for c, _ in row], np.int64)
         counts = np.array([number for row in rows for _, number in row], np.int64)
-        return Running(tuple(offer.node for _, offer in nodes), np.array(node2type), indptr, classes, counts)
+        return Running(tuple(offer.node for _, offer in nodes), np.array(node2type), indptr, classes, counts, **more)

@@ -17,6 +17,7 @@ from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nod
 from schedgap.instances.provisioning.readers.kubernetes.offers import Market
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.state import read_state
+from schedgap.instances.provisioning.readers.kubernetes.upkeep import tell_blocked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -78,7 +79,8 @@ def kubernetes(
     report.sentences += [*excluding.kept, *listed_types.notes, *rounding_note({o.price for o in (*rented, *running)})]
     made = Assembly(groups, constraints, excluding, [*rented, *running], report)
     name = "kubernetes-" + "-".join(dict.fromkeys(Path(path).stem for path in paths))
-    return made.instance(name[:100], state)
+    tell_blocked(state)
+    return made.instance(name[:100], state, nodes)
 
 
 def _constraint(state: State, group: PodGroup) -> Constraint:

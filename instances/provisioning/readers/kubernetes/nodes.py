@@ -47,9 +47,9 @@ SPOT_LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class RunningNode:
-    """A node. labels : by old and new names. taints : those that last. allocatable, left : fine units by resource.
+    """A node. labels : by old and new names. taints : those that last. allocatable, left, taken : fine units by resource.
 
-    devices : what it has of devices when all of them are well and there.
+    taken : by what comes with it. devices : what it has of devices when all of them are well and there.
     """
 
     name: str
@@ -62,6 +62,7 @@ class RunningNode:
     allocatable: dict[str, int]
     left: dict[str, int]
     devices: dict[str, int]
+    taken: dict[str, int]
 
 
 def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> tuple[RunningNode, ...]:
@@ -106,9 +107,8 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
         taints = _lasting(state, node, labels.get(POOL, ""))
         if len(taints) < sum(taint.effect in FORBIDDING for taint in node.spec.taints):
             passing.add(name)
-        made.append(
-            RunningNode(name, type_name, capacity_type, zone, price, labels, taints, allocatable, left, devices)
-        )
+        parts = (allocatable, left, devices, taken[name])
+        made.append(RunningNode(name, type_name, capacity_type, zone, price, labels, taints, *parts))
     if unnamed:
         raise InstanceError(f"no label {TYPE} on node {listed(unnamed)}; label them, since it says what they cost.")
     if unpriced:
@@ -171,6 +171,16 @@ def _capacity_type(labels: dict[str, str]) -> str:
     return SPOT if any(labels.get(key) in values for key, (values, _) in SPOT_LABELS.items()) else ON_DEMAND
 
 
+def is_ready(node: Node) -> bool:
+    """Whether a node is not said to be unwell."""
+    return all(c.type != "Ready" or c.status == "True" for c in node.status.conditions)
+
+
+def is_leaving(node: Node) -> bool:
+    """Whether a node is being given back."""
+    return node.metadata.deletion_timestamp is not None or any(taint.key in GOING for taint in node.spec.taints)
+
+
 def less(amounts: dict[str, int], *taken: dict[str, int]) -> dict[str, int]:
     """Return amounts less others, never below 0."""
     left = dict(amounts)
@@ -198,10 +208,9 @@ def _inform(state: State, nodes: Iterable[RunningNode], passing: set[str]) -> No
     off, going, control = [], [], []
     for each in nodes:
         name, node = each.name, state.nodes[each.name]
-        is_ready = all(c.type != "Ready" or c.status == "True" for c in node.status.conditions)
-        if node.metadata.deletion_timestamp is not None or any(taint.key in GOING for taint in node.spec.taints):
+        if is_leaving(node):
             going.append(name)
-        elif name in passing or node.spec.unschedulable or not is_ready:
+        elif name in passing or node.spec.unschedulable or not is_ready(node):
             off.append(name)
         static = {key.rpartition("/")[2] for key in state.mirrored.get(name, ())}
         if not static.isdisjoint(CONTROLLING) or not CONTROL_PLANES.isdisjoint(each.labels):

@@ -27,6 +27,7 @@ class Annotations(Struct):  # those that matter
     mirror: str | None = field(name="kubernetes.io/config.mirror", default=None)
     do_not_disrupt: str = field(name="karpenter.sh/do-not-disrupt", default="")
     safe_to_evict: str = field(name="cluster-autoscaler.kubernetes.io/safe-to-evict", default="")
+    scale_down_disabled: str = field(name="cluster-autoscaler.kubernetes.io/scale-down-disabled", default="")
     gpu_fraction: str | None = field(name="gpu-fraction", default=None)
     gpu_memory: str | None = field(name="gpu-memory", default=None)
     gpu_milli: str | None = field(name="alibabacloud.com/gpu-milli", default=None)
@@ -154,9 +155,23 @@ class Template(Struct):
     metadata: Labels = field(default_factory=Labels)
 
 
+class DisruptionBudget(Struct):  # of a NodePool
+    nodes: str | int = "10%"
+    schedule: str | None = None
+    reasons: tuple[str, ...] = ()
+
+
+class DisruptionSpec(Struct, rename="camel"):
+    consolidation_policy: str = ""
+    consolidate_after: str | None = None
+    # What the API server makes of none.
+    budgets: tuple[DisruptionBudget, ...] = (DisruptionBudget(),)
+
+
 class NodePoolSpec(Struct):
     template: Template
     limits: Quantities | None = None
+    disruption: DisruptionSpec = field(default_factory=DisruptionSpec)
 
 
 class NodePool(Struct):
@@ -196,10 +211,41 @@ class PersistentVolume(Struct):
     spec: VolumeSpec = field(default_factory=VolumeSpec)
 
 
+class LabelSelector(Struct, rename="camel"):
+    match_labels: dict[str, str] = {}
+    match_expressions: tuple[Expression, ...] = ()
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """Return all that labels must fulfil."""
+        equal = (Expression(key, "In", (value,)) for key, value in sorted(self.match_labels.items()))
+        return (*equal, *self.match_expressions)
+
+
+class PodDisruptionSpec(Struct):
+    selector: LabelSelector | None = None
+
+
+class PodDisruptionStatus(Struct, rename="camel"):
+    disruptions_allowed: int | None = None
+
+
 class PodDisruptionBudget(Struct):
     metadata: Metadata
+    spec: PodDisruptionSpec = field(default_factory=PodDisruptionSpec)
+    status: PodDisruptionStatus = field(default_factory=PodDisruptionStatus)
+
+
+class NodeClaimStatus(Struct, rename="camel"):
+    node_name: str = ""
+    conditions: tuple[Condition, ...] = ()
+
+
+class NodeClaim(Struct):
+    metadata: Metadata
+    status: NodeClaimStatus = field(default_factory=NodeClaimStatus)
 
 
 KINDS: dict[str, type[Struct]] = {
-    kind.__name__: kind for kind in (Pod, Node, NodePool, PersistentVolumeClaim, PersistentVolume, PodDisruptionBudget)
+    kind.__name__: kind
+    for kind in (Pod, Node, NodePool, NodeClaim, PersistentVolumeClaim, PersistentVolume, PodDisruptionBudget)
 }

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes import objects
 from schedgap.instances.provisioning.readers.kubernetes.documents import read_objects
-from schedgap.instances.provisioning.readers.kubernetes.objects import Node, NodePool, Pod
+from schedgap.instances.provisioning.readers.kubernetes.objects import (
+    Node,
+    NodeClaim,
+    NodePool,
+    Pod,
+    PodDisruptionBudget,
+)
+from schedgap.instances.provisioning.readers.kubernetes.pod_marks import marks_of
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Parts, PartsCache, labelled_place, named_alike
 from schedgap.instances.provisioning.readers.kubernetes.report import Report
 from schedgap.instances.provisioning.readers.kubernetes.requests import ALWAYS, pod_request
@@ -82,7 +89,8 @@ class State:
     """All that was read.
 
     mirrored : requests of static pods by node, and by namespace and name without the node's. on_one_node : claims that one node
-    at a time can use.
+    at a time can use. marks : what pods say of their nodes, as `Disruption.marks`. budgets : PodDisruptionBudgets.
+    node_claims : conditions of Karpenter's claims, by node.
     """
 
     report: Report = field(default_factory=Report)
@@ -94,6 +102,9 @@ class State:
     claims: dict[str, str] = field(default_factory=dict)
     volumes: dict[str, NodeTerms | None] = field(default_factory=dict)
     on_one_node: set[str] = field(default_factory=set)
+    marks: dict[str, int] = field(default_factory=dict)
+    budgets: dict[str, PodDisruptionBudget] = field(default_factory=dict)
+    node_claims: dict[str, dict[str, str]] = field(default_factory=dict)
     jobs: int = 0
     pods: int = 0
 
@@ -122,6 +133,10 @@ def read_state(paths: Sequence[Path | str]) -> State:
                 state.nodes[meta.name] = item
             elif isinstance(item, NodePool):
                 state.pools[meta.name] = item
+            elif isinstance(item, NodeClaim):
+                state.node_claims[item.status.node_name] = {each.type: each.status for each in item.status.conditions}
+            elif isinstance(item, PodDisruptionBudget):
+                state.budgets[name] = item
             elif isinstance(item, objects.PersistentVolumeClaim):
                 state.claims[name] = item.spec.volume_name
                 if item.spec.access_modes and item.spec.access_modes[0].startswith("ReadWriteOnce"):
@@ -134,11 +149,11 @@ def read_state(paths: Sequence[Path | str]) -> State:
                 )
         except InstanceError as error:
             raise InstanceError(f"{place}, {kind} {name}: {error}; correct the object or take it out.") from None
-    _check(state, [name for kind, name in seen if kind == "PodDisruptionBudget"])
+    _check(state)
     return state
 
 
-def _check(state: State, budgets: list[str]) -> None:
+def _check(state: State) -> None:
     if not state.nodes:
         raise InstanceError("no node is there; give what `kubectl get pods,nodes -A -o json` prints.")
     if not state.groups:
@@ -151,8 +166,6 @@ def _check(state: State, budgets: list[str]) -> None:
             raise InstanceError(
                 f"a pod of {group.name} runs on node '{node:.60}', which is not there; give all pods and nodes of one moment."
             )
-    if budgets:
-        state.report.sentences.append(f"{len(budgets)} PodDisruptionBudgets limit moves only and are not read.")
 
 
 def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
@@ -163,6 +176,8 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
         return
     owner = next((owner for owner in meta.owner_references if owner.controller), None)
     request, ports, notes = pod_request(pod), _host_ports(pod), meta.annotations
+    if spec.node_name and meta.deletion_timestamp is None:
+        state.marks[spec.node_name] = state.marks.get(spec.node_name, 0) | marks_of(pod, owner)
     if (notes is not None and notes.mirror is not None) or (owner is not None and owner.kind == "Node"):
         report.left_out[MIRROR][name] += 1
         if spec.node_name:

@@ -1,10 +1,13 @@
 """Expanders, scale-down, group sizes and moves of cluster-autoscaler."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import EXPANDERS, cluster_autoscaler
 from schedgap.instances.provisioning import verify
+from schedgap.instances.provisioning.disruption.model import GOING, HELD, NO_SCALE_DOWN, Disruption
 from schedgap.instances.provisioning.moves import moves
 
 RESOURCES = ("cpu", "ram_mib")
@@ -90,3 +93,48 @@ def test_solutions_verify(drawn, seed, expander):
     if instance.running is not None:
         limit = moves(instance, solution)
         assert moves(instance, run(instance.replace(max_moves=limit), seed, expander=expander)) <= limit
+
+
+def loaded(make, capacity, content, **more):
+    """Machines of one type with one task of (1, 5) each as `content` says; `more` of `Running`."""
+    nodes = [("m", [number]) for number in content]
+    instance = make({"m": (10, capacity)}, [([1, 5], sum(content))], nodes, resources=RESOURCES)
+    return instance.replace(running=replace(instance.running, **more))
+
+
+def test_daemon_sets_count_in_utilisation(make):
+    """kubernetes/autoscaler 894: 35 of 70 are a DaemonSet's, 5 a task's: 40/70 = 57% > 50%, and all four stay.
+
+    With --ignore-daemonsets-utilization it is 5/35 = 14%: all tasks fit on one.
+    """
+    amounts = {"whole": [[40, 70]] * 4, "reserved": [[1, 35]] * 4}
+    instance = loaded(make, [39, 35], [1] * 4, **amounts)
+    assert verify(instance, run(instance)) == 40
+    assert verify(instance, run(instance, ignore_daemonsets=True)) == 10
+    # 30 of 70: 35/70 is 50%, not above; new and old nodes alike.
+    assert verify(instance, run(loaded(make, [39, 35], [1] * 4, whole=[[40, 70]] * 4, reserved=[[1, 30]] * 4))) == 10
+    assert verify(instance, run(loaded(make, [39, 35], [1] * 4))) == 10
+
+
+def test_a_node_that_daemon_sets_fill_stays_though_it_is_empty(make):
+    instance = loaded(make, [39, 35], [7, 0], whole=[[40, 70]] * 2, reserved=[[1, 36]] * 2)
+    assert verify(instance, run(instance)) == 20
+    assert verify(instance, run(instance, ignore_daemonsets=True)) == 10
+    assert verify(instance, run(instance, scale_down=False)) == 10
+
+
+def test_marked_nodes_stay(make):
+    for mark, price in ((NO_SCALE_DOWN, 20), (GOING, 20), (HELD, 10)):
+        given = replace(Disruption.of(2), marks=[mark, mark])
+        instance = loaded(make, [39, 35], [1, 0], disruption=given)
+        assert verify(instance, run(instance)) == price
+
+
+def test_of_a_gpu_node_the_gpu_alone_counts(make):
+    """kubernetes/autoscaler 1367: a device plugin that takes most of the CPU does not keep a node with a free GPU."""
+    nodes = [("g", [1, 0]), ("g", [0, 1])]
+    tasks = [([1, 1, 1], 1), ([1, 1, 0], 1)]
+    instance = make({"g": (10, [4, 10, 1])}, tasks, nodes, resources=(*RESOURCES, "nvidia.com/gpu"))
+    amounts = {"whole": [[10, 10, 1]] * 2, "reserved": [[6, 0, 0]] * 2}
+    instance = instance.replace(running=replace(instance.running, **amounts))
+    assert verify(instance, run(instance)) == 10

@@ -1,5 +1,6 @@
 """Karpenter's worked example, the rules for replacements, moves, budgets and stocks."""
 
+import numpy as np
 import pytest
 
 from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster
@@ -88,9 +89,9 @@ def test_orders(make):
     nodes = [("dear", [3]), ("cheap", [1]), ("middle", [2])]
     types = {"dear": (9, [10]), "cheap": (2, [10]), "middle": (4, [10])}
     cluster = Cluster.of(instance := make(types, [([1], 6)], nodes, resources=CPU), queue_of(instance))
-    assert candidates(cluster, "savings-ratio", None).tolist() == [0, 2, 1]
-    assert candidates(cluster, "node-cost", None).tolist() == [1, 2, 0]
-    assert candidates(cluster, "node-cost", [2]).tolist() == [1, 0]
+    assert candidates(cluster, "savings-ratio", np.arange(3)).tolist() == [0, 2, 1]
+    assert candidates(cluster, "node-cost", np.arange(3)).tolist() == [1, 2, 0]
+    assert candidates(cluster, "node-cost", np.arange(2)).tolist() == [1, 0]
 
 
 def test_needs_running_machines(make):

@@ -25,9 +25,9 @@ def placed(instance):
     """A cluster in which nothing waits, its candidates, and what tests take."""
     cluster = Cluster.of(instance, queue_of(instance))
     place_waiting(cluster, ONE)
-    cluster.remove_empty()
+    cluster.remove(cluster.empty())
     cluster.make_room(1)
-    chosen = candidates(cluster, "savings-ratio", None)
+    chosen = candidates(cluster, "savings-ratio", np.flatnonzero(cluster.nodes.machine_type[: cluster.number] >= 0))
     work, claims = new_work(cluster), new_claims(1, cluster)
     return cluster, chosen, (cluster.tasks, cluster.catalogue(), cluster.nodes, cluster.number, claims, work)
 
@@ -45,15 +45,15 @@ def left(cluster):
 def test_tests_leave_no_trace_and_prefixes_are_those_of_the_search(drawn, seed):
     cluster, chosen, given = placed(drawn(seed))
     before = cluster.nodes.left.tolist(), cluster.nodes.machine_type.tolist(), cluster.tasks.place.tolist()
-    alone = [removal(chosen[i:], 1, Search(*given, 1, PLENTY)) for i in range(chosen.shape[0])]
+    alone = [removal(chosen[i:], 1, Search(*given, 1, PLENTY, False)) for i in range(chosen.shape[0])]
     first = next((i + 1 for i, answer in enumerate(alone) if answer != KEEP), 0)
-    works = [removal(chosen, n, Search(*given, 1, PLENTY)) != KEEP for n in range(chosen.shape[0] + 1)]
+    works = [removal(chosen, n, Search(*given, 1, PLENTY, False)) != KEEP for n in range(chosen.shape[0] + 1)]
     low, high, best = 1, chosen.shape[0] - 1, 0
     while low <= high:
         middle = (low + high) // 2
         low, high, best = (middle + 1, high, middle + 1) if works[middle + 1] else (low, middle - 1, best)
-    assert widest_prefix(chosen, chosen.shape[0], Search(*given, 1, PLENTY)) == best
-    assert first_removable(chosen.copy(), chosen.shape[0], Search(*given, 1, PLENTY)) == first
+    assert widest_prefix(chosen, chosen.shape[0], Search(*given, 1, PLENTY, False)) == best
+    assert first_removable(chosen.copy(), chosen.shape[0], Search(*given, 1, PLENTY, False)) == first
     assert (cluster.nodes.left.tolist(), cluster.nodes.machine_type.tolist(), cluster.tasks.place.tolist()) == before
 
 
@@ -63,7 +63,7 @@ def test_commits_keep_the_books(drawn, seed):
     price = cluster.price[cluster.nodes.machine_type[chosen]].sum()
     work = given[-1]
     for n in range(1, min(3, chosen.shape[0] + 1)):
-        answer = removal(chosen, n, Search(*given, 1, PLENTY))
+        answer = removal(chosen, n, Search(*given, 1, PLENTY, False))
         if answer == KEEP:
             continue
         gone = cluster.price[cluster.nodes.machine_type[chosen[:n]]].sum()
@@ -93,9 +93,9 @@ def listed(head, following, m):
 def test_without_pools_nothing_is_rented(make):
     instance = make({"large": (5, [10]), "small": (4, [5])}, [([5], 1)], [("large", [1])], resources=("cpu",))
     _, chosen, given = placed(instance)
-    assert removal(chosen, 1, Search(*given, 1, PLENTY)) == 1
-    assert removal(chosen, 1, Search(*given, 0, PLENTY)) == KEEP
-    assert removal(chosen, 1, Search(*given, 1, 0)) == KEEP
+    assert removal(chosen, 1, Search(*given, 1, PLENTY, False)) == 1
+    assert removal(chosen, 1, Search(*given, 0, PLENTY, False)) == KEEP
+    assert removal(chosen, 1, Search(*given, 1, 0, False)) == KEEP
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -4,6 +4,8 @@ Nodes of 4000m/10000 and 6000m/10000 MiB, a task of 3000m/5000 (noderesources te
 and 1/2; 1/2 and 1/2.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -99,7 +101,41 @@ def test_of_many_nodes_only_some_are_looked_at(make):
     cluster = Cluster.of(instance, np.arange(4))
     asked = np.zeros((150, 2), np.int64)
     asked[120] = [2000, 2000]
-    scoring = Scoring(MOST, False, np.array([0, 1]), np.array([100, 200]), asked, False)
+    scoring = Scoring(MOST, False, np.array([0, 1]), np.array([100, 200]), asked, False, *cluster.now(), True)
     given = (cluster.tasks, cluster.catalogue(), cluster.nodes, 150, scoring)
     assert schedule(cluster.waiting, *given, 0, np.zeros(1, np.uint64)) == 50
     assert cluster.tasks.place.tolist() == [120, 120, 0, 120]
+
+
+def test_balance_is_left_out_for_tasks_without_requests(make):
+    """kubernetes/kubernetes 129138: n1 is balanced (8/16 and 32/64), n2 is not (2/16 and 32/64); 40 tasks ask for nothing.
+
+    By NodeResourcesFit alone n2 has 69 to n1's 50, and each task costs it less than a half: all or all but one go to n2. With
+    BalancedAllocation n1 has 100 more, n2 81: the first go to n1, until it has 20 of them.
+    """
+    types = {"n": (1, [16_000, 65_536, 110])}
+    tasks = [([8000, 32_768, 1], 1), ([2000, 32_768, 1], 1), ([0, 0, 1], 40)]
+    nodes = [("n", [1, 0, 0]), ("n", [0, 1, 0])]
+    instance = make(types, tasks, nodes, resources=("cpu", "ram_mib", "pods"))
+    for parameters, on_second in (
+        ({}, (39, 40)),
+        ({"balanced_skips_idle": False}, (20,)),
+        ({"balanced": False}, (39, 40)),
+    ):
+        solution = kube_scheduler(instance, np.random.default_rng(1), **parameters).solution
+        assert solution.machines(3)[1][1, 2] in on_second
+
+
+def test_what_comes_with_a_node_counts_in_its_scores(make):
+    """Room for (2000, 5000) is left on both. `four` has 4000 and 10,000 in all, `six` 6000 and 10,000.
+
+    A task of (1000, 1000): LeastAllocated of four, of which (2000, 5000) are taken: 25 and 40, so 32; of six, of which
+    (4000, 5000) are: 16 and 40, so 28. Of what is left alone both have 50 and 80. Balance: (0.75, 0.6) 92 and (5/6, 0.6) 88.
+    """
+    types = {"four": (4, [2000, 5000]), "six": (6, [2000, 5000])}
+    plain = make(types, [([1000, 1000], 1)], [("six", [0]), ("four", [0])], resources=("cpu", "ram_mib"))
+    amounts = {"whole": [[6000, 10_000], [4000, 10_000]], "reserved": [[4000, 5000], [2000, 5000]]}
+    whole = plain.replace(running=replace(plain.running, **amounts))
+    for instance, name in ((plain, "node-a"), (whole, "node-b")):
+        solution = kube_scheduler(instance, np.random.default_rng(1), ties="first").solution
+        assert [instance.running.names[e] for e in solution.keeps] == [name]

@@ -1,0 +1,1 @@
+"""Which running machines controllers may give back: the model, and running machines in files."""

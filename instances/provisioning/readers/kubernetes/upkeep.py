@@ -1,0 +1,148 @@
+"""Which nodes controllers may give back: NodePools and their budgets, and what of pods and annotations keeps a node."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schedgap.instances.provisioning.disruption.model import (
+    GOING,
+    HELD,
+    NO_SCALE_DOWN,
+    REASONS,
+    STARTING,
+    UNMANAGED,
+    Budget,
+    Disruption,
+    Pool,
+)
+from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, listed
+from schedgap.instances.provisioning.readers.catalogues.catalogue import SPOT
+from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, holds
+from schedgap.instances.provisioning.readers.kubernetes.documents import decode
+from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, is_leaving, is_ready
+from schedgap.instances.provisioning.readers.kubernetes.pod_marks import TRUE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
+    from schedgap.instances.provisioning.readers.kubernetes.objects import (
+        DisruptionSpec,
+        PodDisruptionBudget,
+    )
+    from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
+    from schedgap.instances.provisioning.readers.kubernetes.state import State
+
+INITIALIZED = "karpenter.sh/initialized"
+WHEN_EMPTY, NEVER = "WhenEmpty", "Never"
+
+
+def looked_at(
+    state: State,
+    nodes: Sequence[RunningNode],
+    resources: Sequence[str],
+    demands: Sequence[dict[str, int]],
+    types: Sequence[Offer],
+) -> dict[str, Any]:
+    """Return the fields of `Running` that only rules of real clusters look at, where they say something.
+
+    demands : of all classes, by which amounts get their units. types : the machine types.
+    """
+    spot = [k for k, offer in enumerate(types) if offer.capacity_type == SPOT]
+    rows = [{key: min(value, UNLIMITED) for key, value in (n.left | n.allocatable).items()} for n in nodes]
+    _, _, whole = in_units(resources, demands, rows)
+    _, _, taken = in_units(resources, demands, [n.taken for n in nodes])
+    _, _, left = in_units(resources, demands, [n.left for n in nodes], alike=True)
+    found: dict[str, Any] = {"reserved": np.array(taken, np.int64)} if any(map(any, taken)) else {}
+    found |= {"whole": np.array(whole, np.int64)} if whole != left else {}
+    return found | {"disruption": _disruption(state, nodes, spot)}
+
+
+def _disruption(state: State, nodes: Sequence[RunningNode], spot: Sequence[int]) -> Disruption | None:
+    """Return what controllers may do to the nodes, None where nothing tells one from another. spot : machine types."""
+    names = list(dict.fromkeys((*state.pools, *(n.labels[POOL] for n in nodes if n.labels.get(POOL)))))
+    pools = [_pool(state, name) for name in names if any(n.labels.get(POOL) == name for n in nodes)]
+    index = {pool.name: p for p, pool in enumerate(pools)}
+    blocked = dict.fromkeys(_blocked(state), HELD | NO_SCALE_DOWN)
+    never = {name for name, pool in state.pools.items() if pool.spec.disruption.consolidate_after == NEVER}
+    # What was exported without this label says nothing by its absence.
+    is_said = any(INITIALIZED in node.labels for node in nodes)
+    marks = []
+    for node in nodes:
+        item, pool = state.nodes[node.name], node.labels.get(POOL, "")
+        notes, claim = item.metadata.annotations, state.node_claims.get(node.name)
+        mark = state.marks.get(node.name, 0) | blocked.get(node.name, 0)
+        if notes is not None:
+            mark |= HELD * (notes.do_not_disrupt == TRUE) | NO_SCALE_DOWN * (notes.scale_down_disabled == TRUE)
+        if pool in never or (claim is not None and claim.get("Consolidatable", "False") != "True"):
+            mark |= HELD
+        if pool and is_said and node.labels.get(INITIALIZED) != TRUE:
+            mark |= STARTING
+        if is_leaving(item) or not is_ready(item):
+            mark |= GOING
+        marks.append(mark)
+    if not pools and not any(marks) and not spot:
+        return None
+    pool_of = np.array([index.get(node.labels.get(POOL, ""), UNMANAGED) for node in nodes], np.int64)
+    return Disruption(tuple(pools), pool_of, np.array(marks, np.int64), np.array(spot, np.int64))
+
+
+def _pool(state: State, name: str) -> Pool:
+    if name not in state.pools:
+        return Pool(name)
+    given: DisruptionSpec = state.pools[name].spec.disruption
+    budgets, left_out = [], 0
+    for budget in given.budgets:
+        text = str(budget.nodes)
+        if budget.schedule is not None or not re.fullmatch(r"[0-9]{1,9}%?", text):
+            left_out += 1
+            continue
+        reasons = tuple(r for r in REASONS if r.capitalize() in budget.reasons) if budget.reasons else REASONS
+        if reasons:
+            budgets.append(Budget(int(text.removesuffix("%")), text.endswith("%"), reasons))
+    if left_out:
+        state.report.sentences.append(
+            f"For information: Karpenter's rule is without {left_out} budgets of NodePool {name:.60} that hold at times only, "
+            "or are no number."
+        )
+    return Pool(name, tuple(budgets), given.consolidation_policy == WHEN_EMPTY)
+
+
+def _blocked(state: State) -> Iterator[str]:
+    """Yield the nodes of pods of which a PodDisruptionBudget admits no eviction now, or that have more than one."""
+    namespaces = {name.partition("/")[0] for name in state.budgets}
+    for group in (g for g in state.groups.values() if g.on and g.key.namespace in namespaces):
+        labels: dict[str, str] = decode(group.key.labels, dict[str, str] | None) or {}
+        has = Machine({key: frozenset((value,)) for key, value in labels.items()})
+        found = [
+            budget
+            for name, budget in state.budgets.items()
+            if name.partition("/")[0] == group.key.namespace and _selects(budget, has)
+        ]
+        if len(found) > 1 or any(budget.status.disruptions_allowed == 0 for budget in found):
+            yield from group.on
+
+
+def _selects(budget: PodDisruptionBudget, labels: Machine) -> bool:
+    selector = budget.spec.selector
+    if selector is None:
+        return False
+    # Operators of nodes select no pod.
+    return all(each.operator[0] not in "GL" and holds(each, labels) for each in selector.expressions())
+
+
+def tell_blocked(state: State) -> None:
+    """Say of PodDisruptionBudgets what becomes of them."""
+    full = [name for name, budget in state.budgets.items() if budget.status.disruptions_allowed == 0]
+    if full:
+        state.report.sentences.append(
+            f"For information: {len(full)} of {len(state.budgets)} PodDisruptionBudgets admit no eviction now: {listed(full)}; "
+            "they keep nodes in the rules of Karpenter and cluster-autoscaler, and bind no plan."
+        )
+    elif state.budgets:
+        state.report.sentences.append(
+            f"For information: {len(state.budgets)} PodDisruptionBudgets all admit an eviction now, and bind no plan."
+        )

@@ -1,0 +1,194 @@
+"""What the import keeps for rules: what comes with nodes, NodePools and budgets, what keeps nodes; none of it binds a plan."""
+
+import numpy as np
+import pytest
+
+from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import cluster_autoscaler
+from schedgap.heuristics.provisioning.kubernetes.consolidation import karpenter_consolidation
+from schedgap.instances.provisioning import verify
+from schedgap.instances.provisioning.disruption.model import (
+    GOING,
+    HELD,
+    NO_SCALE_DOWN,
+    STARTING,
+    UNDERUTILIZED,
+    Budget,
+)
+
+PRICES = "name,cpu,memory_gib,price,spot_price\nm,4,8,0.01,0.004\n"
+POOL, READY = "karpenter.sh/nodepool", {"karpenter.sh/initialized": "true"}
+WEB = {"requests": {"cpu": "100m", "memory": "512Mi"}}
+BOTH = HELD | NO_SCALE_DOWN
+
+
+@pytest.fixture
+def cluster(k8s, read):
+    """Read two nodes of 4 CPUs and 7Gi with a pod of 512Mi each, in a NodePool; with changes of the first node and pod."""
+
+    def made(more=(), node=(), pod=(), prices=PRICES, labels=None, **pool):
+        objects = list(more)
+        for number in range(2):
+            labelled = {POOL: "default", **READY} if labels is None else labels
+            item = k8s.node(f"n{number}", "m", "4", "7Gi", "110", labels=labelled)
+            task = k8s.pod(
+                f"web-{number}", f"n{number}", ("ReplicaSet", "web-5d"), [k8s.requests("100m", "512Mi")], {"app": "web"}
+            )
+            if number == 0:
+                item["metadata"] |= dict(node)
+                task["metadata"] |= dict(pod)
+            objects += [item, task]
+        if pool:
+            objects.append(k8s.pool("default", **pool))
+        return read(objects, prices=prices)
+
+    return made
+
+
+def marks(instance):
+    found = instance.running.disruption
+    return found.marks[np.argsort(instance.running.names)].tolist()
+
+
+def test_daemon_sets_and_static_pods_are_kept_for_the_rules(k8s, read):
+    """kubernetes/autoscaler 894: four nodes of 7Gi, a DaemonSet pod of 3584Mi and a task of 512Mi on each: 57%, all stay.
+
+    That of n0 is a static pod. What of the memory pods cannot tell is rounded off capacities, not off these.
+    """
+    objects = []
+    for n in range(4):
+        objects.append(k8s.node(f"n{n}", "m", "4", f"{7 * 2**20 + 5}Ki", "110"))
+        owner, meta = ("DaemonSet", "agent"), {}
+        if n == 0:
+            owner, meta = None, {"annotations": {"kubernetes.io/config.mirror": "x"}}
+        objects.append(k8s.pod(f"agent-{n}", f"n{n}", owner, [k8s.requests("100m", "3584Mi")], meta=meta))
+        objects.append(k8s.pod(f"web-{n}", f"n{n}", ("ReplicaSet", "web-5d"), [WEB]))
+    instance = read(objects, prices=PRICES)
+    running = instance.running
+    assert instance.resources == ("cpu", "ram_mib", "pods")
+    assert running.reserved.tolist() == [[100, 3584, 1000]] * 4
+    assert running.whole.tolist() == [[4000, 7168, 110_000]] * 4
+    assert running.disruption is None
+    for ignored, price in ((False, 40_000), (True, 10_000)):
+        outcome = cluster_autoscaler(instance, np.random.default_rng(1), ignore_daemonsets=ignored)
+        assert verify(instance, outcome.solution) == price
+
+
+def test_without_anything_to_keep_nothing_is_kept(k8s, read):
+    objects = [k8s.node("n", "m", "4", "7Gi", "110"), k8s.pod("p", "n", ("Job", "j"), [k8s.requests("1", "1Gi")])]
+    running = read(objects, prices=PRICES).running
+    assert (running.whole, running.reserved, running.disruption) == (None, None, None)
+
+
+def test_node_pools_their_budgets_and_policy(cluster):
+    budgets = [
+        {"nodes": "30%", "reasons": ["Underutilized", "Drifted"]},
+        {"nodes": 5},
+        {"nodes": "0", "reasons": ["Drifted"]},
+        {"nodes": "0", "schedule": "0 9 * * 1-5", "duration": "8h"},
+    ]
+    instance = cluster(disruption={"budgets": budgets, "consolidationPolicy": "WhenEmpty", "consolidateAfter": "0s"})
+    (pool,) = instance.running.disruption.pools
+    assert pool.budgets == (Budget(30, True, (UNDERUTILIZED,)), Budget(5, False))
+    assert (pool.name, pool.only_empty) == ("default", True)
+    assert any("without 1 budgets of NodePool default that hold at times only" in note for note in instance.notes)
+    # What the API server makes of a NodePool that says nothing: 10%.
+    assert cluster(limits={"cpu": 9}).running.disruption.pools[0].budgets == (Budget(10, True),)
+    # Of one that is not given nothing is known.
+    assert cluster().running.disruption.pools[0].budgets == ()
+
+
+def test_a_budget_that_is_none_is_left_out_and_named(cluster):
+    instance = cluster(disruption={"budgets": [{"nodes": "10 %"}]})
+    assert instance.running.disruption.pools[0].budgets == ()
+    assert any("without 1 budgets of NodePool default" in note for note in instance.notes)
+
+
+@pytest.mark.parametrize(
+    ("node", "pod", "expected"),
+    [
+        ({"annotations": {"karpenter.sh/do-not-disrupt": "true"}}, {}, HELD),
+        ({"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}, {}, NO_SCALE_DOWN),
+        ({"deletionTimestamp": "2026-01-01T00:00:00Z"}, {}, GOING),
+        ({"labels": {"node.kubernetes.io/instance-type": "m", POOL: "default"}}, {}, STARTING),
+        ({}, {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}, HELD),
+        ({}, {"annotations": {"karpenter.sh/do-not-disrupt": "1h30m"}}, HELD),
+        ({}, {"annotations": {"karpenter.sh/do-not-disrupt": "yes"}}, 0),
+        ({}, {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}, NO_SCALE_DOWN),
+        ({}, {"ownerReferences": []}, NO_SCALE_DOWN),
+        (
+            {},
+            {"ownerReferences": [], "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}},
+            0,
+        ),
+    ],
+)
+def test_what_keeps_a_node(cluster, node, pod, expected):
+    assert marks(cluster(node=node, pod=pod)) == [expected, 0]
+
+
+def test_pods_that_are_not_packed_keep_their_node_too(k8s, cluster):
+    held = {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}
+    for owner, meta, phase, expected in (
+        (("DaemonSet", "agent"), held, "Running", HELD),
+        (("Job", "done"), held, "Succeeded", 0),
+        (("Job", "ending"), held | {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "Running", 0),
+    ):
+        extra = k8s.pod("extra", "n1", owner, [k8s.requests("1m")], phase=phase, meta=meta)
+        assert marks(cluster([extra])) == [0, expected]
+
+
+def budget(name, allowed, selector, namespace="shop"):
+    return {
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"minAvailable": 1, "selector": selector},
+        "status": {"disruptionsAllowed": allowed},
+    }
+
+
+def test_disruption_budgets_that_admit_nothing_keep_nodes(cluster):
+    web = {"matchLabels": {"app": "web"}}
+    for allowed, selector, namespace, expected in (
+        (0, web, "shop", BOTH),
+        (0, {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]}, "shop", BOTH),
+        (0, {}, "shop", BOTH),
+        (0, None, "shop", 0),
+        (0, web, "other", 0),
+        (0, {"matchLabels": {"app": "db"}}, "shop", 0),
+        (1, web, "shop", 0),
+    ):
+        instance = cluster([budget("web", allowed, selector, namespace)])
+        assert marks(instance) == [expected, expected]
+    # Eviction refuses pods of two budgets.
+    assert marks(cluster([budget("web", 1, web), budget("all", 1, {})])) == [BOTH, BOTH]
+    notes = " ".join(cluster([budget("web", 0, web)]).notes)
+    assert "1 of 1 PodDisruptionBudgets admit no eviction now: shop/web" in notes
+
+
+def test_claims_say_whether_the_time_has_come(cluster):
+    def claim(node, status):
+        conditions = [{"type": "Consolidatable", "status": status}] if status else []
+        return {
+            "kind": "NodeClaim",
+            "metadata": {"name": f"c-{node}"},
+            "status": {"nodeName": node, "conditions": conditions},
+        }
+
+    assert marks(cluster([claim("n0", "True"), claim("n1", None)])) == [0, HELD]
+    assert marks(cluster(disruption={"consolidateAfter": "Never"})) == [HELD, HELD]
+
+
+def test_spare_capacity_is_told_apart(k8s, read):
+    node = k8s.node("n", "m", "4", "7Gi", "110", labels={"karpenter.sh/capacity-type": "spot"})
+    instance = read([node, k8s.pod("p", "n", ("Job", "j"), [k8s.requests("1", "1Gi")])], prices=PRICES)
+    assert [instance.type_names[k] for k in instance.running.disruption.spot] == ["m (spot, n)"]
+
+
+def test_karpenter_leaves_what_is_held(cluster):
+    """Both pods fit on one node, unless a budget of 0 keeps the nodes."""
+    web = {"matchLabels": {"app": "web"}}
+    for objects, price in (([], 10_000), ([budget("web", 0, web)], 20_000)):
+        instance = cluster(objects)
+        assert verify(instance, karpenter_consolidation(instance).solution) == price
+    plain = cluster(labels={})
+    assert verify(plain, karpenter_consolidation(plain).solution) == 10_000
