@@ -6,8 +6,9 @@
         return solution
 
 A method takes the instance and, by keyword and only if it names them, what the harness offers: `rng` (a seeded
-`numpy.random.Generator`), `time_limit_s`, `threads`. Every other keyword is a parameter of the method and needs a
-default. It returns a solution, an `Outcome`, or None for "found none".
+`numpy.random.Generator`), `time_limit_s`, `threads`, and `found`: `found(solution, bound)`, or one of both by keyword,
+tells what is best so far, which then outlives an end by force. Every other keyword is a parameter of the method and
+needs a default. It returns a solution, an `Outcome`, or None for "found none".
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from schedgap.instances.errors import MethodError, did_you_mean
 from schedgap.instances.family import FAMILIES
-from schedgap.instances.method_text import Parameters, Scalar, declared, read_value
+from schedgap.instances.method_text import Parameters, Scalar, declared, read_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-OFFERED = ("rng", "time_limit_s", "threads")
+OFFERED = ("rng", "time_limit_s", "threads", "found")
 
 
 class Status(StrEnum):
@@ -85,6 +86,17 @@ class Outcome:
         return Status.NO_SOLUTION if self.solution is None else Status.FEASIBLE
 
 
+class Found(Protocol):
+    """What a method tells of before it is done, as often as it likes: the last solution and the highest bound count."""
+
+    def __call__(self, solution: Any = None, bound: int | None = None) -> None:
+        """Tell. solution : not to be changed any more. bound : proven, as in `Outcome`, by a method with `bounds`."""
+
+
+def untold(solution: Any = None, bound: int | None = None) -> None:
+    """Tell nobody, as outside of the harness."""
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """A registered method.
@@ -138,6 +150,7 @@ class Method:
         time_limit_s: float | None = None,
         threads: int = 1,
         parameters: Parameters | None = None,
+        found: Found = untold,
     ) -> Outcome:
         """Call the method with what it asks for and return its outcome, unverified.
 
@@ -149,7 +162,7 @@ class Method:
         chosen = self.checked(parameters or {})
         if (reason := self.supports(instance)) is not None:
             return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
-        offered: dict[str, Any] = {"time_limit_s": time_limit_s, "threads": threads}
+        offered: dict[str, Any] = {"time_limit_s": time_limit_s, "threads": threads, "found": found}
         keywords = {name: value for name, value in offered.items() if name in self.wants}
         if "rng" in self.wants:
             # NumPy takes as long to import as all else that `schedgap --help` needs.
@@ -158,25 +171,8 @@ class Method:
         return answer if isinstance(answer, Outcome) else Outcome(solution=answer)
 
     def checked(self, parameters: Parameters) -> dict[str, Scalar]:
-        """Return `parameters`, converted to the types of their defaults.
-
-        Raises
-        ------
-        MethodError
-            for an unknown name, a value of another type, or none of the choices.
-        """
-        chosen: dict[str, Scalar] = {}
-        for name, value in parameters.items():
-            if name not in self.parameters:
-                near, known = did_you_mean(name, self.parameters), ", ".join(self.parameters) or "none"
-                raise MethodError(f"method {self.name} has no parameter '{name}'; {near}it has: {known}.")
-            chosen[name] = read_value(f"method {self.name}", name, value, self.parameters[name], MethodError)
-            if name in self.choices and chosen[name] not in self.choices[name]:
-                near = did_you_mean(str(value), self.choices[name])
-                known = ", ".join(self.choices[name])
-                said = f"method {self.name}: parameter '{name}' is one of {known}, not '{value!s:.60}'"
-                raise MethodError(f"{said}; {near.strip()}" if near else f"{said}.")
-        return chosen
+        """Return `parameters`, converted to the types of their defaults, as `read_parameters` does."""
+        return read_parameters(self.name, parameters, self.parameters, self.choices)
 
 
 REGISTRY: dict[tuple[str, str], Method] = {}

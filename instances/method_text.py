@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from schedgap.instances.errors import MethodError, SchedgapError
+from schedgap.instances.errors import MethodError, SchedgapError, did_you_mean
 
 if TYPE_CHECKING:
     import inspect
@@ -62,6 +62,29 @@ def declared(
                 f"method {name}: the default '{parameters[key]}' of '{key}' is none of {', '.join(values)}."
             )
     return parameters
+
+
+def read_parameters(
+    method: str, given: Parameters, defaults: Parameters, choices: Mapping[str, tuple[str, ...]]
+) -> dict[str, Scalar]:
+    """Return the parameters that are given to a method, in the types of their defaults.
+
+    Raises
+    ------
+    MethodError
+        for an unknown name, a value of another type, or none of the choices.
+    """
+    chosen: dict[str, Scalar] = {}
+    for name, value in given.items():
+        if name not in defaults:
+            near, known = did_you_mean(name, defaults), ", ".join(defaults) or "none"
+            raise MethodError(f"method {method} has no parameter '{name}'; {near}it has: {known}.")
+        chosen[name] = read_value(f"method {method}", name, value, defaults[name], MethodError)
+        if name in choices and chosen[name] not in choices[name]:
+            near = did_you_mean(str(value), choices[name])
+            said = f"method {method}: parameter '{name}' is one of {', '.join(choices[name])}, not '{value!s:.60}'"
+            raise MethodError(f"{said}; {near.strip()}" if near else f"{said}.")
+    return chosen
 
 
 def spelled(parameters: Parameters) -> dict[str, str]:

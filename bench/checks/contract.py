@@ -11,6 +11,7 @@ from schedgap.bench.isolation.judge import MUTATED
 from schedgap.bench.programs.program import MODULE
 from schedgap.bench.records.contradictions import contradictions
 from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.summary import verified_objective
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _unchanged(trial: Trial) -> Check:
 def _bounds(trial: Trial, beside: Sequence[Trial]) -> Check:
     """No bound above a solution, no solution below a bound: its own and those of the methods beside it."""
     name = "bounds and solutions agree"
-    own = [s for s in _all(trial) if s.record.status not in FAILED]
+    own = [s for s in _all(trial) if s.record.status is not Status.INVALID]
     # A program declares nothing: that it may give bounds is what its answer is there for.
     if not trial.method.bounds and trial.method.module != MODULE:
         undeclared = [s for s in own if s.record.measurement.bound is not None]
@@ -170,7 +171,7 @@ def _no_time(trial: Trial) -> Check:
     """See that it answers soon; what it answers is checked with all other answers."""
     runs = trial.seen[Kind.NO_TIME].values()
     late = [s for s in runs if (s.record.measurement.wall_s or 0.0) > GRACE_S]
-    solved = sum(s.record.measurement.objective is not None for s in runs)
+    solved = sum(verified_objective(s.record) is not None for s in runs)
     return _check("answers without any time", late, _time, trial, f"{solved} of {len(runs)} with a solution")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import struct
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+T = TypeVar("T")
 _LENGTH = struct.Struct("<Q")
 _ARRAY = "array"
 _DTYPES = {"i8": np.dtype("<i8"), "f8": np.dtype("<f8")}
@@ -75,6 +76,15 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True):
     solution: dict[str, Any] | None = None
 
 
+class _Told(msgspec.Struct, forbid_unknown_fields=True):
+    """The header of a solution on its own, which a method told of before it was done."""
+
+    solution: dict[str, Any]
+
+
+_BOUND = struct.Struct("<q")
+
+
 def pack(said: Failure | Report, solution: Any = None) -> bytes:
     """Return the answer as bytes. solution : of the family's class, None for none.
 
@@ -83,11 +93,30 @@ def pack(said: Failure | Report, solution: Any = None) -> bytes:
     SolutionError
         if a field of the solution is not what its class declares.
     """
+    return _joined({"said": msgspec.to_builtins(said)}, solution)
+
+
+def pack_solution(solution: Any) -> bytes:
+    """Return a solution on its own as bytes, or raise as `pack` does."""
+    return _joined({}, solution)
+
+
+def pack_bound(bound: int) -> bytes:
+    """Return a bound of at most 63 bits as bytes."""
+    return _BOUND.pack(bound)
+
+
+def unpack_bound(data: bytes) -> int | None:
+    """Return the bound; None if the bytes are none."""
+    return _BOUND.unpack(data)[0] if len(data) == _BOUND.size else None
+
+
+def _joined(header: dict[str, Any], solution: Any) -> bytes:
     arrays: list[np.ndarray[Any, Any]] = []
     fields = None if solution is None else _described(to_fields(solution), arrays)
-    header = json.dumps({"said": msgspec.to_builtins(said), "solution": fields}).encode()
+    text = json.dumps({**header, "solution": fields}).encode()
     content = [array.astype(_DTYPES[_code(array)], copy=False).tobytes() for array in arrays]
-    return b"".join([_LENGTH.pack(len(header)), header, *content])
+    return b"".join([_LENGTH.pack(len(text)), text, *content])
 
 
 def unpack(data: bytes, solution_class: type[Any]) -> tuple[Failure | Report, Any]:
@@ -100,11 +129,14 @@ def unpack(data: bytes, solution_class: type[Any]) -> tuple[Failure | Report, An
     SolutionError
         if there is a solution that its class refuses.
     """
-    header, rest = _split(data)
-    fields = None if header.solution is None else rest.filled(header.solution)
-    if rest.left:
-        raise AnswerError(f"{rest.left} bytes follow it")
-    return header.said, None if fields is None else from_fields(solution_class, fields)
+    header, rest = _split(data, _Header)
+    return header.said, rest.solution(header.solution, solution_class)
+
+
+def unpack_solution(data: bytes, solution_class: type[Any]) -> Any:
+    """Return what `pack_solution` packed, or raise as `unpack` does."""
+    header, rest = _split(data, _Told)
+    return rest.solution(header.solution, solution_class)
 
 
 def certificate_of(data: bytes, name: str, digest: str) -> dict[str, Any] | None:
@@ -115,7 +147,7 @@ def certificate_of(data: bytes, name: str, digest: str) -> dict[str, Any] | None
     AnswerError
         if it is none.
     """
-    said = _split(data)[0].said
+    said = _split(data, _Header)[0].said
     if isinstance(said, Failure) or said.certificate is None:
         return None
     try:
@@ -127,7 +159,7 @@ def certificate_of(data: bytes, name: str, digest: str) -> dict[str, Any] | None
     return {"schema": "schedgap/certificate/1", "instance": name, "digest": digest, **given}
 
 
-def _split(data: bytes) -> tuple[_Header, _Rest]:
+def _split(data: bytes, kind: type[T]) -> tuple[T, _Rest]:
     if len(data) < _LENGTH.size:
         raise AnswerError("it is cut off")
     (length,) = _LENGTH.unpack_from(data)
@@ -135,7 +167,7 @@ def _split(data: bytes) -> tuple[_Header, _Rest]:
         raise AnswerError("it is cut off")
     view = memoryview(data)[_LENGTH.size :]
     try:
-        header = msgspec.json.decode(view[:length], type=_Header)
+        header = msgspec.json.decode(view[:length], type=kind)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise AnswerError(f"{error!s:.200}") from None
     return header, _Rest(view[length:])
@@ -187,6 +219,13 @@ class _Rest:
     def left(self) -> int:
         """Bytes that no array has taken."""
         return len(self._view)
+
+    def solution(self, described: dict[str, Any] | None, solution_class: type[Any]) -> Any:
+        """Return the solution of which nothing is left over, None without one."""
+        fields = None if described is None else self.filled(described)
+        if self.left:
+            raise AnswerError(f"{self.left} bytes follow it")
+        return None if fields is None else from_fields(solution_class, fields)
 
     def filled(self, described: dict[str, Any]) -> dict[str, Any]:
         """Return the fields with their arrays."""

@@ -20,6 +20,7 @@ import numpy as np
 from schedgap.bench.isolation.answer import MAX_POINTS, Report, pack, plain_number, plain_text
 from schedgap.bench.isolation.clocks import Allowance, WallClock
 from schedgap.bench.isolation.messages import Message, Request, send
+from schedgap.bench.isolation.telling import UNDECLARED, Telling
 from schedgap.bench.plugins.discover import import_plugins
 from schedgap.bench.programs.conversation import see_off
 from schedgap.bench.programs.failure import ProgramFailure
@@ -182,19 +183,18 @@ def measured(request: Request, instance: Any, answers: int) -> bytes:
                 see_off()
                 stop_timers()
         send(answers, Message.READY)
+    known = None if request.program is not None else find_method(request.family, request.method)
+    telling = known if known is not None and "found" in known.wants else None
     before = fingerprint(instance)
     reference = reference_s()
-    outcome, times = _timed(call, instance, answers, tell)
+    outcome, times = _timed(call, instance, answers, tell, telling)
     computing_s = times["wall_s"] - times["compile_s"]
     if times["compile_s"] > COMPILE_SHARE * times["wall_s"] and computing_s < REPEAT_BELOW_S:
         warm, warm_s = "repeat", times["wall_s"]
         send(answers, Message.READY)
-        outcome, times = _timed(call, instance, answers, tell)
-    if outcome.bound is not None and request.program is None and not find_method(request.family, request.method).bounds:
-        raise ProgramFailure(
-            Status.INVALID,
-            "it returns a bound and is not registered as a method that proves any; add bounds=True to its @method(...)",
-        )
+        outcome, times = _timed(call, instance, answers, tell, telling)
+    if outcome.bound is not None and known is not None and not known.bounds:
+        raise ProgramFailure(Status.INVALID, UNDECLARED)
     facts = {"mutated": fingerprint(instance) != before, "reference_s": reference, "warm": warm, "warm_s": warm_s}
     if request.keep and outcome.certificate is not None:
         facts["certificate"] = json.dumps(outcome.certificate)
@@ -208,14 +208,17 @@ def shrunk(family: Family, instance: Any) -> Any:
 
 
 def _timed(
-    call: Callable[[Any], Outcome], instance: Any, answers: int, tell: Callable[[bool], None]
+    call: Callable[..., Outcome], instance: Any, answers: int, tell: Callable[[bool], None], method: Method | None
 ) -> tuple[Outcome, dict[str, float]]:
+    """Call, and return what the call returned and its times. method : if it tells what it finds."""
+    telling = nullcontext() if method is None else Telling(answers, method)
     before_s = _processor_s()
     with CompileClock(tell) as clock:
         send(answers, Message.CALLED)
-        start = perf_counter()
-        outcome = call(instance)
-        wall_s = perf_counter() - start
+        with telling as found:
+            start = perf_counter()
+            outcome = call(instance) if found is None else call(instance, found=found)
+            wall_s = perf_counter() - start
         send(answers, Message.RETURNED)
     see_off()
     return outcome, {"wall_s": wall_s, "cpu_s": _processor_s() - before_s, "compile_s": clock.seconds}

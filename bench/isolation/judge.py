@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from schedgap.bench.isolation.answer import AnswerError, Failure, Report, certificate_of, unpack
 from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.messages import Answer, Cause, Ending, Request
+from schedgap.bench.isolation.partial import RefusedError, above, objective_of, read, with_told
 from schedgap.bench.isolation.supervise import MIB
 from schedgap.bench.programs.failure import signal_name
 from schedgap.bench.records.measurement import FAILED, Measurement
 from schedgap.formulations.gap_split import split
-from schedgap.instances.errors import SchedgapError
 from schedgap.instances.family import Family, find_family
 from schedgap.instances.fields import fields_hash
 from schedgap.instances.method import Status
@@ -51,8 +51,11 @@ def judge(family: Family, instance: Any, ending: Ending, limits: Limits) -> tupl
     verified objective that equals the method's bound, whatever the method claims.
     """
     if ending.cause is not None or ending.answer is None:
-        return _seen(_killed(ending, limits), ending), None
-    measurement, solution = _heard(family, instance, ending)
+        measurement, solution = _killed(ending, limits), None
+    else:
+        measurement, solution = _heard(family, instance, ending)
+    if measurement.status in FAILED:
+        measurement, solution = with_told(measurement, family, instance, ending)
     return _seen(measurement, ending), solution
 
 
@@ -70,15 +73,9 @@ def _seen(measurement: Measurement, ending: Ending) -> Measurement:
 def _heard(family: Family, instance: Any, ending: Ending) -> tuple[Measurement, Any]:
     assert ending.answer is not None
     try:
-        said, solution = unpack(ending.answer, family.solution)
-    except AnswerError as error:
-        return Measurement(Status.INVALID, reason=f"its answer cannot be read: {error}"), None
-    except SchedgapError as error:
+        said, solution = read(unpack, ending.answer, family, "answer")
+    except RefusedError as error:
         return Measurement(Status.INVALID, reason=str(error)), None
-    except MemoryError:
-        raise
-    except Exception as error:
-        return Measurement(Status.INVALID, reason=f"its solution cannot be read: {error!r:.300}"), None
     if isinstance(said, Failure):
         if said.status not in _FAILURES:
             reason = f"it says that it failed as '{said.status:.60}'; a run fails as {' or '.join(_FAILURES)}"
@@ -181,17 +178,13 @@ def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tupl
         shown = None if reason is None else str(reason)
         return dataclasses.replace(measurement, status=Status(claimed), bound=bound, reason=shown), None
     try:
-        objective = int(family.verify(instance, solution))
-    except SchedgapError as error:
+        objective = objective_of(family, instance, solution)
+    except RefusedError as error:
         return refused(str(error))
-    except MemoryError:
-        raise
-    except Exception as error:
-        return refused(f"its solution cannot be verified: {error!r:.300}")
     if claimed in (Status.INFEASIBLE, Status.NO_SOLUTION, Status.UNSUPPORTED):
         return refused(f"it claims '{claimed}' and returns a feasible solution of {objective}")
-    if bound is not None and bound > objective:
-        return refused(f"its bound {bound} is above the objective {objective} of its own verified solution")
+    if (contradiction := above(bound, objective)) is not None:
+        return refused(contradiction)
     status = Status.OPTIMAL if bound == objective else Status.FEASIBLE
     reason = None
     if claimed == Status.OPTIMAL and status is not Status.OPTIMAL:
@@ -252,7 +245,8 @@ def _answer(request: Request, instance: Any, ending: Ending, scratch: Path) -> A
     try:
         if family.measures is not None:
             measurement = replace(measurement, measures=family.measures(instance, solution))
-        picture = None if family.picture is None else family.picture(instance, solution)
+        draw = None if measurement.status in FAILED else family.picture
+        picture = None if draw is None else draw(instance, solution)
         if picture is not None:
             picture = replace(picture, split=split(family.name, instance, solution))
         content = _file_content(family, instance, solution, scratch) if request.keep else None

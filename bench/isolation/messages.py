@@ -9,6 +9,7 @@ import math
 import os
 import pickle
 import struct
+import threading
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,8 @@ class Message(bytes, Enum):
 
     READY : something untimed is over (starting, warming up): the clock of the hard wall starts anew.
     COMPILING, COMPILED : the clock stands still in between. CALLED, RETURNED : around the timed call.
-    ANSWER : the last frame, with a body (see `answer`).
+    SOLUTION, BOUND : the best so far, with a body (see `answer`), as often as the method tells. ANSWER : the last frame, with
+    a body.
     """
 
     READY = b"W"
@@ -56,14 +58,21 @@ class Message(bytes, Enum):
     COMPILED = b"c"
     CALLED = b"S"
     RETURNED = b"E"
+    SOLUTION = b"F"
+    BOUND = b"B"
     ANSWER = b"D"
+
+
+# Frames of several threads come one after the other.
+_SENDING = threading.Lock()
 
 
 def send(pipe: int, message: Message, body: bytes = b"") -> None:
     """Write a frame."""
     view = memoryview(FRAME.pack(message.value, len(body)) + body)
-    while view:
-        view = view[os.write(pipe, view) :]
+    with _SENDING:
+        while view:
+            view = view[os.write(pipe, view) :]
 
 
 # What a spawner is told: to fork a server, whose socket comes with it; to say this again once no server is left.
@@ -90,14 +99,17 @@ class Cause(StrEnum):
 class Ending:
     """What the supervisor saw.
 
-    answer : the child's last message, None if it sent none before it ended or was killed. cause : why its result does
-    not count; killed : whether it was ended for that, or was found out when it had ended.
+    answer : the child's last message, None if it sent none before it ended or was killed. solution, bound : the last of
+    each that it told of before that. cause : why its result does not count; killed : whether it was ended for that, or was
+    found out when it had ended.
     exit_code : as `os.waitstatus_to_exitcode`. peak_bytes : resident, of the tree. output : first and last KiB printed.
     By the clock here: elapsed_s : of the whole process. called_s : of the last timed call that it told of. paused_s :
     that it said it was compiling, by which its wall was moved. cpu_s : processor seconds of the tree. None is unknown.
     """
 
     answer: bytes | None = None
+    solution: bytes | None = None
+    bound: int | None = None
     cause: Cause | None = None
     killed: bool = False
     exit_code: int = 0

@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from schedgap.bench.isolation.answer import unpack_bound
 from schedgap.bench.isolation.clocks import Allowance, CallClock, WallClock
 from schedgap.bench.isolation.messages import FRAME, Cause, Ending, Message
 from schedgap.bench.isolation.processes import descendants, end_all, exact_usage, signal_all, usage
@@ -204,7 +205,7 @@ class _Watch:
 
 
 def _read_frames(messages: Pipe, ending: Ending, clock: WallClock, calls: CallClock, most: int) -> None:
-    """Take complete messages off the pipe; an answer is the last.
+    """Take complete messages off the pipe; an answer is the last, and of what was told before it the last is kept.
 
     A method can write there too: anything else, or more than `most` bytes, ends the run.
     """
@@ -234,6 +235,11 @@ def _is_in_order(message: Message, body: bytes, ending: Ending, clock: WallClock
             return calls.called()
         case Message.RETURNED:
             return calls.returned()
+        case Message.SOLUTION:
+            ending.solution = body
+        case Message.BOUND:
+            ending.bound = unpack_bound(body)
+            return ending.bound is not None
         case Message.ANSWER:
             ending.answer, ending.called_s = body, calls.seconds(len(body))
     return True

@@ -10,7 +10,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schedgap.bench.records.measurement import FAILED
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class Contradiction:
 
 
 def contradictions(records: Iterable[Record]) -> list[Contradiction]:
-    """Return the claims that cannot be true, in the order of the records; failed runs claim nothing. O(rows).
+    """Return the claims that cannot be true, in the order of the records; invalid runs claim nothing. O(rows).
 
     Where the harness contradicts itself, that is told first, and no objective of that solution refutes anything.
     """
@@ -45,7 +44,7 @@ def contradictions(records: Iterable[Record]) -> list[Contradiction]:
         return found
     by_instance: dict[str, list[Record]] = defaultdict(list)
     for record in known:
-        if record.run.digest in suspects and record.status not in FAILED:
+        if record.run.digest in suspects and record.status is not Status.INVALID:
             by_instance[record.run.digest].append(record)
     for group in by_instance.values():
         best = min((record for record in group if record.measurement.objective is not None), key=_objective)
@@ -66,7 +65,7 @@ def verified_twice(records: Iterable[Record]) -> list[Contradiction]:
     wrong: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         solution = record.measurement.solution_hash
-        if solution is None or record.status in FAILED:
+        if solution is None or record.status is Status.INVALID:
             continue
         where = record.run.digest, solution
         known = first.setdefault(where, record)
@@ -88,12 +87,12 @@ def suspicious(records: Iterable[Record]) -> set[str]:
     lowest: dict[str, int] = {}
     highest: dict[str, int] = {}
     infeasible: set[str] = set()
-    # Looking it up in its class for each record would take a third of the time.
-    says_infeasible = Status.INFEASIBLE
+    # Looking them up in their class for each record would take a third of the time.
+    says_infeasible, invalid = Status.INFEASIBLE, Status.INVALID
     for record in records:
         measurement = record.measurement
         status, objective, bound = measurement.status, measurement.objective, measurement.bound
-        if status in FAILED:
+        if status is invalid:
             continue
         digest = record.run.digest
         if objective is not None and objective < lowest.setdefault(digest, objective):

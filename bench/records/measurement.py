@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.runs import Scalar
 
-# Ends that give no figure anybody may use; they make `schedgap run` exit with 3.
+# Ends that give no figure of the method; they make `schedgap run` exit with 3. What a run had found before such an end is
+# of use all the same for what is known of its instance, unless it is invalid.
 FAILED = frozenset({Status.TIMEOUT, Status.MEMORY, Status.CRASHED, Status.INVALID, Status.ERROR})
 # Of these, the ends that the next `schedgap run` tries again by itself: they say nothing about the method's quality.
 ERRORS = frozenset({Status.CRASHED, Status.ERROR})
@@ -24,7 +25,8 @@ class Measurement:
 
     status : judged by the harness. claimed_status : the method's own word, None if it gave none.
     objective : verified, in the family's integer units; None without a feasible solution. bound : the method's proven
-    bound, None if it gave none or contradicted itself. reason : why the status is what it is, for people.
+    bound, None if it gave none or contradicted itself. Of a run that failed, both are what it had told of before (see
+    `Found`), and so are `measures` and `solution_hash`. reason : why the status is what it is, for people.
     wall_s : the method call alone. build_s, solve_s, extract_s : parts of it, as the method reports them.
     warm : where compiled code was warmed up before: `parent`, `child`, `repeat` (the call was timed a second time,
     because something was compiled in the first) or `none`; warm_s : how long that took. compile_s : compilation left
@@ -57,3 +59,9 @@ class Measurement:
     details: Mapping[str, Scalar] = field(default_factory=dict)
     measures: Mapping[str, float] = field(default_factory=dict)
     solution_hash: str | None = None
+
+    @property
+    def had_found(self) -> bool:
+        """Whether the run failed, and had told of a solution or a bound before that counts for what is known of its instance."""
+        has_any = self.objective is not None or self.bound is not None
+        return has_any and self.status in FAILED and self.status is not Status.INVALID

@@ -105,7 +105,7 @@ class Runs(tuple["Record", ...]):
 
 
 def best_of(records: Iterable[Record]) -> dict[str, Best]:
-    """Return what is known of each instance, by digest; not to be changed. A bound below 0 counts as 0."""
+    """Return what is known of each instance, by digest, invalid runs aside; not to be changed. Bounds below 0 count as 0."""
     if isinstance(records, Runs):
         return records.best
     bounds: dict[str, int] = {}
@@ -114,7 +114,7 @@ def best_of(records: Iterable[Record]) -> dict[str, Best]:
     for record in records:
         digest, measurement = record.run.digest, record.measurement
         digests[digest] = None
-        if measurement.status in FAILED:
+        if measurement.status is Status.INVALID:
             continue
         bound, objective = measurement.bound, measurement.objective
         if bound is not None and bound > bounds.setdefault(digest, 0):
@@ -126,7 +126,8 @@ def best_of(records: Iterable[Record]) -> dict[str, Best]:
 
 def is_measured(records: Iterable[Record]) -> bool:
     """Whether any run gave a verified objective, a proven bound or a finding that counts."""
-    return any(record.status not in FAILED and record.status is not Status.UNSUPPORTED for record in records)
+    nothing = FAILED | {Status.UNSUPPORTED}
+    return any(record.status not in nothing or record.measurement.had_found for record in records)
 
 
 def by_label(records: Iterable[Record]) -> dict[str, list[Record]]:

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from schedgap.bench.records.measurement import FAILED
 from schedgap.bench.statistics.summary import by_ending, reason_of
+from schedgap.instances.family import find_family
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def measured(value: float | None) -> str:
 
 def verified_note(records: Iterable[Record]) -> str:
     """Return what figures of these runs rest on."""
-    proven = any(record.status not in FAILED and record.measurement.bound is not None for record in records)
+    proven = any(record.status is not Status.INVALID and record.measurement.bound is not None for record in records)
     gaps = "gaps are against the best proven bound" if proven else "no bound was proven, so there are no gaps"
     return f"Every solution was verified; {gaps}."
 
@@ -105,7 +106,7 @@ def failures(records: Iterable[Record]) -> list[str]:
     for first, *others in by_ending(record for record in records if record.status in FAILED):
         reason = reason_of(first)
         told = f"{first.run.label}: {first.status} ({1 + len(others)} of its runs), on {first.run.instance}: "
-        lines.append(told + short(reason, SHOWN_REASON))
+        lines.append(told + short(reason, SHOWN_REASON) + (f"; {_found(first)}" if first.measurement.had_found else ""))
         output = first.measurement.output
         # Where Python itself printed a traceback, the reason says why.
         is_traceback = first.status is Status.ERROR or "Fatal Python error" in output
@@ -113,6 +114,14 @@ def failures(records: Iterable[Record]) -> list[str]:
         printed = [line for line in printed if line and line not in reason]
         lines += [f"  | {short(line, SHOWN_REASON)}" for line in printed[-SHOWN_OUTPUT:]]
     return lines
+
+
+def _found(record: Record) -> str:
+    """Return what a run that failed had found before."""
+    family = find_family(record.run.family)
+    figures = {"a solution of": record.measurement.objective, "a bound of": record.measurement.bound}
+    shown = [f"{what} {number(v / family.objective_scale)}" for what, v in figures.items() if v is not None]
+    return f"before, it had found {' and '.join(shown)} {family.objective_unit}"
 
 
 def without_solution(records: Iterable[Record]) -> list[str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.programs.program import Kind, Program
+from schedgap.bench.statistics.summary import verified_objective
 from schedgap.bench.suites.suite import InstanceBlock, Suite, read_suite
 from schedgap.bench.testing.gap_figures import Gaps, gaps_of, printed
 from schedgap.bench.testing.measure import measure_gap
@@ -194,7 +195,7 @@ def _measures(own: Sequence[Record]) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for record in own:
         measurement = record.measurement
-        if measurement.objective is not None:
+        if verified_objective(record) is not None:
             figures = {**measurement.measures, "wall_s": measurement.wall_s}
             for name, value in figures.items():
                 if value is not None:

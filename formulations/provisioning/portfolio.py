@@ -29,13 +29,15 @@ from schedgap.formulations.provisioning.pooled.pooled import supported as can_po
 from schedgap.formulations.provisioning.pooled.program import Pooled
 from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.errors import BackendError, VerifyError
-from schedgap.instances.method import REGISTRY, Outcome, Status, method
+from schedgap.instances.method import REGISTRY, Found, Outcome, Status, method, untold
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import keeping
 from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK, features, unlimited
 from schedgap.instances.provisioning.verify import verify
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schedgap.instances.provisioning.solution import Provisioning
 
 UNLIMITED_S = 60.0
@@ -65,10 +67,12 @@ PATIENCE = 10
     bounds=True,
     handles=(STOCK, MOVES, PER_MACHINE),
 )
-def portfolio(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
+def portfolio(
+    instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, found: Found = untold
+) -> Outcome:
     """Run several programs, bounds and heuristics in turn, each where it pays; their best solution and best bound."""
     start = time.perf_counter()
-    search = Portfolio(instance, start, UNLIMITED_S if time_limit_s is None else time_limit_s, threads)
+    search = Portfolio(instance, start, UNLIMITED_S if time_limit_s is None else time_limit_s, threads, found)
     search.run()
     return Outcome(
         search.best,
@@ -83,8 +87,10 @@ def portfolio(instance: ProvisioningInstance, *, time_limit_s: float | None = No
 class Portfolio(Search):
     """One run: the best solution, the bound, who found them, and the clock."""
 
-    def __init__(self, instance: ProvisioningInstance, start: float, limit_s: float, threads: int) -> None:
-        super().__init__(start, limit_s)
+    def __init__(
+        self, instance: ProvisioningInstance, start: float, limit_s: float, threads: int, found: Found = untold
+    ) -> None:
+        super().__init__(start, limit_s, found)
         self.instance, self.threads = instance, threads
         self.is_infeasible = False
         self.solver = self.prover = ""
@@ -118,31 +124,33 @@ class Portfolio(Search):
         fewer = reduced(offered.instance)
         small = fewer.instance
 
-        def restored(solution: Provisioning | None) -> Provisioning | None:
-            return None if solution is None else offered.restore(fewer.restore(solution))
+        def restore(solution: Provisioning) -> Provisioning:
+            return offered.restore(fewer.restore(solution))
 
         best: Provisioning | None = None
 
         def run(name: str, share: float, **parameters: int) -> None:
             nonlocal best
             if self.is_open:
-                found = self._ask(name, small, min(self.left_s, share * self.limit_s), **parameters)
+                hear = self._hearing(name, restore)
+                found = self._ask(name, small, min(self.left_s, share * self.limit_s), hear, **parameters)
                 if found is not None:
-                    self._take(name, found, restored(found.solution))
+                    self._take(name, found, None if found.solution is None else restore(found.solution))
                     best = found.solution if self.solver == name and found.solution is not None else best
 
         def rent(share: float) -> None:
             nonlocal best
             if self.is_open and can_pool(small) is None:
                 before = time.perf_counter()
-                search = Renting(small, before, min(self.left_s, share * self.limit_s), self.threads)
+                hear = self._hearing("pooled", restore)
+                search = Renting(small, before, min(self.left_s, share * self.limit_s), self.threads, hear)
                 search.raise_bound(self.bound)
                 if best is not None:
                     search.improve(*best.machines(small.num_classes))
                 search.run()
                 best = search.best
                 self.parts.append(f"pooled {time.perf_counter() - before:.1f} s")
-                self._take("pooled", Outcome(bound=search.bound), restored(best))
+                self._take("pooled", Outcome(bound=search.bound), None if best is None else restore(best))
 
         run("patterns", 0.3, max_patterns=MAX_PATTERNS)
         if small.num_tasks <= MAX_ONE_BY_ONE:
@@ -162,17 +170,20 @@ class Portfolio(Search):
             if small.num_types == 1:
                 run("branch-cut-and-price", BINS_SHARE)
         if can_generate and self.is_open:
-            search = ColumnGeneration(small, self.left_s)
+            search = ColumnGeneration(small, self.left_s, self._hearing("column-generation", restore))
             search.raise_bound(self.bound)
             if best is not None:
                 search.take(best)
             search.run(PATIENCE)
             found = search.outcome()
-            self._take("column-generation", found, restored(found.solution))
+            self._take("column-generation", found, None if found.solution is None else restore(found.solution))
         rent(1.0)
 
     def _limited(self) -> None:
-        free = Portfolio(unlimited(self.instance), time.perf_counter(), 0.2 * self.limit_s, self.threads)
+        def hear(solution: Provisioning | None = None, bound: int | None = None) -> None:
+            self._found(bound=bound)
+
+        free = Portfolio(unlimited(self.instance), time.perf_counter(), 0.2 * self.limit_s, self.threads, hear)
         free.run()
         self._raise(free.bound, f"{free.prover} without limits")
         if free.best is not None:
@@ -184,25 +195,34 @@ class Portfolio(Search):
         for name in ("consolidation-ilp", *LIMITED_HEURISTICS, "consolidation"):
             if self.is_open:
                 share = 0.4 if name != "consolidation" else 1.0
-                found = self._ask(name, self.instance, min(self.left_s, share * self.limit_s))
+                limit_s = min(self.left_s, share * self.limit_s)
+                found = self._ask(name, self.instance, limit_s, self._hearing(name, lambda solution: solution))
                 if found is not None:
                     self._take(name, found, found.solution)
 
     def _ask(
-        self, name: str, instance: ProvisioningInstance, limit_s: float | None, **parameters: int
+        self, name: str, instance: ProvisioningInstance, limit_s: float | None, hear: Found = untold, **parameters: int
     ) -> Outcome | None:
-        """Run a method, if the process knows it and it takes the instance."""
+        """Run a method, if the process knows it and it takes the instance. hear : what it tells while it runs."""
         known = REGISTRY.get((FAMILY, name))
         if known is None or known.supports(instance) is not None:
             return None
         before = time.perf_counter()
         try:
-            found = known.run(instance, time_limit_s=limit_s, threads=self.threads, parameters=parameters)
+            found = known.run(instance, time_limit_s=limit_s, threads=self.threads, parameters=parameters, found=hear)
         except BackendError as error:
             self.parts.append(f"{name}: {error}")
             return None
         self.parts.append(f"{name} {time.perf_counter() - before:.1f} s")
         return found
+
+    def _hearing(self, name: str, restore: Callable[[Provisioning], Provisioning]) -> Found:
+        """Return what takes what a part finds while it runs, in an instance whose solutions `restore` makes ours."""
+
+        def hear(solution: Provisioning | None = None, bound: int | None = None) -> None:
+            self._take(name, Outcome(bound=bound), None if solution is None else restore(solution))
+
+        return hear
 
     def _take(self, name: str, found: Outcome | None, solution: Provisioning | None = None) -> None:
         if found is None:

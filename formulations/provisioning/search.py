@@ -6,23 +6,35 @@ import time
 from typing import TYPE_CHECKING
 
 from schedgap.formulations.provisioning.limits import claimed
-from schedgap.instances.method import Incumbent, Outcome
+from schedgap.instances.method import Incumbent, Outcome, untold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from schedgap.instances.method import Found
     from schedgap.instances.provisioning.model import ProvisioningInstance
     from schedgap.instances.provisioning.solution import Provisioning
+
+
+def restoring(found: Found, restore: Callable[[Provisioning], Provisioning]) -> Found:
+    """Return what is told of another instance, whose solutions `restore` makes those of the one that `found` knows."""
+    if found is untold:
+        return untold
+
+    def tell(solution: Provisioning | None = None, bound: int | None = None) -> None:
+        found(None if solution is None else restore(solution), bound)
+
+    return tell
 
 
 class Search:
     """The best solution and its `objective`, the proven `bound`, micro-dollars, and the trajectory of both.
 
-    start : of `time.perf_counter()`. limit_s : seconds from then on.
+    start : of `time.perf_counter()`. limit_s : seconds from then on. found : told of all that is better than before.
     """
 
-    def __init__(self, start: float, limit_s: float) -> None:
-        self.start, self.limit_s = start, limit_s
+    def __init__(self, start: float, limit_s: float, found: Found = untold) -> None:
+        self.start, self.limit_s, self._found = start, limit_s, found
         self.best: Provisioning | None = None
         self.objective: int | None = None
         self.bound = 0
@@ -49,6 +61,7 @@ class Search:
             return False
         self.best, self.objective = solution, paid
         self._note()
+        self._found(solution)
         return True
 
     def raise_bound(self, bound: int) -> bool:
@@ -57,6 +70,7 @@ class Search:
             return False
         self.bound = bound
         self._note()
+        self._found(bound=bound)
         return True
 
     def outcome_for(

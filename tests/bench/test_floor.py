@@ -1,10 +1,15 @@
 """The floor below a cluster's price: the front, its plans, and what stands where nothing runs or a run failed."""
 
+from dataclasses import replace
+
 import pytest
 
+from schedgap.bench.api import gap
 from schedgap.bench.floor import Point, _shared, floor
 from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.statistics.summary import best_of
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.method import Status
 from schedgap.instances.provisioning import ProvisioningInstance, Running, moves, verify
 
 SMALL, LARGE = 0, 1
@@ -98,12 +103,44 @@ def test_machines_that_run_without_tasks():
     assert (result.price_now, len(result.front), result.chosen.moves) == (150_000, 1, 0)
 
 
-def test_failed_runs_are_told():
+@pytest.fixture
+def failing(monkeypatch):
+    """Let every run fail after it has found what it finds, or nothing: `failing(objective=None)`."""
+
+    def fail(**changes):
+        def failed(*given, **how):
+            result = gap(*given, **how)
+            (record,) = result.records
+            changed = replace(record.measurement, status=Status.TIMEOUT, reason="killed after 9 s", **changes)
+            records = (replace(record, measurement=changed),)
+            return replace(result, records=records, best=best_of(records)[result.digest])
+
+        monkeypatch.setattr("schedgap.bench.floor.gap", failed)
+
+    return fail
+
+
+def test_failed_runs_are_told(failing):
+    failing(objective=None, bound=None)
+    result = floor(cluster(), max_moves=2, front=False, time_limit_s=10)
+    assert result.problems == ("with at most 2 moves: timeout, killed after 9 s",)
+    assert (result.chosen.price, result.chosen.floor, result.chosen.gap) == (None,) * 3
+
+
+def test_what_a_failed_run_had_found_stands(failing):
+    failing(bound=800_000)
+    result = floor(cluster(), max_moves=2, front=False, time_limit_s=10)
+    assert result.problems == ("with at most 2 moves: timeout, killed after 9 s",)
+    assert (result.chosen.price, result.chosen.floor, result.chosen.moves) == (900_000, 800_000, 2)
+    assert verify(cluster(max_moves=2), result.chosen.plan) == 900_000
+
+
+def test_a_run_out_of_memory_has_what_it_told():
+    """The first bound comes before anything else, and may be all that there is."""
     result = floor(cluster(), max_moves=2, front=False, time_limit_s=10, memory_mib=1)
     (problem,) = result.problems
     assert problem.startswith("with at most 2 moves: ")
-    assert (result.chosen.price, result.chosen.floor, result.chosen.gap, result.chosen.plan) == (None,) * 4
-    assert result.to_json()["machines"] is None
+    assert 300_000 <= result.chosen.floor <= 900_000
 
 
 def test_limits_that_are_too_low_are_told():

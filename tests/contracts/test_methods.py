@@ -28,7 +28,7 @@ from schedgap.instances.fairness import alice_bob, random_users
 from schedgap.instances.fairness import micro as four_users
 from schedgap.instances.family import find_family
 from schedgap.instances.harvest import quick, two_kinds
-from schedgap.instances.method import REGISTRY
+from schedgap.instances.method import REGISTRY, Status
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like, distinct, table3, table7
 from schedgap.instances.provisioning.running import Running
 from schedgap.instances.reconfiguration import alibaba_like as alibaba_like_jobs
@@ -206,6 +206,26 @@ def trial_of(name):
     for kind in (Kind.ALONE, Kind.AGAIN, Kind.NO_TIME):
         trial.seen[kind] = {digest: seen(method, instance, kind) for digest, instance in instances.items()}
     return trial
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if "found" in method.wants])
+def test_tells_what_is_so(name):
+    """Each solution is feasible, no bound is above one, and the answer is no worse than the last of both."""
+    method = METHODS[name]
+    family = find_family(method.family)
+    for instance in instances_of(method.family).values():
+        objectives, bounds = [], []
+
+        def found(solution=None, bound=None, instance=instance, objectives=objectives, bounds=bounds):
+            objectives.extend([] if solution is None else [family.verify(instance, solution)])
+            bounds.extend([] if bound is None else [bound])
+
+        outcome = method.run(instance, time_limit_s=2.0, found=found)
+        assert outcome.status is Status.UNSUPPORTED or objectives or bounds
+        if objectives:
+            assert max(bounds, default=0) <= min(objectives)
+            assert family.verify(instance, outcome.solution) <= objectives[-1]
+        assert max(bounds, default=0) <= (outcome.bound or 0)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -31,7 +31,8 @@ def test_a_plain_function_is_a_method():
 
 def test_offers_reach_only_those_who_ask():
     @method("asks", family="test", stochastic=True)
-    def asks(instance, *, rng, time_limit_s, threads):
+    def asks(instance, *, rng, time_limit_s, threads, found):
+        found(solution=3, bound=2)
         return (int(rng.integers(1000)), time_limit_s, threads)
 
     run = find_method("test", "asks").run

@@ -22,7 +22,7 @@ from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
 from schedgap.formulations.harvest.clairvoyant.future import Future
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
-from schedgap.instances.method import Incumbent, Outcome, Status, method
+from schedgap.instances.method import Found, Incumbent, Outcome, Status, method, untold
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
@@ -44,8 +44,8 @@ def needs_fixed_pool(instance: HarvestInstance) -> str | None:
 class Lists:
     """Lists of tasks by due dates of their jobs, and the best schedule. due : (J,) float64, ms, of the last best list."""
 
-    def __init__(self, instance: HarvestInstance, begun: float, alone: IntArray) -> None:
-        self.instance, self.begun = instance, begun
+    def __init__(self, instance: HarvestInstance, begun: float, alone: IntArray, found: Found = untold) -> None:
+        self.instance, self.begun, self.found = instance, begun, found
         self.future = Future(instance)
         self.job, self.first = instance.task2job(), instance.first_task[:-1]
         self.alone = np.maximum.reduceat(alone, self.first)
@@ -95,6 +95,7 @@ class Lists:
         if self.best is None or objective < self.best[0]:
             self.best = objective, vm, start
             self.trajectory.append(Incumbent(time.perf_counter() - self.begun, objective, self.bound))
+            self.found(self.future.schedule(vm, start), self.bound)
         return objective
 
     def outcome(self, **details: int) -> Outcome:
@@ -112,7 +113,9 @@ class Lists:
 
 
 @method("clairvoyant-list", family=FAMILY, supports=needs_fixed_pool, bounds=True)
-def clairvoyant_list(instance: HarvestInstance, *, time_limit_s: float | None = None, rounds: int = ROUNDS) -> Outcome:
+def clairvoyant_list(
+    instance: HarvestInstance, *, time_limit_s: float | None = None, found: Found = untold, rounds: int = ROUNDS
+) -> Outcome:
     """Know all events: each task to where it starts first, by latest start, with due dates that follow the jobs' ends.
 
     rounds : lists that are tried from each first due dates, each with due dates from the one before. Proven optimal where
@@ -122,7 +125,7 @@ def clairvoyant_list(instance: HarvestInstance, *, time_limit_s: float | None = 
         raise MethodError(f"rounds is {rounds}; give at least 1.")
     begun = time.perf_counter()
     deadline = math.inf if time_limit_s is None else begun + time_limit_s
-    lists = Lists(instance, begun, alone_ends(instance))
+    lists = Lists(instance, begun, alone_ends(instance), found)
     return lists.outcome(lists=follow(lists, rounds, deadline))
 
 

@@ -22,7 +22,7 @@ from schedgap.formulations.harvest.price_bound.price_bound import LEVELS, priced
 from schedgap.formulations.harvest.work_bound import bound_work
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
-from schedgap.instances.method import Outcome, method
+from schedgap.instances.method import Found, Outcome, method, untold
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -39,6 +39,7 @@ def clairvoyant_search(
     *,
     rng: np.random.Generator,
     time_limit_s: float | None = None,
+    found: Found = untold,
     changes: int = 500,
     rounds: int = 100,
     moves: int = 5_000_000,
@@ -53,19 +54,20 @@ def clairvoyant_search(
     begun = time.perf_counter()
     limit_s = math.inf if time_limit_s is None else time_limit_s
     deadline = begun + limit_s
-    lists = Lists(instance, begun, alone_ends(instance))
+    lists = Lists(instance, begun, alone_ends(instance), found)
     tried = follow(lists, ROUNDS, deadline)
     if lists.best is not None:
         tried += wander(lists, changes, begun + LISTS * limit_s, rng)
     if lists.best is None or lists.is_done:
         return lists.outcome(lists=tried, moves=0)
     starts = [lists.best[1:]]
-    found = priced(instance, rounds, LEVELS, begun + PRICES * limit_s)
+    prices = priced(instance, rounds, LEVELS, begun + PRICES * limit_s)
     work = bound_work(instance, time_limit_s=None if time_limit_s is None else PRICES * time_limit_s)
-    lists.bound = max(lists.bound, found.bound, work.bound or 0)
+    lists.bound = max(lists.bound, prices.bound, work.bound or 0)
+    found(bound=lists.bound)
     if instance.objective == "jobs":
         origin = int(instance.arrival_ms[0])
-        due = priced_ends(found, lists.ends_of(starts[0][1]) - origin, time.perf_counter() + PRICES * limit_s)
+        due = priced_ends(prices, lists.ends_of(starts[0][1]) - origin, time.perf_counter() + PRICES * limit_s)
         if due is not None:
             starts.append(lists.place(due + origin))
     random = np.array([int(rng.integers(1, 2**63))], np.uint64)

@@ -34,9 +34,9 @@ from schedgap.formulations.provisioning.column_generation.column_generation impo
 from schedgap.formulations.provisioning.fallback import cheap_bound
 from schedgap.formulations.provisioning.limits import too_expensive, without_interference
 from schedgap.formulations.provisioning.multiples import with_large_machines
-from schedgap.formulations.provisioning.search import Search
+from schedgap.formulations.provisioning.search import Search, restoring
 from schedgap.formulations.trusted import proven_cost
-from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.method import Found, Outcome, Status, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import objective, price_step
@@ -44,6 +44,7 @@ from schedgap.instances.provisioning.objective import objective, price_step
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
     from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.provisioning.solution import Provisioning
 
 # The first window in shares of the bound, and how windows grow.
 FIRST_WINDOW = 2e-5
@@ -74,8 +75,9 @@ class WindowSearch(Search):
         threads: int,
         start: float,
         deadline: float,
+        found: Found = untold,
     ) -> None:
-        super().__init__(start, deadline - start)
+        super().__init__(start, deadline - start, found)
         self.instance, self.graphs, self.backend = instance, graphs, backend
         self.is_race = threads > 1 and backend != "highs"
         self.deadline = deadline
@@ -118,7 +120,7 @@ class WindowSearch(Search):
         seconds = FIRST_S * self.num_arcs / 1000
         if math.isfinite(self.deadline):
             seconds = min(seconds, FIRST_SHARE * (self.deadline - self.start), self.deadline - time.perf_counter())
-        found = column_generation(self.instance, time_limit_s=max(0.0, seconds))
+        found = column_generation(self.instance, time_limit_s=max(0.0, seconds), found=self._found)
         assert found.solution is not None
         self.keep(found.solution, objective(self.instance, found.solution))
         assert found.bound is not None
@@ -198,7 +200,12 @@ class WindowSearch(Search):
     choices=UNBOUNDED_MIP_CHOICES,
 )
 def filtered_arc_flow(
-    instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "scip"
+    instance: ProvisioningInstance,
+    *,
+    time_limit_s: float | None = None,
+    threads: int = 1,
+    found: Found = untold,
+    backend: str = "scip",
 ) -> Outcome:
     """Solve arc-flow models of growing cost windows, over the arcs that the window's reduced costs leave.
 
@@ -213,7 +220,11 @@ def filtered_arc_flow(
         bound = cheap_bound(merged.instance, deadline)
         return Outcome(bound=bound, status=Status.NO_SOLUTION, build_s=build_s, details={"reason": prepared})
     small, graphs = prepared
-    search = WindowSearch(small.instance, graphs, backend, threads, start, deadline)
+
+    def restored(solution: Provisioning) -> Provisioning:
+        return merged.restore(small.restore(solution))
+
+    search = WindowSearch(small.instance, graphs, backend, threads, start, deadline, restoring(found, restored))
     search.run()
     if search.bound == 0:
         search.raise_bound(cheap_bound(merged.instance, deadline))
@@ -226,4 +237,4 @@ def filtered_arc_flow(
         "windows": search.windows,
         "models": search.models,
     }
-    return search.outcome_for(instance, lambda found: merged.restore(small.restore(found)), build_s, details, backend)
+    return search.outcome_for(instance, restored, build_s, details, backend)

@@ -30,8 +30,8 @@ from schedgap.formulations.provisioning.branch_price.relaxation import Relaxatio
 from schedgap.formulations.provisioning.branch_price.tree import Node, Tree, leaf
 from schedgap.formulations.provisioning.column_generation.column_generation import UNLIMITED_S, supported
 from schedgap.formulations.provisioning.limits import class_values
-from schedgap.formulations.provisioning.search import Search
-from schedgap.instances.method import Outcome, Status, method
+from schedgap.formulations.provisioning.search import Search, restoring
+from schedgap.instances.method import Found, Outcome, Status, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
@@ -60,9 +60,11 @@ DIVING_SHARE, DIVE_S = 0.4, 20.0
 
 
 @method("branch-cut-and-price", family=FAMILY, supports=supported, exact=True, version=6)
-def branch_cut_and_price(instance: ProvisioningInstance, *, time_limit_s: float | None = None) -> Outcome:
+def branch_cut_and_price(
+    instance: ProvisioningInstance, *, time_limit_s: float | None = None, found: Found = untold
+) -> Outcome:
     """Branch-cut-and-price: exact pricing, subset-row cuts, branching on pairs of tasks, dives."""
-    search = BranchCutAndPrice(instance, time_limit_s)
+    search = BranchCutAndPrice(instance, time_limit_s, found)
     search.run()
     return search.outcome()
 
@@ -70,10 +72,11 @@ def branch_cut_and_price(instance: ProvisioningInstance, *, time_limit_s: float 
 class BranchCutAndPrice(Search):
     """One run, in the instance whose equal classes are merged."""
 
-    def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None) -> None:
-        super().__init__(time.perf_counter(), UNLIMITED_S if time_limit_s is None else time_limit_s)
-        self.deadline = self.start + self.limit_s
+    def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None, found: Found = untold) -> None:
+        start, limit_s = time.perf_counter(), UNLIMITED_S if time_limit_s is None else time_limit_s
         self.merged = merge_equal_classes(instance)
+        super().__init__(start, limit_s, restoring(found, self.merged.restore))
+        self.deadline = self.start + self.limit_s
         self.instance = self.merged.instance
         self.tree: Tree | None = None
         # The bound that can be shown, micro-dollars, and its proof: of the root, or of the whole tree.

@@ -35,9 +35,9 @@ from schedgap.formulations.provisioning.column_generation.neighbourhood import N
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.column_generation.repacking import Repacking
 from schedgap.formulations.provisioning.limits import too_expensive
-from schedgap.formulations.provisioning.search import Search
+from schedgap.formulations.provisioning.search import Search, restoring
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import Outcome, method
+from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import cost
@@ -88,7 +88,12 @@ def supported(instance: ProvisioningInstance) -> str | None:
     handles=(PER_MACHINE,),
 )
 def column_generation(
-    instance: ProvisioningInstance, *, time_limit_s: float | None = None, backend: str = "highs", patience: int = 10
+    instance: ProvisioningInstance,
+    *,
+    time_limit_s: float | None = None,
+    found: Found = untold,
+    backend: str = "highs",
+    patience: int = 10,
 ) -> Outcome:
     """Column generation with exact pricing, branching on machine counts, dives, two local searches and annealing.
 
@@ -102,7 +107,7 @@ def column_generation(
     """
     if backend not in BACKENDS:
         raise MethodError(f"column-generation solves its linear programs with highs, not '{backend}'.")
-    search = ColumnGeneration(instance, time_limit_s)
+    search = ColumnGeneration(instance, time_limit_s, found)
     search.run(patience)
     return search.outcome()
 
@@ -113,8 +118,9 @@ class ColumnGeneration(Search):
     best: Provisioning
     objective: int
 
-    def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None) -> None:
-        super().__init__(time.perf_counter(), UNLIMITED_S if time_limit_s is None else time_limit_s)
+    def __init__(self, instance: ProvisioningInstance, time_limit_s: float | None, found: Found = untold) -> None:
+        limit_s = UNLIMITED_S if time_limit_s is None else time_limit_s
+        super().__init__(time.perf_counter(), limit_s, restoring(found, self._restored))
         self.is_limited = time_limit_s is not None
         self.deadline = self.start + self.limit_s
         self.merged = merge_equal_classes(instance)
@@ -270,6 +276,8 @@ class ColumnGeneration(Search):
         """Return the outcome for the instance as it was given."""
         relaxation, source = self.relaxation, self.merged.source
         counted = {"iterations": relaxation.iterations, "columns": relaxation.master.num_patterns, **self.details}
-        return self.outcome_for(
-            source, lambda found: self.merged.restore(self.small.restore(found)), self.build_s, counted
-        )
+        return self.outcome_for(source, self._restored, self.build_s, counted)
+
+    def _restored(self, solution: Provisioning) -> Provisioning:
+        """Return a solution as one of the instance as it was given."""
+        return self.merged.restore(self.small.restore(solution))

@@ -19,8 +19,8 @@ from schedgap.formulations.provisioning.consolidation.kinds import Kinds, kinds_
 from schedgap.formulations.provisioning.consolidation.master import Master
 from schedgap.formulations.provisioning.consolidation.plans import plan_of
 from schedgap.formulations.provisioning.limits import MAX_NANO
-from schedgap.formulations.provisioning.search import Search
-from schedgap.instances.method import Outcome, method
+from schedgap.formulations.provisioning.search import Search, restoring
+from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
@@ -56,11 +56,13 @@ def supports(instance: ProvisioningInstance) -> str | None:
 
 
 @method("consolidation", version=2, family=FAMILY, supports=supports, bounds=True, handles=(STOCK, MOVES, PER_MACHINE))
-def consolidation(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
+def consolidation(
+    instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, found: Found = untold
+) -> Outcome:
     """Repack a running cluster by column generation, within its stocks and the moves that are allowed."""
     started = time.perf_counter()
     merged = merge_equal_classes(instance)
-    search = _Consolidation(merged.instance, started, time_limit_s, threads)
+    search = _Consolidation(merged.instance, started, time_limit_s, threads, restoring(found, merged.restore))
     build_s = time.perf_counter() - started
     search.run()
     columns, groups = int(search.master.kind.size), len(search.kinds.members)
@@ -72,9 +74,9 @@ class _Consolidation(Search):
     """One run: kinds, master, pricing, the best plan and the bound."""
 
     def __init__(
-        self, instance: ProvisioningInstance, started: float, time_limit_s: float | None, threads: int
+        self, instance: ProvisioningInstance, started: float, time_limit_s: float | None, threads: int, found: Found
     ) -> None:
-        super().__init__(started, UNLIMITED_S if time_limit_s is None else time_limit_s)
+        super().__init__(started, UNLIMITED_S if time_limit_s is None else time_limit_s, found)
         self.instance, self.threads = instance, threads
         self.kinds: Kinds = kinds_of(instance)
         self.master = Master(self.kinds)

@@ -26,8 +26,8 @@ from schedgap.formulations.provisioning.pooled.diving import dive
 from schedgap.formulations.provisioning.pooled.offered import reduced
 from schedgap.formulations.provisioning.pooled.packing import pack
 from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, Rented, spread
-from schedgap.formulations.provisioning.search import Search
-from schedgap.instances.method import Outcome, method
+from schedgap.formulations.provisioning.search import Search, restoring
+from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes, part_of
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK
@@ -79,11 +79,14 @@ def supported(instance: ProvisioningInstance) -> str | None:
 
 
 @method("pooled", family=FAMILY, supports=supported, bounds=True, version=2, handles=(PER_MACHINE,))
-def pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
+def pooled(
+    instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, found: Found = untold
+) -> Outcome:
     """Rent whole machines for all tasks together by an integer program, then pack; bound and solution."""
     start = time.perf_counter()
     small = reduced(instance)
-    search = Renting(small.instance, start, UNLIMITED_S if time_limit_s is None else time_limit_s, threads)
+    limit_s = UNLIMITED_S if time_limit_s is None else time_limit_s
+    search = Renting(small.instance, start, limit_s, threads, restoring(found, small.restore))
     build_s = time.perf_counter() - start
     search.run()
     details = {"types": small.instance.num_types, "programs": search.programs}
@@ -99,8 +102,10 @@ def _alone(instance: ProvisioningInstance) -> tuple[IntArray, IntArray]:
 class Renting(Search):
     """One run: the best solution, the bound and the clock."""
 
-    def __init__(self, instance: ProvisioningInstance, start: float, limit_s: float, threads: int) -> None:
-        super().__init__(start, limit_s)
+    def __init__(
+        self, instance: ProvisioningInstance, start: float, limit_s: float, threads: int, found: Found = untold
+    ) -> None:
+        super().__init__(start, limit_s, found)
         self.instance, self.threads = instance, threads
         self.programs = 0
         self.types = np.zeros(0, np.int64)

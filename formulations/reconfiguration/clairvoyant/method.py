@@ -17,7 +17,7 @@ from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.formulations.reconfiguration.presence import late_plans, must_plans, num_plans
 from schedgap.formulations.reconfiguration.products import boundable
 from schedgap.formulations.reconfiguration.work_prices import work_prices
-from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.method import Found, Outcome, Status, method, untold
 from schedgap.instances.provisioning.offer import RUNNING, STOCK
 from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
 
@@ -69,12 +69,15 @@ def few_choices(instance: ReconfigurationInstance) -> str | None:
 
 
 @method("clairvoyant", version=2, family=FAMILY, supports=few_choices, exact=True, handles=(STOCK, RUNNING))
-def clairvoyant(instance: ReconfigurationInstance, *, time_limit_s: float | None = None) -> Outcome:
+def clairvoyant(
+    instance: ReconfigurationInstance, *, time_limit_s: float | None = None, found: Found = untold
+) -> Outcome:
     """Search all plans of a small instance by branch and bound: the optimum with the future known."""
     begun = time.perf_counter()
     deadline = None if time_limit_s is None else begun + time_limit_s
     prices = work_prices(instance, deadline)
-    search = ClairvoyantSearch(decision_space(instance), prices.price)
+    found(bound=prices.bound)
+    search = ClairvoyantSearch(decision_space(instance), prices.price, found=found)
     proven = search.run(deadline)
     if search.schedule is None:
         status = Status.INFEASIBLE if proven else Status.NO_SOLUTION

@@ -29,6 +29,7 @@ from schedgap.formulations.reconfiguration.clairvoyant.decisions import Decision
 from schedgap.formulations.reconfiguration.clairvoyant.kernels_bound import phases, rest
 from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import BEFORE, canonicalise, step
 from schedgap.formulations.reconfiguration.clairvoyant.nodes import Decision, Node, micro, schedule_of, with_more
+from schedgap.instances.method import Found, untold
 from schedgap.instances.reconfiguration.model import MAX_TIME_S
 from schedgap.instances.reconfiguration.simulator.events import advance
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator
@@ -42,11 +43,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ClairvoyantSearch:
-    """The search of one instance, and what it has found. prune : False visits every decision, for tests."""
+    """The search of one instance, and what it has found, which `found` is told of. prune : False visits all, for tests."""
 
     space: DecisionSpace
     work_price: IntArray
     prune: bool = True
+    found: Found = untold
     best: int | None = None
     schedule: ReconfigurationSchedule | None = None
     nodes: int = 0
@@ -139,6 +141,7 @@ class ClairvoyantSearch:
         cost = micro(node.spent + closing)
         if self.best is None or cost < self.best:
             self.best, self.schedule = cost, schedule_of(node)
+            self.found(self.schedule)
 
     def _children(self, node: Node, deadline: float | None) -> list[Node] | None:
         if self._ended(node):

@@ -22,12 +22,14 @@ from schedgap.formulations.waiting.priced_search.kernels_plan import Near, Plan,
 from schedgap.formulations.waiting.priced_search.kernels_rework import link_all, rework
 from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.errors import MethodError
-from schedgap.instances.method import Outcome, method
+from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.waiting.model import FAMILY
 from schedgap.instances.waiting.objective import costs
 from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schedgap.formulations.waiting.fluid_bound.end_ranges import EndRange
     from schedgap.formulations.waiting.priced_search.drafts import Draft
     from schedgap.instances.waiting.model import WaitingInstance
@@ -38,6 +40,8 @@ ROOM, MOVES, CHOOSING = 200, 2_000, 0.1
 RANGES = 8
 # Heat begins at this share of the mean rent of a job, and falls to a share of that.
 HEAT, COOLED = 0.1, 0.05
+# Making and pricing a schedule to tell of takes O(jobs).
+TELL_EVERY_S = 0.2
 
 
 @method("priced-search", version=15, family=FAMILY, bounds=True, stochastic=True)
@@ -46,6 +50,7 @@ def priced_search(
     rng: np.random.Generator,
     *,
     time_limit_s: float | None = None,
+    found: Found = untold,
     rounds: int = 40,
     moves: int = 100_000,
 ) -> Outcome:
@@ -65,6 +70,7 @@ def priced_search(
     third = None if time_limit_s is None else begun + time_limit_s / 3
     ranges = priced(scaled, rounds, deadline=third)
     bound = scaled.objective(min(ranges[0].amount, scaled.all_rented))
+    found(all_rented, bound)
     random = np.array([int(rng.integers(1, 2**63))], np.uint64)
     now = time.perf_counter()
     drafts = _drafts(ranges, None if deadline is None else now + (deadline - now) / 2)[:2]
@@ -73,10 +79,17 @@ def priced_search(
         until = None if deadline is None else now + CHOOSING * (deadline - now)
         drafts[i] = improved(draft, int(CHOOSING * moves), random, until)
     best = min(drafts, key=lambda each: each.least)
-    best = improved(best, moves, random, deadline)
-    schedule = schedule_of(best)
-    if costs(instance, schedule).objective > costs(instance, all_rented).objective:
-        schedule = all_rented
+
+    def better(draft: Draft) -> WaitingSchedule:
+        schedule = schedule_of(draft)
+        return min(schedule, all_rented, key=lambda each: costs(instance, each).objective)
+
+    def tell(draft: Draft) -> None:
+        found(better(draft))
+
+    if found is not untold:
+        tell(best)
+    schedule = better(improved(best, moves, random, deadline, None if found is untold else tell))
     return Outcome(schedule, bound, details={"machines": schedule.num_machines, "ranges": len(ranges)})
 
 
@@ -98,8 +111,10 @@ def _drafts(ranges: list[EndRange], deadline: float | None) -> list[Draft]:
     return sorted(drafts, key=lambda draft: draft.least)
 
 
-def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | None) -> Draft:
-    """Return the draft after so many moves, which change its plan."""
+def improved(
+    draft: Draft, moves: int, random: np.ndarray, deadline: float | None, tell: Callable[[Draft], None] | None = None
+) -> Draft:
+    """Return the draft after so many moves, which change its plan. tell : is told of better ones."""
     jobs, line, plan = draft.jobs, draft.line, draft.plan
     number = jobs.submit.shape[0]
     behind, before = np.full((2, number), -1)
@@ -109,7 +124,8 @@ def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | Non
     job, machine, start, order = np.zeros((4, room), np.int64)
     taken = Taken(job, machine, start, np.zeros(room), order)
     heat, amount, best, least = HEAT * max(1.0, float(jobs.rent.mean())), draft.amount, draft.best, draft.least
-    begun = time.perf_counter()
+    begun = due = time.perf_counter()
+    told = least
     for done in range(0, moves, MOVES):
         spent = 0.0 if deadline is None else (time.perf_counter() - begun) / max(1e-9, deadline - begun)
         if spent >= 1.0:
@@ -118,6 +134,9 @@ def improved(draft: Draft, moves: int, random: np.ndarray, deadline: float | Non
         amount += rework(jobs, line, plan, near, taken, min(MOVES, moves - done), now, random)
         if amount < least:
             best, least = Plan(plan.machine.copy(), plan.start.copy()), amount
+        if tell is not None and least < told and time.perf_counter() >= due:
+            tell(replace(draft, best=best))
+            told, due = least, time.perf_counter() + TELL_EVERY_S
     return replace(draft, amount=amount, best=best, least=least)
 
 

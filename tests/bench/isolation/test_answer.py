@@ -6,7 +6,19 @@ import struct
 import numpy as np
 import pytest
 
-from schedgap.bench.isolation.answer import AnswerError, Failure, Report, pack, plain_number, plain_text, unpack
+from schedgap.bench.isolation.answer import (
+    AnswerError,
+    Failure,
+    Report,
+    pack,
+    pack_bound,
+    pack_solution,
+    plain_number,
+    plain_text,
+    unpack,
+    unpack_bound,
+    unpack_solution,
+)
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.provisioning import Provisioning
 
@@ -33,6 +45,28 @@ def test_a_report_with_a_solution():
 def test_a_failure():
     said, solution = unpack(pack(Failure(status="error", reason="why")), Provisioning)
     assert (said.status, said.reason, solution) == ("error", "why", None)
+
+
+def test_what_is_told_before_the_answer():
+    assert unpack_solution(pack_solution(PLAN), Provisioning).count.tolist() == [3, 4]
+    assert [unpack_bound(pack_bound(bound)) for bound in (-(2**63), 0, 2**63 - 1)] == [-(2**63), 0, 2**63 - 1]
+    assert unpack_bound(b"1234567") is None
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (pack(Failure(status="error", reason="why"), PLAN), "unknown field `said`"),
+        (struct.pack("<Q", 2) + b"{}", "missing required field `solution`"),
+        (struct.pack("<Q", 17) + b'{"solution":null}', "Expected `object`, got `null`"),
+        (pack_solution(PLAN) + b"!", "1 bytes follow it"),
+        (pack_solution(PLAN)[:-1], "longer than"),
+        (b"garbage, or so it seems", "cut off"),
+    ],
+)
+def test_what_is_no_solution(data, message):
+    with pytest.raises(AnswerError, match=message):
+        unpack_solution(data, Provisioning)
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,13 @@ def test_same_rows_as_otherwise(fake, write_suite, hostile, tmp_path):
     assert [row["isolation"] for row in rows] == [RUNEXEC] * 4
 
 
+def test_what_was_told_outlives_the_run(fake, write_suite, hostile, tmp_path):
+    telling = hostile.with_name("telling.py")
+    found = ends(write_suite(["t-killed"]), tmp_path / "out", telling)["t-killed"]
+    assert (found.status, found.peak_memory_mib) == ("crashed", 118.0)
+    assert found.output.split() == [str(found.objective), str(found.bound)]
+
+
 def test_programs(fake, write_suite, tmp_path):
     """As otherwise: an answer of theirs is verified, and they may map more than they use."""
     script = tmp_path / "mapping"

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from schedgap.bench.isolation.answer import pack_bound
 from schedgap.bench.isolation.clocks import (
     Allowance,
     CallClock,
@@ -17,8 +18,15 @@ from schedgap.bench.records.runs import Limits
 
 @pytest.mark.parametrize(
     "stream",
-    [b"garbage, or so it seems", FRAME.pack(b"D", 101), FRAME.pack(b"D", 1) + b"a" + FRAME.pack(b"W", 0)],
-    ids=["kind", "length", "after-the-answer"],
+    [
+        b"garbage, or so it seems",
+        FRAME.pack(b"D", 101),
+        FRAME.pack(b"F", 101),
+        FRAME.pack(b"B", 3) + b"abc",
+        FRAME.pack(b"D", 1) + b"a" + FRAME.pack(b"W", 0),
+        FRAME.pack(b"D", 1) + b"a" + FRAME.pack(b"F", 1) + b"a",
+    ],
+    ids=["kind", "length", "length-of-a-solution", "no-bound", "after-the-answer", "told-after-the-answer"],
 )
 def test_what_is_no_message_ends_the_run(now, stream):
     messages, ending = Pipe(-1, bytearray(stream)), Ending()
@@ -58,6 +66,14 @@ def test_messages_in_pieces(now):
         _read_frames(messages, ending, clock, CallClock(), 100)
     assert ending.answer == b"answer"
     assert messages.data == b""
+
+
+def test_the_last_of_what_was_told_is_kept(now):
+    stream = [(b"F", b"one"), (b"B", pack_bound(-3)), (b"F", b"two"), (b"B", pack_bound(4)), (b"F", b"cut off")]
+    messages = Pipe(-1, bytearray(b"".join(FRAME.pack(kind, len(body)) + body for kind, body in stream)[:-1]))
+    ending = Ending()
+    _read_frames(messages, ending, WallClock(10.0, Allowance()), CallClock(), 100)
+    assert (ending.solution, ending.bound, ending.answer, ending.cause) == (b"two", 4, None, None)
 
 
 def test_a_flood_keeps_its_ends():

@@ -49,7 +49,14 @@ def test_every_liar_is_told_of_the_best_solution(make_record):
     assert all(each.reason.endswith("good found 6") for each in found)
 
 
-def test_failed_runs_claim_nothing(make_record):
+def test_what_a_failed_run_had_told_is_a_claim_and_its_solution_is_one(make_record):
+    records = [make_record("dead", bound=11, status=Status.TIMEOUT), make_record("good", objective=10)]
+    assert names(contradictions(records), records) == [["dead"]]
+    records = [make_record("dead", objective=9, status=Status.MEMORY), make_record("liar", objective=12, bound=10)]
+    assert names(contradictions(records), records) == [["liar"]]
+
+
+def test_invalid_runs_claim_nothing(make_record):
     records = [make_record("dead", bound=11, status=Status.INVALID), make_record("good", objective=10)]
     assert contradictions(records) == []
 

@@ -43,6 +43,14 @@ def test_half_a_character_is_replaced(tmp_path, make_record):
     assert (row["details"], row["reason"]) == ('{"note":"x?"}', "y?")
 
 
+def test_figures_of_a_failed_run_are_those_of_its_instance_only(tmp_path, make_record):
+    """What it had found before is among the best known, and in no column of its own."""
+    record = make_record("a", objective=5, bound=4, measures={"machines": 2.0}, status=Status.TIMEOUT)
+    (row,) = frame(Results(tmp_path, None, (), (record,), 1, {})).to_dict("records")
+    assert (row["best_objective"], row["best_bound"], row["measures"], row["failed"]) == (5, 4, "{}", True)
+    assert [pd.isna(row[name]) for name in ("objective", "bound", "gap", "objective_shown")] == [True] * 4
+
+
 def test_runs(results):
     exact, greedy, wrong, other = frame(results).to_dict("records")
     assert (exact["instance"], exact["method"], exact["status"], exact["unit"]) == ("i", "exact", "feasible", "$/h")

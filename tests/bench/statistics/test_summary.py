@@ -4,7 +4,15 @@ import math
 
 import pytest
 
-from schedgap.bench.statistics.summary import Best, best_of, bounds_only, is_solved, shifted_geometric_mean, summarise
+from schedgap.bench.statistics.summary import (
+    Best,
+    best_of,
+    bounds_only,
+    is_measured,
+    is_solved,
+    shifted_geometric_mean,
+    summarise,
+)
 from schedgap.instances.method import Status
 
 
@@ -16,6 +24,23 @@ def test_best_is_over_all_methods(make_record):
         make_record("c", "j"),
     ]
     assert best_of(records) == {"i": Best(9, 10), "j": Best(None, None)}
+
+
+@pytest.mark.parametrize("status", [Status.TIMEOUT, Status.MEMORY, Status.CRASHED, Status.ERROR])
+def test_what_a_failed_run_had_found_counts_for_its_instance_alone(make_record, status):
+    """The others' gaps are to its bound of 9 and not to their own of 8, and it has none itself."""
+    records = [make_record("a", objective=12, bound=8), make_record("b", objective=10, bound=9, status=status)]
+    assert best_of(records) == {"i": Best(9, 10)}
+    assert bounds_only(records) == frozenset()
+    assert not is_solved(records[1], frozenset())
+    a, b = summarise(records)
+    assert (a.gap_mean, a.wins, a.losses) == (0.25, 1, 0)
+    assert (b.failed, b.solved, b.proven_optimal, b.gap_mean, b.wins, b.par10_s) == (1, 0, 0, None, 0, 1000.0)
+
+
+def test_something_was_measured_where_a_failed_run_had_found_something(make_record):
+    assert is_measured([make_record("a", bound=9, status=Status.TIMEOUT)])
+    assert not is_measured([make_record("a", status=Status.TIMEOUT), make_record("b", bound=9, status=Status.INVALID)])
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,18 @@ def test_failures_are_counted_by_method_and_kind(make_record):
     assert failures(records) == ["a: crashed (2 of its runs), on i: it broke"]
 
 
+def test_what_a_failed_run_had_found_is_told(make_record):
+    dead = {"status": Status.TIMEOUT, "reason": "killed after 2 s"}
+    found = [make_record("a", **dead, objective=2_500_000, bound=2_000_000), make_record("b", **dead, bound=1_000_000)]
+    assert failures(found) == [
+        "a: timeout (1 of its runs), on i: killed after 2 s; before, it had found a solution of 2.5 and a bound of 2 $/h",
+        "b: timeout (1 of its runs), on i: killed after 2 s; before, it had found a bound of 1 $/h",
+    ]
+    assert failures([make_record("c", status=Status.INVALID, reason="it lies", bound=1)]) == [
+        "c: invalid (1 of its runs), on i: it lies"
+    ]
+
+
 def test_what_a_failure_printed_last_is_told(make_record):
     """Three lines, without those that the reason says already; of the first run only, as the reason is."""
     output = "1\n2\n\n  three \x07\n4\nit broke\n"

@@ -1,13 +1,24 @@
 """All methods together: small instances with and without limits, against exact methods alone."""
 
+import time
+
 import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.provisioning.portfolio import portfolio
+from schedgap.formulations.provisioning.pooled.offered import reduced
+from schedgap.formulations.provisioning.portfolio import Portfolio, portfolio
 from schedgap.instances.method import Status
-from schedgap.instances.provisioning import ProvisioningInstance, Running, moves, verify
+from schedgap.instances.provisioning import (
+    Provisioning,
+    ProvisioningInstance,
+    Running,
+    distinct,
+    moves,
+    table7,
+    verify,
+)
 
 load_methods(["provisioning"])
 
@@ -63,3 +74,33 @@ def test_no_time_claims_nothing_false():
         found = portfolio(instance, time_limit_s=0.0)
         assert found.bound <= least
         assert found.status in (Status.NO_SOLUTION, Status.FEASIBLE)
+
+
+def test_what_its_parts_find_is_told_while_they_run():
+    """Only what is better, as solutions of the instance as it was given."""
+    told = []
+    instance = table7(6)
+    search = Portfolio(
+        instance, time.perf_counter(), 20.0, 1, lambda *given, **named: told.append((*given, *named.values()))
+    )
+    small = reduced(instance)
+    hear = search._hearing("a part", small.restore)
+    types, content = small.instance.reservation_type, np.eye(small.instance.num_classes, dtype=np.int64)
+    dear = Provisioning.from_patterns(types, small.instance.counts, content)
+    hear(dear, 3)
+    hear(dear)
+    hear(bound=2)
+    bound, solution = (each for (each,) in told)
+    assert (bound, search.prover, search.solver) == (3, "a part", "a part")
+    assert verify(instance, solution) == search.objective
+
+
+def test_the_last_that_is_told_is_the_answer():
+    told = []
+    instance = distinct(40, seed=1)
+    answer = portfolio(instance, time_limit_s=5.0, found=lambda *given, **named: told.append((given, named)))
+    solutions = [given[0] for given, _ in told if given]
+    bounds = [named["bound"] for _, named in told if named]
+    assert verify(instance, solutions[-1]) == verify(instance, answer.solution)
+    assert max(bounds) == answer.bound
+    assert len(answer.trajectory) == len(told)
