@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.moves import moves
+from schedgap.instances.provisioning.plans.budgets import exceeded
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -57,6 +59,32 @@ def machines_of(instance: ProvisioningInstance, solution: Provisioning) -> dict[
 def moved(instance: ProvisioningInstance, solution: Provisioning) -> int | None:
     """Return how many tasks leave the running machine that they are on; None where none runs."""
     return None if instance.running is None else moves(instance, solution)
+
+
+def folded(instance: ProvisioningInstance, machines: dict[str, int]) -> dict[str, int]:
+    """Return the same machines with types that differ by node only as one: `m5.large (a, node-7 and 2 alike)` is `m5.large (a)`.
+
+    Types whose names hold no running machine's stay as they are.
+    """
+    nodes = set() if instance.running is None else set(instance.running.names)
+    sums: dict[str, int] = {}
+    for name, number in machines.items():
+        sums[_folded(name, nodes)] = sums.get(_folded(name, nodes), 0) + number
+    return sums
+
+
+def _folded(name: str, nodes: set[str]) -> str:
+    base, bracket, rest = name.rpartition(" (")
+    parts = rest.removesuffix(")").split(", ")
+    kept = [part for part in parts if re.sub(r" and \d+ alike$", "", part) not in nodes]
+    if not bracket or len(kept) == len(parts):
+        return name
+    return f"{base} ({', '.join(kept)})" if kept else base
+
+
+def plan_remarks(instance: ProvisioningInstance, solution: Provisioning) -> tuple[str, ...]:
+    """Return what a solution does that whoever runs the cluster asked not to be done, in sentences."""
+    return tuple(exceeded(instance, solution))
 
 
 def _by_type(instance: ProvisioningInstance, types: IntArray, repeat: IntArray) -> dict[str, int]:

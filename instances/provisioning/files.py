@@ -141,5 +141,6 @@ INSTANCE = InstanceDocument(
     ),
     running_machines("task", _class_names),
     Value("max_moves", Index, default=None, omitted=True),
+    Value("unit", str, default="", omitted=True),
 )
 read_instance, write_instance = INSTANCE.read, INSTANCE.write

@@ -58,6 +58,7 @@ class ProvisioningInstance(InstanceModel):
     running : machines that run already, with what is on them, or None; they count against the stock.
     max_moves : at most so many tasks may leave the running machine that they are on; None for any number.
     notes : what whoever made it has to say; no part of the content.
+    unit : what the objective is shown in, such as `bins`; empty for dollars per hour. No part of the content.
 
     Raises `InstanceError` on anything inconsistent, such as a task class that fits no machine type.
     """
@@ -88,6 +89,7 @@ class ProvisioningInstance(InstanceModel):
     running: Running | None = None
     max_moves: int | None = None
     notes: tuple[str, ...] = ()
+    unit: str = ""
     reservation_type: IntArray = None  # type: ignore[assignment]
     digest: str = ""
 

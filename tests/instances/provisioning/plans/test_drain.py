@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.provisioning import Provisioning, ProvisioningInstance, Running, keeping, verify
-from schedgap.instances.provisioning.drain import drain_order
+from schedgap.instances.provisioning.plans.drain import drain_order
 
 
 def cluster(content, capacity, counts, **changes):
