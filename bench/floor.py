@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -17,9 +20,18 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from schedgap.bench.records.record import Record
+    from schedgap.instances.family import Shortage
+
 
 # Limits on moves, as shares of the tasks that run, of which the front is made.
 SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
+# Seconds for each of the methods that are asked first.
+FIRST_S = 5.0
+# What fails so often in the same way is not tried again.
+MOST_FAILURES = 2
+# Of prices an hour, so many make a month.
+MONTH_H, HOURLY = 730, "$/h"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +39,15 @@ class Point:
     """The best that is known with a limit on moves: None for none.
 
     price, floor : of the best plan, and below which no plan is, in the unit of the objective; None where there is none.
-    moves : tasks that the plan moves, where something runs. plan : the verified solution.
+    moves : tasks that the plan moves, where something runs. plan : the verified solution. why : there is no plan.
     """
 
     max_moves: int | None
-    price: int | None
-    floor: int | None
-    moves: int | None
-    plan: Any
+    price: int | None = None
+    floor: int | None = None
+    moves: int | None = None
+    plan: Any = None
+    why: str | None = None
 
     @property
     def gap(self) -> float | None:
@@ -48,7 +61,9 @@ class Floor:
 
     instance : with the limit on moves that was asked for. price_now : what runs costs; None where nothing runs. pending :
     tasks that run nowhere. chosen : the point that was asked for. front : points of rising limits on moves, the last
-    without; only `chosen` where nothing runs. problems : why runs failed. remarks : limits that are proven to be too low.
+    without; only `chosen` where nothing runs. shortage : what is proven to be missing for any plan; there are no runs then.
+    problems : why runs failed. remarks : where no plan is, by a method's word or as far as is known. is_infeasible : by a
+    method's word there is no plan with the limit that was asked for. drain : steps to the plan. plan_remarks : what it breaks.
     """
 
     instance: Any
@@ -57,12 +72,48 @@ class Floor:
     pending: int
     chosen: Point
     front: tuple[Point, ...]
+    shortage: Shortage | None = None
     problems: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    is_infeasible: bool = False
+    drain: tuple[dict[str, Any], ...] = ()
+    plan_remarks: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """The unit in which prices are shown."""
+        return self.family.unit_of(self.instance)
+
+    @property
+    def saves(self) -> int | None:
+        """What the plan costs less than what runs."""
+        return None if self.price_now is None or self.chosen.price is None else self.price_now - self.chosen.price
+
+    @property
+    def saves_at_most(self) -> int | None:
+        """What no plan can save more than."""
+        return None if self.price_now is None or self.chosen.floor is None else self.price_now - self.chosen.floor
+
+    def by_type(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Return how many machines run, and are in the plan, with types that differ by node only as one."""
+        cluster, plan = _cluster(self.family), self.chosen.plan
+        after = {} if plan is None else cluster.machines_of(self.instance, plan)
+        before = cluster.machines_now(self.instance)
+        return cluster.folded(self.instance, before), cluster.folded(self.instance, after)
+
+    def line(self) -> str:
+        """Return price, floor and plan in a sentence."""
+        scale, chosen = self.family.objective_scale, self.chosen
+        shown = (("now", self.price_now), ("floor", chosen.floor), ("plan", chosen.price))
+        parts = [f"{what} {value / scale:,.4f} {self.unit}" for what, value in shown if value is not None]
+        parts += [] if chosen.price is not None else ["no plan yet"]
+        return ", ".join(parts) + ("" if chosen.gap is None else f", gap {100 * chosen.gap:.2f}%")
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `schedgap floor --json` prints; prices in the family's shown unit."""
+        """Return what `schedgap floor --json` prints; prices in the unit that is shown."""
         cluster, scale = _cluster(self.family), self.family.objective_scale
+        plan, lack, months = self.chosen.plan, self.shortage, MONTH_H if self.unit == HOURLY else None
+        before, after = self.by_type()
 
         def shown(point: Point) -> dict[str, Any]:
             return {
@@ -71,21 +122,30 @@ class Floor:
                 "floor": _in_units(point.floor, scale),
                 "gap": point.gap,
                 "moves": point.moves,
+                "why": point.why,
             }
 
-        plan = self.chosen.plan
         return {
             "instance": self.instance.name,
             "digest": self.instance.digest,
-            "unit": self.family.objective_unit,
+            "unit": self.unit,
             "price_now": _in_units(self.price_now, scale),
             "pending": self.pending,
             **shown(self.chosen),
+            "saves": _in_units(self.saves, scale),
+            "saves_at_most": _in_units(self.saves_at_most, scale),
+            "hours_a_month": months,
+            "shortage": None if lack is None else {"tasks": lack.tasks, "lacks": lack.lacks, "said": lack.sentences},
             "machines_now": cluster.machines_now(self.instance),
             "machines": None if plan is None else cluster.machines_of(self.instance, plan),
+            "by_type": [
+                {"type": name, "now": before.get(name, 0), "plan": None if plan is None else after.get(name, 0)}
+                for name in dict.fromkeys((*after, *before))
+            ],
             "front": [shown(point) for point in self.front],
             "problems": list(self.problems),
             "remarks": list(self.remarks),
+            "plan_remarks": list(self.plan_remarks),
             "notes": list(self.instance.notes),
         }
 
@@ -105,9 +165,10 @@ def floor(
 
     time_limit_s : for the point that is asked for; half as much for each other one. max_moves : of the point that is asked
     for; None for what the instance says. front : whether to look at other limits on moves, too. memory_mib, jobs : as in
-    `gap`.
+    `gap`. on_progress : gets the points that are done; with the first answer, and a better one, its line as a note.
 
-    A plan is one under every limit that it keeps to, and a floor under more moves is one under fewer: points take over what
+    First `Family.floor_first` are asked of every point, then `Family.floor_method`, where they left something open. A plan
+    is one under every limit that it keeps to, and a floor under more moves is one under fewer: points take over what
     is better.
 
     Raises
@@ -119,43 +180,155 @@ def floor(
     cluster = _cluster(known)
     family_of([instance], family)
     max_moves = cluster.most_moves(instance) if max_moves is None else max_moves
+    limited, lack = cluster.with_moves(instance, max_moves), cluster.shortage(instance)
     tasks = sum(cluster.machines_now(instance).values()) and instance.num_tasks - cluster.pending(instance)
-    limits = {int(share * tasks) for share in SHARES} if front and tasks else set()
-    limits |= set() if max_moves is None else {max_moves}
-    wanted: list[int | None] = [*sorted(limits), *([None] if front or max_moves is None or not tasks else [])]
-    points, problems, remarks = [], [], []
-    how = {"family": family, "jobs": jobs, "memory_mib": memory_mib, "on_progress": on_progress}
-    for most in wanted:
-        limit_s = time_limit_s if most == max_moves else time_limit_s / 2
-        point, status, reason = _point(known, instance, most, time_limit_s=limit_s, **how)
-        points.append(point)
-        problems += [f"with {_limit(most)}: {status}, {reason}"] if status in FAILED else []
-        remarks += [f"with {_limit(most)} no plan holds all tasks, proven."] if status == Status.INFEASIBLE else []
-    shared = _shared(points)
-    chosen = next(point for point in shared if point.max_moves == max_moves)
-    return Floor(
-        cluster.with_moves(instance, max_moves),
-        known,
-        cluster.price_now(instance),
-        cluster.pending(instance),
-        chosen,
-        tuple(shared),
-        tuple(problems),
-        tuple(remarks),
-    )
+    limits: set[int | None] = {int(share * tasks) for share in SHARES} | {None} if front and tasks else set()
+    others = sorted(limits - {max_moves}, key=lambda most: (most is None, most or 0))
+    order = [max_moves, *(others if lack is None else ())]
+    tell, how = on_progress or (lambda _: None), {"family": family, "jobs": jobs, "memory_mib": memory_mib}
+    search = _Search(known, limited, order, time_limit_s, how, tell)
+    if lack is not None:
+        point = Point(max_moves, why=lack.sentences[0])
+        return replace(search.found(), chosen=point, front=(point,), shortage=lack, remarks=())
+    search.first()
+    search.better()
+    return search.found()
 
 
-def _point(known: Family, instance: Any, most: int | None, **how: Any) -> tuple[Point, str, str | None]:
-    """Return what is known with a limit on moves, and the run's status and reason. how : as for `gap`."""
-    cluster = _cluster(known)
-    limited = cluster.with_moves(instance, most)
-    with TemporaryDirectory(prefix="schedgap-floor-") as folder:
-        result = gap(limited, [known.floor_method], solutions=Path(folder), **how)
-        record = result.records[0]
-        path = Path(folder) / f"{record.run.label}.json"
-        plan = known.read_solution(limited, path) if path.exists() else None
-    moves = None if plan is None else cluster.moved(instance, plan)
-    return Point(most, result.best.objective, result.best.bound, moves, plan), record.status, record.measurement.reason
+class _Search:
+    """The points of one cluster, which get better. order : their limits on moves, that of the point asked for first."""
+
+    def __init__(
+        self,
+        known: Family,
+        instance: Any,
+        order: Sequence[int | None],
+        time_limit_s: float,
+        how: dict[str, Any],
+        tell: Callable[[Progress], None],
+    ) -> None:
+        self.known, self.instance, self.order, self.how, self.tell = known, instance, order, how, tell
+        self.limit_s = [time_limit_s / (1 if i == 0 else 2) for i in range(len(order))]
+        self.points = {most: Point(most) for most in order}
+        self.failures: Counter[tuple[str, str]] = Counter()
+        self.infeasible: list[int | None] = []
+        self.problems: list[str] = []
+        self.told = ""
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """What the family says of clusters."""
+        return _cluster(self.known)
+
+    def first(self) -> None:
+        """Ask the methods that answer at once, of every point; the point asked for is told as soon as it is known."""
+        for most, limit_s in zip(self.order, self.limit_s, strict=True):
+            self._run(most, self.known.floor_first, min(limit_s, FIRST_S))
+            self._tell(0)
+
+    def better(self) -> None:
+        """Ask the method of floors, where the point is open."""
+        for done, most in enumerate(self.order):
+            method = self.known.floor_method
+            if (how := self._ended()) is not None:
+                self._why(most, f"{method} was not tried: {how}")
+            elif self._is_open(most):
+                (record,) = self._run(most, (method,), self.limit_s[done])
+                self._heard(most, record)
+            self._tell(done + 1)
+        if (how := self._ended()) is not None:
+            self.problems.append(f"{self.known.floor_method} is not tried on further points: {how}.")
+
+    def found(self, *, with_steps: bool = True) -> Floor:
+        """Return what is known."""
+        points = _shared(sorted(self.points.values(), key=lambda p: (p.max_moves is None, p.max_moves or 0)))
+        chosen = next(point for point in points if point.max_moves == self.order[0])
+        method = self.known.floor_method
+        remarks = [f"with {_limit(most)} no plan holds all tasks, by the word of {method}." for most in self.infeasible]
+        plan, is_infeasible = chosen.plan, self._is_infeasible(self.order[0])
+        if plan is None and not is_infeasible:
+            remarks.append("No plan was found; it is not proven that there is none.")
+        cluster, instance = self.cluster, self.instance
+        return Floor(
+            instance,
+            self.known,
+            cluster.price_now(instance),
+            cluster.pending(instance),
+            chosen,
+            tuple(points),
+            problems=tuple(self.problems),
+            remarks=tuple(remarks),
+            is_infeasible=is_infeasible,
+            drain=() if plan is None or not with_steps else tuple(cluster.drain(instance, plan)),
+            plan_remarks=() if plan is None else tuple(cluster.plan_remarks(instance, plan)),
+        )
+
+    def _run(self, most: int | None, methods: Sequence[str], limit_s: float) -> tuple[Record, ...]:
+        """Ask methods of a point, which takes what is better."""
+        limited = self.cluster.with_moves(self.instance, most)
+        with TemporaryDirectory(prefix="schedgap-floor-") as folder:
+            result = gap(limited, methods, solutions=Path(folder), time_limit_s=limit_s, **self.how)
+            paths = {record.key: Path(folder) / f"{record.run.label}.json" for record in result.records}
+            there = [record for record in result.records if paths[record.key].exists()]
+            best = min(there, key=lambda record: record.measurement.objective or 0, default=None)
+            plan = None if best is None else self.known.read_solution(limited, paths[best.key])
+        price = None if best is None else best.measurement.objective
+        moves = None if plan is None else self.cluster.moved(limited, plan)
+        whys = [_why(record) for record in result.records if record.measurement.objective is None]
+        new = Point(most, price, result.best.bound, moves, plan, "; ".join(filter(None, whys)) or None)
+        self.points[most] = _better(self.points[most], new)
+        return result.records
+
+    def _heard(self, most: int | None, record: Record) -> None:
+        """Note how a run of the method of floors ended."""
+        if record.status in FAILED:
+            reason = record.measurement.reason or ""
+            self.problems.append(f"with {_limit(most)}: {record.status}, {reason}")
+            self.failures[record.status, re.sub(r"[\d.,]+", "#", reason)] += 1
+        if record.status == Status.INFEASIBLE:
+            self.infeasible.append(most)
+
+    def _ended(self) -> str | None:
+        """Return the failure that came so often that the method is not tried again."""
+        often = [status for (status, _), number in self.failures.items() if number >= MOST_FAILURES]
+        return f"it failed {MOST_FAILURES} times in the same way ({often[0]})" if often else None
+
+    def _is_infeasible(self, most: int | None) -> bool:
+        return any(more is None or (most is not None and most <= more) for more in self.infeasible)
+
+    def _is_open(self, most: int | None) -> bool:
+        (point,) = (point for point in self.found(with_steps=False).front if point.max_moves == most)
+        return not self._is_infeasible(most) and (point.price is None or point.price != point.floor)
+
+    def _why(self, most: int | None, reason: str) -> None:
+        if self.points[most].plan is None:
+            self.points[most] = _better(self.points[most], Point(most, why=reason))
+
+    def _tell(self, done: int) -> None:
+        """Tell how many points are done, how long the others may take, and what is new of the point asked for."""
+        line = self.found(with_steps=False).line()
+        notes = () if line == self.told else (line,)
+        self.told = line
+        self.tell(Progress(done, len(self.order), None, notes, sum(self.limit_s[done:])))
+
+
+def _why(record: Record) -> str | None:
+    """Return why a method has no plan; None of one that is only asked for a floor."""
+    reason = record.measurement.reason
+    if reason is None and record.status == Status.NO_SOLUTION and record.measurement.bound is not None:
+        return None if record.run.method.startswith("bound-") else f"{record.run.label} found none in its time"
+    return f"{record.run.label}: {record.status if reason is None else reason}"
+
+
+def _better(old: Point, new: Point) -> Point:
+    """Return the better plan and floor of two points of one limit; without a plan, why there is none."""
+    plans = [point for point in (old, new) if point.price is not None]
+    floors = [point.floor for point in (old, new) if point.floor is not None]
+    whys = [point.why for point in (old, new) if point.why]
+    best = min(plans, key=lambda point: (point.price or 0, point.moves or 0), default=None)
+    if best is None:
+        return Point(old.max_moves, floor=max(floors, default=None), why="; ".join(dict.fromkeys(whys)) or None)
+    return replace(best, floor=max(floors, default=None), why=None)
 
 
 def _shared(points: Sequence[Point]) -> list[Point]:
@@ -168,7 +341,7 @@ def _shared(points: Sequence[Point]) -> list[Point]:
         ]
         best = min(kept, key=lambda p: (p.price or 0, p.moves or 0), default=point)
         highest = max((later.floor for later in points[i:] if later.floor is not None), default=None)
-        shared.append(Point(most, best.price, highest, best.moves, best.plan))
+        shared.append(replace(best, max_moves=most, floor=highest))
     return shared
 
 

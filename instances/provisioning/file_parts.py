@@ -23,7 +23,7 @@ from schedgap.instances.documents import (
 from schedgap.instances.documents.amounts import from_units, to_units
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED
-from schedgap.instances.provisioning.running import ANY_NUMBER, Budget, Running
+from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.units import DOLLAR, resource_scales
 
 if TYPE_CHECKING:
@@ -170,8 +170,7 @@ def running_machines(what: str, names: Callable[[Any], Sequence[str]]) -> Custom
         types = np.array([type2index[machine["type"]] for machine in machines], np.int64)
         indptr = np.searchsorted(table[:, 0], np.arange(len(machines) + 1))
         machine_names = tuple(machine["name"] for machine in machines)
-        budgets = _read_budgets(document, place, machine_names, class2index)
-        return {"running": Running(machine_names, types, indptr, table[:, 1], table[:, 2], budgets)}
+        return {"running": Running(machine_names, types, indptr, table[:, 1], table[:, 2])}
 
     def write(instance: Any, _: Place) -> dict[str, Any]:
         running = instance.running
@@ -183,49 +182,7 @@ def running_machines(what: str, names: Callable[[Any], Sequence[str]]) -> Custom
             content = zip(running.task_class[span].tolist(), running.count[span].tolist(), strict=True)
             counts = {known[c]: number for c, number in content}
             machines.append({"name": name, "type": instance.type_names[running.machine_type[e]], "counts": counts})
-        return {"running": machines} | _write_budgets(running, known)
+        return {"running": machines}
 
     machine = record("RunningMachine", {"name": str, "type": str, "counts": dict[str, Count]})
-    return Custom({"running": NotRequired[list_of(machine)], "budgets": NotRequired[list_of(BUDGET)]}, read, write)
-
-
-# Of tasks that run; without `at_once` they should not move at all.
-BUDGET = record(
-    "Budget",
-    {
-        "name": str,
-        "at_once": NotRequired[Index],
-        "tasks": list_of(record("BudgetTasks", {"machine": str, "counts": dict[str, Count]})),
-    },
-)
-
-
-def _read_budgets(
-    document: Given, place: Place, machines: Sequence[str], class2index: dict[str, int]
-) -> tuple[Budget, ...]:
-    name2machine = {name: e for e, name in enumerate(machines)}
-    budgets = []
-    for budget in document.get("budgets", ()):
-        tasks = []
-        for held in budget["tasks"]:
-            for kind, known, used in (("machine", name2machine, [held["machine"]]), ("class", class2index, held["counts"])):
-                for name in used:
-                    if name not in known:
-                        raise place.error(
-                            f"budget {budget['name']:.60} names running {kind} '{name:.60}', which the file has not; add it."
-                        )
-            tasks += [(name2machine[held["machine"]], class2index[name], n) for name, n in held["counts"].items()]
-        budgets.append(Budget(budget["name"], budget.get("at_once"), tuple(tasks)))
-    return tuple(budgets)
-
-
-def _write_budgets(running: Running, known: Sequence[str]) -> dict[str, Any]:
-    rows = []
-    for budget in running.budgets:
-        held: dict[int, dict[str, int]] = {}
-        for e, c, number in budget.tasks:
-            held.setdefault(e, {})[known[c]] = number
-        at_once = {} if budget.at_once is None else {"at_once": budget.at_once}
-        tasks = [{"machine": running.names[e], "counts": counts} for e, counts in held.items()]
-        rows.append({"name": budget.name} | at_once | {"tasks": tasks})
-    return {"budgets": rows} if rows else {}
+    return Custom({"running": NotRequired[list_of(machine)]}, read, write)

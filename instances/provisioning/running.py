@@ -25,11 +25,11 @@ ANY_NUMBER = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class Restraint:
     """Tasks that should not all move, as whoever runs them asks; no rule of a solution, and said where one breaks it.
 
     at_once : so many may move at a time; None for tasks that should not be moved, and `name` is then what says so.
-    tasks : machine, class, and how many tasks of that class there are in the budget.
+    tasks : machine, class, and how many tasks of that class there are restrained, at most those that it holds.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Running:
 
     names : E names, unique. machine_type : (E,) int64. indptr : (E + 1,) int64; machine e holds `count[i]` tasks of class
     `task_class[i]` for indptr[e] <= i < indptr[e + 1]. task_class, count : (N,) int64, the counts at least 1.
-    budgets : tasks that should not all move; no part of the digest.
+    restraints : tasks that should not all move; no part of the digest.
 
     Raises `InstanceError` where these do not fit together.
     """
@@ -53,7 +53,7 @@ class Running:
     indptr: IntArray
     task_class: IntArray
     count: IntArray
-    budgets: tuple[Budget, ...] = ()
+    restraints: tuple[Restraint, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
@@ -79,20 +79,6 @@ class Running:
             raise InstanceError(
                 f"running machine {self.names[e]} holds {self.count.min()} tasks of a class; leave it out."
             )
-        self._check_budgets()
-
-    def _check_budgets(self) -> None:
-        if not self.budgets:
-            return
-        held = dict(zip(zip(self.machine.tolist(), self.task_class.tolist(), strict=True), self.count.tolist(), strict=True))
-        for budget in self.budgets:
-            for e, c, number in budget.tasks:
-                if number > (there := held.get((e, c), 0)):
-                    where = self.names[e] if 0 <= e < self.size else e
-                    raise InstanceError(
-                        f"budget {budget.name:.60} has {number} tasks of class {c} on running machine {where}, which holds "
-                        f"{there}; correct one of them."
-                    )
 
     @property
     def size(self) -> int:

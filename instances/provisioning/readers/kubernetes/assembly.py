@@ -14,6 +14,7 @@ from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units,
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, HOSTNAME, ZONE, may_run
 from schedgap.instances.provisioning.readers.kubernetes.nodes import SPOT_LABELS
+from schedgap.instances.provisioning.readers.kubernetes.restraints import restraints
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
@@ -116,10 +117,10 @@ class Assembly:
             kinds[group.name] += sum(nodes.values())
             too = on.copy()
             too[family] = True
-            yield PodGroup(group.key, nodes), too
+            yield PodGroup(group.key, nodes, held=group.held), too
         left = {node: number for node, number in group.on.items() if on[family_of[node]]}
         if left or group.pending:
-            yield PodGroup(group.key, left, group.pending), on
+            yield PodGroup(group.key, left, group.pending, group.held), on
 
     def _leave_out(self) -> None:
         """Leave out the classes that no machine holds. O(C K R), K the distinct sizes of each family."""
@@ -151,7 +152,7 @@ class Assembly:
         order = list(dict.fromkeys(self.family[k] for k in types))
         demand = np.where(self.allowed.T[order][:, :, None], np.array(demands)[None], NOT_ALLOWED)
         counts = [sum(group.count for group in members) for members in self.members]
-        running = self._running(node2type)
+        running = self._running(node2type, state)
         placed = sum(running.count.tolist())
         price = [micro_dollars(offer.price) for offer in chosen]
         present = sum(price[k] for k in node2type)
@@ -249,7 +250,7 @@ class Assembly:
             names.append(f"{offer.type_name} ({', '.join(more)})" if more else offer.type_name)
         return unique_names(names)
 
-    def _running(self, node2type: Sequence[int]) -> Running:
+    def _running(self, node2type: Sequence[int], state: State) -> Running:
         nodes = [(k, offer) for k, offer in enumerate(self.offers) if offer.node]
         index = {offer.node: e for e, (_, offer) in enumerate(nodes)}
         content: list[Counter[int]] = [Counter() for _ in nodes]
@@ -261,7 +262,9 @@ class Assembly:
         indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
         classes = np.array([c for row in rows for c, _ in row], np.int64)
         counts = np.array([number for row in rows for _, number in row], np.int64)
-        return Running(tuple(offer.node for _, offer in nodes), np.array(node2type), indptr, classes, counts)
+        asked = restraints(state, self.members, index)
+        names = tuple(offer.node for _, offer in nodes)
+        return Running(names, np.array(node2type), indptr, classes, counts, restraints=asked)
 
 
 def _admissions(

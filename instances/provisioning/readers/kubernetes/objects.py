@@ -196,8 +196,30 @@ class PersistentVolume(Struct):
     spec: VolumeSpec = field(default_factory=VolumeSpec)
 
 
+class LabelSelector(Struct, rename="camel"):
+    match_labels: dict[str, str] = {}
+    match_expressions: tuple[Expression, ...] = ()
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """Return all that labels must fulfil."""
+        equal = (Expression(key, "In", (value,)) for key, value in sorted(self.match_labels.items()))
+        return (*equal, *self.match_expressions)
+
+
+class PodDisruptionSpec(Struct, rename="camel"):
+    selector: LabelSelector | None = None
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+
+
+class PodDisruptionStatus(Struct, rename="camel"):
+    disruptions_allowed: int | None = None
+
+
 class PodDisruptionBudget(Struct):
     metadata: Metadata
+    spec: PodDisruptionSpec = field(default_factory=PodDisruptionSpec)
+    status: PodDisruptionStatus = field(default_factory=PodDisruptionStatus)
 
 
 KINDS: dict[str, type[Struct]] = {

@@ -18,7 +18,12 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     Toleration,
 )
 from schedgap.instances.provisioning.readers.kubernetes.documents import decode
-from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodeTerms, SelectorTerm
+from schedgap.instances.provisioning.readers.kubernetes.objects import (
+    Expression,
+    LabelSelector,
+    NodeTerms,
+    SelectorTerm,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,16 +52,11 @@ def label_name(key: str, values: Iterable[str] = ()) -> str:
     return key if "" in values else SAME_LABELS.get(key, key)
 
 
-class _LabelSelector(Struct, rename="camel"):
-    match_labels: dict[str, str] = {}
-    match_expressions: tuple[Expression, ...] = ()
-
-
 class _PodTerm(Struct, rename="camel"):
     topology_key: str = ""
-    label_selector: _LabelSelector | None = None
+    label_selector: LabelSelector | None = None
     namespaces: tuple[str, ...] = ()
-    namespace_selector: _LabelSelector | None = None
+    namespace_selector: LabelSelector | None = None
     match_label_keys: tuple[str, ...] = ()
     mismatch_label_keys: tuple[str, ...] = ()
 
@@ -136,7 +136,7 @@ def _parts(selector: Raw, affinity: Raw, tolerations: Raw, spread: Raw) -> Parts
     apart = []
     for term in wanted.pod_anti_affinity.required if wanted.pod_anti_affinity is not None else ():
         # An empty selector of namespaces is all of them.
-        picks = term.namespace_selector is not None and term.namespace_selector != _LabelSelector()
+        picks = term.namespace_selector is not None and term.namespace_selector != LabelSelector()
         if term.topology_key != HOSTNAME:
             relaxed.append(ANTI_ZONE.format(_short(term.topology_key)))
         elif picks or term.match_label_keys or term.mismatch_label_keys:
@@ -152,8 +152,7 @@ def _apart(term: _PodTerm) -> Apart:
     everywhere = term.namespace_selector is not None
     if selector is None:
         return Apart(None, term.namespaces, everywhere)
-    equal = (Expression(key, "In", (value,)) for key, value in sorted(selector.match_labels.items()))
-    return Apart((*equal, *selector.match_expressions), term.namespaces, everywhere)
+    return Apart(selector.expressions(), term.namespaces, everywhere)
 
 
 def named_alike(terms: NodeTerms) -> NodeTerms:

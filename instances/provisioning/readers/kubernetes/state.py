@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes import objects
 from schedgap.instances.provisioning.readers.kubernetes.documents import read_objects
-from schedgap.instances.provisioning.readers.kubernetes.objects import Node, NodePool, Pod
+from schedgap.instances.provisioning.readers.kubernetes.objects import Node, NodePool, Pod, PodDisruptionBudget
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Parts, PartsCache, labelled_place, named_alike
 from schedgap.instances.provisioning.readers.kubernetes.report import Report
 from schedgap.instances.provisioning.readers.kubernetes.requests import ALWAYS, pod_request
@@ -25,6 +26,7 @@ PER_NODE, MIRROR, TERMINATING, GATED = "of a DaemonSet", "static (mirror)", "ter
 FRACTIONS = "parts of a GPU asked for in annotations"
 VOLUMES, CLAIMS = "limits on volumes attached to a node", "resource claims (dynamic resource allocation)"
 STAYS = "marked as not to be moved"
+DO_NOT_DISRUPT, SAFE_TO_EVICT = "do-not-disrupt", 'safe-to-evict: "false"'
 ANY_ADDRESS = ("", "0.0.0.0", "::")
 
 
@@ -50,11 +52,15 @@ class GroupKey(NamedTuple):
 
 @dataclass(slots=True)
 class PodGroup:
-    """Alike pods: how many run on each node, and how many are pending."""
+    """Alike pods: how many run on each node, and how many are pending.
+
+    held : of those on a node, how many have an annotation that says that they are not to be moved.
+    """
 
     key: GroupKey
     on: dict[str, int] = field(default_factory=dict)
     pending: int = 0
+    held: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @property
     def count(self) -> int:
@@ -82,7 +88,7 @@ class State:
     """All that was read.
 
     mirrored : requests of static pods by node, and by namespace and name without the node's. on_one_node : claims that one node
-    at a time can use.
+    at a time can use. budgets : PodDisruptionBudgets.
     """
 
     report: Report = field(default_factory=Report)
@@ -94,6 +100,7 @@ class State:
     claims: dict[str, str] = field(default_factory=dict)
     volumes: dict[str, NodeTerms | None] = field(default_factory=dict)
     on_one_node: set[str] = field(default_factory=set)
+    budgets: dict[str, PodDisruptionBudget] = field(default_factory=dict)
     jobs: int = 0
     pods: int = 0
 
@@ -122,6 +129,8 @@ def read_state(paths: Sequence[Path | str]) -> State:
                 state.nodes[meta.name] = item
             elif isinstance(item, NodePool):
                 state.pools[meta.name] = item
+            elif isinstance(item, PodDisruptionBudget):
+                state.budgets[name] = item
             elif isinstance(item, objects.PersistentVolumeClaim):
                 state.claims[name] = item.spec.volume_name
                 if item.spec.access_modes and item.spec.access_modes[0].startswith("ReadWriteOnce"):
@@ -134,11 +143,11 @@ def read_state(paths: Sequence[Path | str]) -> State:
                 )
         except InstanceError as error:
             raise InstanceError(f"{place}, {kind} {name}: {error}; correct the object or take it out.") from None
-    _check(state, [name for kind, name in seen if kind == "PodDisruptionBudget"])
+    _check(state)
     return state
 
 
-def _check(state: State, budgets: list[str]) -> None:
+def _check(state: State) -> None:
     if not state.nodes:
         raise InstanceError("no node is there; give what `kubectl get pods,nodes -A -o json` prints.")
     if not state.groups:
@@ -151,8 +160,6 @@ def _check(state: State, budgets: list[str]) -> None:
             raise InstanceError(
                 f"a pod of {group.name} runs on node '{node:.60}', which is not there; give all pods and nodes of one moment."
             )
-    if budgets:
-        state.report.sentences.append(f"{len(budgets)} PodDisruptionBudgets limit moves only and are not read.")
 
 
 def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
@@ -189,8 +196,11 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
         return
     state.jobs += owner is not None and owner.kind == "Job"
     claims = _claims(pod)
+    marks = []
     if notes is not None:
-        if notes.do_not_disrupt not in ("", "false") or notes.safe_to_evict == "false":
+        marks += [DO_NOT_DISRUPT] if notes.do_not_disrupt not in ("", "false") else []
+        marks += [SAFE_TO_EVICT] if notes.safe_to_evict == "false" else []
+        if marks:
             report.informed[STAYS][full] += 1
         if (notes.gpu_fraction, notes.gpu_memory, notes.gpu_milli) != (None, None, None):
             report.relaxed[FRACTIONS][full] += 1
@@ -203,6 +213,7 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
         group = state.groups[key] = PodGroup(key)
     if spec.node_name:
         group.on[spec.node_name] = group.on.get(spec.node_name, 0) + 1
+        group.held.update((spec.node_name, mark) for mark in marks)
     else:
         group.pending += 1
 
