@@ -17,10 +17,8 @@ from schedgap.bench.statistics.tables import (
     Head,
     failures,
     folded,
-    in_percent,
     measured,
     number,
-    percent,
     readable,
     table_lines,
     terminal_width,
@@ -102,7 +100,10 @@ def show_gap(result: GapResult) -> None:
     content = result.to_json()
     show_table(*result.table())
     bound, objective = number(content["bound"]), number(content["best_objective"])
-    say(f"best proven bound {bound}, best verified solution {objective} {result.unit}", *without_solution(result.records))
+    say(
+        f"best proven bound {bound}, best verified solution {objective} {result.unit}",
+        *without_solution(result.records),
+    )
     if result.audit is not None:
         say(result.audit.line())
 

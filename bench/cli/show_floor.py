@@ -66,7 +66,9 @@ def _lines(found: Floor) -> list[str]:
         what, saved = ("saves", found.saves) if found.saves >= 0 else ("costs more", -found.saves)
         lines.append(_line(found, what, saved, _a_month(found, saved)))
     if found.saves_at_most is not None and found.saves_at_most > max(0, found.saves or 0):
-        lines.append(_line(found, "saves at most", found.saves_at_most, f"{_a_month(found, found.saves_at_most)}, proven"))
+        lines.append(
+            _line(found, "saves at most", found.saves_at_most, f"{_a_month(found, found.saves_at_most)}, proven")
+        )
     if found.price_now is not None and found.pending:
         lines.append("What is on no machine costs nothing now, and is placed in every plan and in the floor.")
     return lines
@@ -123,7 +125,8 @@ def _steps(found: Floor) -> list[str]:
         places = list(dict.fromkeys(move["to"] for move in step["moves"]))
         more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
         what = f"{tasks} task{'s' * (tasks != 1)} to {', '.join(places[:MOST_PLACES])}{more}" if tasks else "empty"
-        lines.append(f"{number}. {step['machine']}{f' ({", ".join(marks)})' if marks else ''}: {what}")
+        said = f" ({', '.join(marks)})" if marks else ""
+        lines.append(f"{number}. {step['machine']}{said}: {what}")
     more_steps = len(found.drain) - len(lines)
     last = [f"{more_steps} more steps are in plan.json (--out)."] if more_steps else []
     return ["Drain first", *lines, *last, ""] if lines else []

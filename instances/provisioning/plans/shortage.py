@@ -1,8 +1,8 @@
 """Proof that tasks do not fit in all machines that can be had: by sums, by counting large tasks, and by counting one class.
 
-Let S be a set of machine families. Tasks that may run on no other family must find their place there: no more of a resource can be
-had than all machines of S have; a machine of capacity V holds at most floor(V / d) tasks that ask for d or more; and of one
-class at most what fits alone on each machine. Running machines count as part of the stock; limits on moves are left out.
+Let S be a set of machine families. Tasks that may run on no other family must find their place there: no more of a resource
+can be had than all machines of S have; a machine of capacity V holds at most floor(V / d) tasks that ask for d or more; and
+of one class at most what may share a machine. Running machines count as part of the stock; limits on moves are left out.
 """
 
 from __future__ import annotations

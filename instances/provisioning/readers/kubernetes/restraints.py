@@ -79,5 +79,7 @@ def _number(name: str, given: int | str, pods: int) -> int:
     """Return a number, or a share of the pods, rounded up."""
     text = str(given)
     if not text.removesuffix("%").isdecimal() or len(text) > 10:
-        raise InstanceError(f"PodDisruptionBudget {name}: '{text:.60}' is neither a number nor a percentage; correct it.")
+        raise InstanceError(
+            f"PodDisruptionBudget {name}: '{text:.60}' is neither a number nor a percentage; correct it."
+        )
     return -(-pods * int(text[:-1]) // 100) if text.endswith("%") else int(text)

@@ -1,11 +1,17 @@
 """The floor below a cluster's price: the front, its plans, and what stands where nothing runs or a run failed."""
 
+from dataclasses import replace
+
 import pytest
 
-from schedgap.bench.floor import Point, _shared, floor
+from schedgap.bench.api import gap
+from schedgap.bench.floor import Point, floor
+from schedgap.bench.floor.search import _shared
 from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.statistics.summary import Best
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning import ProvisioningInstance, Running, moves, verify
+from schedgap.instances.method import Status
+from schedgap.instances.provisioning import PROVISIONING, ProvisioningInstance, Running, bpplib, moves, verify
 
 SMALL, LARGE = 0, 1
 
@@ -69,7 +75,10 @@ def test_json(found):
         "max_moves": None,
     }
     assert (content["machines_now"], content["machines"]) == ({"small": 10}, {"large": 2})
-    assert content["front"][2] == {"max_moves": 2, "price": 0.9, "floor": 0.9, "gap": 0.0, "moves": 2}
+    assert content["front"][2] == {"max_moves": 2, "price": 0.9, "floor": 0.9, "gap": 0.0, "moves": 2, "why": None}
+    assert content["by_type"] == [{"type": "large", "now": 0, "plan": 2}, {"type": "small", "now": 10, "plan": 0}]
+    assert (content["saves"], content["saves_at_most"], content["hours_a_month"]) == (0.7, 0.7, 730)
+    assert content["shortage"] is None
     assert (content["notes"], content["problems"]) == (["A note."], [])
 
 
@@ -99,19 +108,83 @@ def test_machines_that_run_without_tasks():
 
 
 def test_failed_runs_are_told():
-    result = floor(cluster(), max_moves=2, front=False, time_limit_s=10, memory_mib=1)
-    (problem,) = result.problems
-    assert problem.startswith("with at most 2 moves: ")
+    """Each point of the front says why it has no plan; what failed twice in the same way is not tried again."""
+    result = floor(cluster(), time_limit_s=10, memory_mib=1)
+    first, second, last = result.problems
+    assert first.startswith("with any number of moves: ")
+    assert second.startswith("with at most 0 moves: ")
+    assert last == "portfolio is not tried on further points: it failed 2 times in the same way (memory)."
     assert (result.chosen.price, result.chosen.floor, result.chosen.gap, result.chosen.plan) == (None,) * 4
+    assert all("karpenter: " in point.why for point in result.front)
+    assert ["portfolio was not tried" in point.why for point in result.front] == [False, True, True, True, False]
     assert result.to_json()["machines"] is None
+
+
+def test_the_first_answer_stays_where_the_method_of_floors_fails(monkeypatch):
+    """A method of floors that always ends without an answer leaves the plans and floors that were there within a second."""
+    failing = replace(PROVISIONING, floor_method="fails-always")
+    monkeypatch.setattr("schedgap.bench.floor.search.find_family", lambda _: failing)
+    real, asked = gap, []
+
+    def told(instance, methods, **how):
+        fails = tuple(methods) == ("fails-always",)
+        result = real(instance, ["bound-resource"] if fails else methods, **how)
+        if not fails:
+            return result
+        asked.append(instance.max_moves)
+        (record,) = result.records
+        lost = replace(record.measurement, status=Status.MEMORY, reason=f"killed over {len(asked)} MiB")
+        return replace(result, best=Best(None, None), records=(replace(record, measurement=lost),))
+
+    monkeypatch.setattr("schedgap.bench.floor.search.gap", told)
+    result = floor(cluster(), time_limit_s=10)
+    assert asked == [None, 0]
+    assert all(point.price is not None and point.floor is not None for point in result.front)
+    assert len(result.problems) == 3
 
 
 def test_limits_that_are_too_low_are_told():
     """No machine but the ten that run: the pending task needs one for itself, so that one task has to leave it."""
     result = floor(cluster(stock=[10, 0]), max_moves=0, front=False, time_limit_s=10)
-    assert result.remarks == ("with at most 0 moves no plan holds all tasks, proven.",)
-    assert (result.chosen.price, result.problems) == (None, ())
-    assert floor(cluster(stock=[10, 0]), max_moves=1, front=False, time_limit_s=10).remarks == ()
+    assert result.remarks == ("with at most 0 moves no plan holds all tasks, by the word of portfolio.",)
+    assert (result.chosen.price, result.problems, result.is_infeasible, result.shortage) == (None, (), True, None)
+    found = floor(cluster(stock=[10, 0]), max_moves=1, front=False, time_limit_s=10)
+    assert (found.remarks, found.is_infeasible) == ((), False)
+
+
+def test_what_cannot_be_had_is_an_answer_without_a_run(monkeypatch):
+    """Three small machines have 12 cores; ten tasks of 1 and one of 4 ask for 14. The large task is enough to leave out."""
+    running = Running.from_contents([f"n{e}" for e in range(3)], [SMALL] * 3, [[3, 0]] * 3)
+    monkeypatch.setattr("schedgap.bench.floor.search.gap", None)
+    result = floor(cluster(stock=[3, 0], running=running))
+    assert (result.shortage.tasks, result.chosen.floor, result.chosen.plan, result.remarks) == (1, None, None, ())
+    content = result.to_json()
+    assert (content["floor"], content["price"], content["price_now"]) == (None, None, 0.3)
+    assert content["shortage"]["lacks"][0]["short"] == 2
+    assert content["why"] == content["shortage"]["said"][0]
+
+
+def test_the_point_asked_for_is_told_first_and_then_progress_over_all():
+    """Price now, floor and plan are the first note; then a point after another ends."""
+    seen = []
+    floor(cluster(), max_moves=2, time_limit_s=10, on_progress=seen.append)
+    assert seen[0].notes[0].startswith("now 1.0000 $/h, floor ")
+    assert ", plan " in seen[0].notes[0]
+    dones = [progress.done for progress in seen]
+    assert (dones[-1], seen[-1].total, seen[-1].left_s) == (5, 5, 0)
+    assert dones == sorted(dones)
+    # The point asked for has 10 s, the others 5 s.
+    assert (seen[0].left_s, next(progress for progress in seen if progress.done == 1).left_s) == (30, 20)
+
+
+def test_bins_are_no_dollars(tmp_path):
+    """Two bins of 10 hold 6, 4 and 9."""
+    path = tmp_path / "small.txt"
+    path.write_text("3\n10\n6\n4\n9\n")
+    result = floor(bpplib(path), time_limit_s=10)
+    content = result.to_json()
+    assert (content["unit"], content["price"], content["hours_a_month"]) == ("bins", 2.0, None)
+    assert result.line() == "floor 2.0000 bins, plan 2.0000 bins, gap 0.00%"
 
 
 def test_other_families_have_no_clusters():
@@ -122,14 +195,14 @@ def test_other_families_have_no_clusters():
 def test_points_take_over_what_others_have_found():
     """The plan for 9 moves 2 tasks and is cheaper than that for 3; the floor for 9 is above that for 3; one has no plan."""
     points = [
-        Point(0, None, None, None, None),
+        Point(0, why="none fits"),
         Point(3, 90, 40, 3, "a"),
         Point(9, 80, 50, 2, "b"),
         Point(None, 85, 45, 30, "c"),
     ]
     shared = _shared(points)
     assert shared == [
-        Point(0, None, 50, None, None),
+        Point(0, None, 50, why="none fits"),
         Point(3, 80, 50, 2, "b"),
         Point(9, 80, 50, 2, "b"),
         Point(None, 80, 45, 2, "b"),
