@@ -177,7 +177,7 @@ class _Draining:
         demand, free = self._demand(s, c), self.capacity[s] - self.used[s]
         asked = demand > 0
         room = int((free[asked] // demand[asked]).min(initial=self.wanted[c][s]))
-        return min(room, self.most[c] - self.content[s][c])
+        return min(room, int(self.most[c]) - self.content[s][c])
 
     def _put(self, s: int, c: int, number: int) -> None:
         if not self.is_there[s]:

@@ -60,7 +60,7 @@ def _scopes(instance: ProvisioningInstance) -> Iterator[_Scope]:
     # Of each class on the families where it fits the least that it asks for.
     asked = np.where(on[:, :, None], instance.demand, np.iinfo(np.int64).max).min(axis=0)
     asked[~on.any(axis=0)] = 0
-    sets = {tuple(column) for column in on.T.tolist()} | {tuple(on.any(axis=1).tolist())}
+    sets = {tuple(column) for column in on.T.tolist()} | {tuple(bool(row.any()) for row in on)}
     for chosen in sorted(sets, key=lambda row: (-sum(row), row)):
         inside = np.array(chosen)
         yield _Scope(instance, inside, np.flatnonzero(~(on & ~inside[:, None]).any(axis=0)), asked)
@@ -77,6 +77,10 @@ class _Scope:
 
     def lacks(self) -> Iterator[dict[str, Any]]:
         """Yield what is missing, as JSON has it."""
+        if not self.inside.any():
+            for c in self.classes.tolist():
+                yield self._counted(f"tasks of {self.instance.class_name(c)}", int(self.instance.counts[c]), 0)
+            return
         counts = self.instance.counts[self.classes].tolist()
         types = np.flatnonzero(self.inside[self.instance.type2family] & (self._stock() != 0))
         for r, resource in enumerate(self.instance.resources):
@@ -95,7 +99,7 @@ class _Scope:
         yield from self._alone(types)
 
     def _alone(self, types: IntArray) -> Iterator[dict[str, Any]]:
-        """Yield the classes of which too few fit, each by itself; of those whose own set of families this is."""
+        """Yield the classes of which only so many share a machine, and that are too many for the machines they fit on."""
         instance, fits = self.instance, self.instance.fits()
         most = instance.most_together
         if instance.per_machine is None:
