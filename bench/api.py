@@ -44,12 +44,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a suite is: `done` of `total` runs of this call, after `record` (None at the start, with the `notes`)."""
+    """How far a suite is: `done` of `total` runs of this call, after `record` (None at the start, with the `notes`).
+
+    left_s : the rest takes no longer; None where limits do not tell.
+    """
 
     done: int
     total: int
     record: Record | None
     notes: tuple[str, ...] = ()
+    left_s: float | None = None
 
 
 def run_suite(
@@ -219,7 +223,8 @@ def gap(
     records = judged_together(records)
     best = best_of(records.values())[instance.digest]
     in_order = tuple(records[key] for key in plan.runs)
-    return GapResult(instance.name, instance.digest, chosen_family, best, in_order, opinion)
+    unit = find_family(chosen_family).unit_of(instance)
+    return GapResult(instance.name, instance.digest, chosen_family, best, in_order, opinion, unit)
 
 
 def _labels(

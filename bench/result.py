@@ -166,7 +166,10 @@ class SuiteResult(_Tabular):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GapResult(_Tabular):
-    """What is known of one instance. best : over all runs. audit : what second opinions gave, None without any."""
+    """What is known of one instance. best : over all runs. audit : what second opinions gave, None without any.
+
+    unit : of objectives and bounds as they are shown; by default the family's.
+    """
 
     instance: str
     digest: str
@@ -174,9 +177,13 @@ class GapResult(_Tabular):
     best: Best
     records: tuple[Record, ...]
     audit: Audit | None = None
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "unit", self.unit or find_family(self.family).objective_unit)
 
     def __repr__(self) -> str:
-        scale, unit = find_family(self.family).objective_scale, find_family(self.family).objective_unit
+        scale, unit = find_family(self.family).objective_scale, self.unit
         bound, objective = (number(_shown(value, scale)) for value in (self.best.bound, self.best.objective))
         gap = percent(self.best.gap(self.best.objective))
         found = f"bound {bound}, best solution {objective} {unit}, gap {gap}"
@@ -184,7 +191,7 @@ class GapResult(_Tabular):
 
     def table(self) -> tuple[str, Sequence[Head], Sequence[Sequence[str]]]:
         """Return title, columns and cells: a row a run."""
-        unit = find_family(self.family).objective_unit
+        unit = self.unit
         heads = (
             Head("method", is_text=True),
             Head("status", 1, is_text=True),

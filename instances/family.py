@@ -19,13 +19,28 @@ SIZE = "tasks"
 
 
 @dataclass(frozen=True, slots=True)
+class Shortage:
+    """What is proven to be missing for all tasks to be placed.
+
+    tasks : at least so many find no place. lacks : `what` is short, `needed`, `available` and `short` of it, and at least so
+    many `tasks` without a place for that alone. sentences : the same for people.
+    """
+
+    tasks: int
+    lacks: tuple[dict[str, Any], ...]
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """How instances of a family can be the state of a running cluster.
 
     price_now : what runs costs, in the unit of the objective; None where nothing runs. pending : tasks that run nowhere.
     most_moves : how many tasks may move; None for any number. with_moves : the instance in which at most so many may.
     machines_now, machines_of : how many of each type run, and are in a solution. moved : tasks that a solution moves; None
-    where nothing runs. remarks : what a solution needs that machines do not always have, in sentences.
+    where nothing runs. folded : the same counts by type with those that differ by node only as one. shortage : what is
+    proven to be missing. drain : steps from what runs to a solution, as JSON has them. write_plan : writes a solution with
+    these steps. plan_remarks : sentences on what a solution breaks, or needs of machines, that no rule of an instance says.
     """
 
     price_now: Callable[[Any], int | None]
@@ -35,7 +50,11 @@ class Cluster:
     machines_now: Callable[[Any], dict[str, int]]
     machines_of: Callable[[Any, Any], dict[str, int]]
     moved: Callable[[Any, Any], int | None]
-    remarks: Callable[[Any, Any], tuple[str, ...]]
+    folded: Callable[[Any, dict[str, int]], dict[str, int]]
+    shortage: Callable[[Any], Shortage | None]
+    drain: Callable[[Any, Any], list[dict[str, Any]]]
+    write_plan: Callable[[Any, Any, list[dict[str, Any]], Path], None]
+    plan_remarks: Callable[[Any, Any], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +71,7 @@ class Family:
     picture : returns what a verified solution looks like, for the report; None for none.
     cluster : how its instances can be the state of a running cluster; None where they cannot.
     floor_method : the method that looks for the cheapest plan of a cluster and for the floor below all plans.
+    floor_first : methods that have a plan and a floor within a second, which are shown until that one has better ones.
     features : returns what of an instance a method must say that it `handles`; None for nothing ever.
     bound_methods : names of methods that prove a bound where none was asked for; the first that takes the instance is run.
     large : generators and their parameters, for instances that hardly any method solves in a second; some seconds to make.
@@ -78,12 +98,17 @@ class Family:
     features: Callable[[Any], frozenset[str]] | None = None
     cluster: Cluster | None = None
     floor_method: str = ""
+    floor_first: tuple[str, ...] = ()
     bound_methods: tuple[str, ...] = ()
     large: tuple[tuple[str, Mapping[str, bool | int | float | str]], ...] = ()
     size: str = SIZE
     model_prefix: str = ""
     steady_prefix: str = ""
     told: tuple[str, ...] = ()
+
+    def unit_of(self, instance: Any) -> str:
+        """Return the unit in which an instance's objective is shown: its own, such as `bins`, else the family's."""
+        return getattr(instance, "unit", "") or self.objective_unit
 
 
 FAMILIES: dict[str, Family] = {}

@@ -38,7 +38,7 @@ COMMANDS = {
     "floor": (
         "floor",
         "floor",
-        "Say what a running cluster pays above the least that anybody could, with a plan; exit 3 if a run failed.",
+        "Say what a running cluster pays above the least that anybody could, with a plan.",
     ),
     "check": (
         "check",

@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from schedgap.bench.cli.ending import NOTHING_MEASURED, SOME_FAILED
 from schedgap.bench.cli.options import AsJson, Force, Jobs, pairs_of, refuse_existing
 from schedgap.bench.cli.progress import ProgressBar
-from schedgap.bench.cli.show import show_floor
+from schedgap.bench.cli.show_floor import show_floor
 from schedgap.bench.floor import floor as bracket
+from schedgap.bench.isolation.spawners import prepare_spawner
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import MAX_MEMORY_MIB, MAX_TIME_LIMIT_S
 from schedgap.bench.suites.source import Source, family_of_file
+from schedgap.bench.suites.suite import given_limits
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.family import DEFAULT_FAMILY, find_family
 
 if TYPE_CHECKING:
     from schedgap.bench.floor import Floor
 
-FAILED_RUNS = 3
+# There is no plan: something is short, or a method says so.
+CANNOT_BE_HAD = 5
 
 
 def floor(
@@ -59,11 +63,17 @@ def floor(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a running cluster pays above the least that anybody could, with a plan; exit 3 if a run failed."""
+    """Say what a running cluster pays above the least that anybody could, with a plan.
+
+    Exit codes: 0 there is a plan, 2 wrong input, 3 a run failed, 4 no plan was found, 5 there is none: what is asked for
+    cannot be had.
+    """
     if out is not None:
         refuse_existing(out, force=force)
+    # A process that imports methods, while this one reads.
+    prepare_spawner([DEFAULT_FAMILY], given_limits(time_limit_s=time, memory_mib=memory).threads)
     instance, family = _loaded(state, catalogue, setting or [])
-    with ProgressBar(str(state[0])) as bar:
+    with ProgressBar(str(state[0]), step="point") as bar:
         found = bracket(
             instance,
             family=family,
@@ -80,8 +90,17 @@ def floor(
         typer.echo(json.dumps(found.to_json(), allow_nan=False))
     else:
         show_floor(found)
+    if code := exit_code(found):
+        raise typer.Exit(code)
+
+
+def exit_code(found: Floor) -> int:
+    """Return what scripts are told."""
+    if found.shortage is not None or found.is_infeasible:
+        return CANNOT_BE_HAD
     if found.problems:
-        raise typer.Exit(FAILED_RUNS)
+        return SOME_FAILED
+    return NOTHING_MEASURED if found.chosen.plan is None else 0
 
 
 def _loaded(state: list[Path], catalogue: Path | None, settings: list[str]) -> tuple[object, str]:
@@ -104,6 +123,7 @@ def _write(found: Floor, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     found.family.write_instance(found.instance, folder / "instance.json")
     if found.chosen.plan is not None:
-        found.family.write_solution(found.instance, found.chosen.plan, folder / "plan.json")
+        assert found.family.cluster is not None
+        found.family.cluster.write_plan(found.instance, found.chosen.plan, list(found.drain), folder / "plan.json")
     (folder / "floor.json").write_text(json.dumps(found.to_json(), indent=2) + "\n", encoding="utf-8")
     (folder / "floor.svg").write_bytes(floor_svg(found))

@@ -101,5 +101,5 @@ def gap(
     if as_json:
         typer.echo(json.dumps(result.to_json(), allow_nan=False))
     else:
-        show_gap(result, family.objective_unit)
+        show_gap(result)
     finish(result.records, result.audit)

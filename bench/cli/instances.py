@@ -99,7 +99,7 @@ def verify(
         content = {"instance": loaded.name, "digest": loaded.digest, "feasible": True, "objective": objective}
         typer.echo(json.dumps(content))
     else:
-        typer.echo(f"feasible, objective {number(objective)} {family.objective_unit}")
+        typer.echo(f"feasible, objective {number(objective)} {family.unit_of(loaded)}")
 
 
 def _reading(format_name: str, family: str) -> str:

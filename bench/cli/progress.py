@@ -33,14 +33,16 @@ SHOWN = 4
 class ProgressBar:
     """Context manager; `show` is what `run_suite` and `gap` take as `on_progress`.
 
-    quiet : show nothing. verbose : tell of each run that has ended.
+    quiet : show nothing. verbose : tell of each run that has ended. step : what is done one after another, such as a point,
+    in place of runs.
     """
 
-    def __init__(self, what: str, *, quiet: bool = False, verbose: bool = False) -> None:
-        self._what, self._quiet, self._verbose = what, quiet, verbose
+    def __init__(self, what: str, *, quiet: bool = False, verbose: bool = False, step: str = "") -> None:
+        self._what, self._quiet, self._verbose, self._step = what, quiet, verbose, step
         self._done = self._total = self._failed = 0
         self._start = self._last = self._first = time.monotonic()
         self._tenth = 0
+        self._latest: float | None = None
         self._ended = threading.Event()
         self._ticks = threading.Thread(target=self._tick, daemon=True)
         is_terminal = sys.stderr.isatty() and not quiet
@@ -69,8 +71,10 @@ class ProgressBar:
             if self._verbose:
                 self._say(_ending(progress.record))
         self._done, self._total = progress.done, progress.total
+        self._latest = None if progress.left_s is None else time.monotonic() + progress.left_s
         if self._bars is not None:
-            self._bars.update(self._bars.task, total=progress.total, completed=progress.done)
+            title = f"{self._what}, {self._counted()}" if self._step else self._what
+            self._bars.update(self._bars.task, description=title, total=progress.total, completed=progress.done)
         elif not self._quiet and progress.total:
             tenth = 10 * progress.done // progress.total
             if tenth > self._tenth and time.monotonic() - self._last >= LEAST_S:
@@ -79,7 +83,7 @@ class ProgressBar:
 
     def state(self) -> str:
         """Return how far the work is, how long it took and may still take, and what goes on."""
-        parts = [f"{self._done} of {self._total} runs"] if self._total else ["preparing"]
+        parts = [self._counted()] if self._total else ["preparing"]
         parts += [f"{self._failed} failed"] if self._failed else []
         parts.append(f"{duration(time.monotonic() - self._start)} elapsed")
         parts += [f"about {left} left"] if (left := self.left()) else []
@@ -88,9 +92,15 @@ class ProgressBar:
 
     def left(self) -> str:
         """Return how long the rest takes if it goes on like this; empty where nothing tells."""
-        if not 0 < self._done < self._total:
-            return ""
-        return duration((time.monotonic() - self._first) / self._done * (self._total - self._done))
+        guesses = [] if self._latest is None else [max(0.0, self._latest - time.monotonic())]
+        if 0 < self._done < self._total:
+            guesses.append((time.monotonic() - self._first) / self._done * (self._total - self._done))
+        return duration(min(guesses)) if guesses and self._done < self._total else ""
+
+    def _counted(self) -> str:
+        if not self._step:
+            return f"{self._done} of {self._total} runs"
+        return f"{self._step} {min(self._done + 1, self._total)} of {self._total}"
 
     def _say(self, line: str) -> None:
         if self._bars is not None:

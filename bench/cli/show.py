@@ -17,10 +17,8 @@ from schedgap.bench.statistics.tables import (
     Head,
     failures,
     folded,
-    in_percent,
     measured,
     number,
-    percent,
     readable,
     table_lines,
     terminal_width,
@@ -33,7 +31,6 @@ from schedgap.instances.method_text import method_label
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from schedgap.bench.floor import Floor
     from schedgap.bench.records.record import Record
     from schedgap.bench.result import GapResult, SuiteResult
     from schedgap.bench.suites.published import Sweep
@@ -98,12 +95,15 @@ def _show(
     say("", *lines, *source_notes(suite, records), *last)
 
 
-def show_gap(result: GapResult, unit: str) -> None:
+def show_gap(result: GapResult) -> None:
     """Print the table and notes of one instance."""
     content = result.to_json()
     show_table(*result.table())
     bound, objective = number(content["bound"]), number(content["best_objective"])
-    say(f"best proven bound {bound}, best verified solution {objective} {unit}", *without_solution(result.records))
+    say(
+        f"best proven bound {bound}, best verified solution {objective} {result.unit}",
+        *without_solution(result.records),
+    )
     if result.audit is not None:
         say(result.audit.line())
 
@@ -149,56 +149,3 @@ def _show_sweep(sweep: Sweep, records: Iterable[Record]) -> None:
         rows.append([*own, *(measured(means.get(x)) for x in xs)])
     heads = [*(Head(name, is_text=True) for name in names), *_values(map(number, xs))]
     show_further_table(f"{sweep.title}: mean {readable(sweep.y)} by {readable(sweep.x)}", heads, rows)
-
-
-def show_floor(found: Floor) -> None:
-    """Print what a cluster pays, what nobody can pay less than, the plan, its machines, and price against moves."""
-    chosen = found.chosen
-    scale, unit = found.family.objective_scale, found.family.objective_unit
-
-    def price(value: int | None) -> str:
-        return NOTHING if value is None else f"{value / scale:,.4f}"
-
-    def line(what: str, value: int | None, more: str = "") -> str:
-        return f"{what:<16}{price(value)}" + ("" if value is None else f" {unit}{more}")
-
-    lines = [f"{found.instance.name}: {found.instance.num_tasks} tasks, {found.pending} of them on no machine"]
-    if found.price_now is not None:
-        lines.append(line("now", found.price_now))
-    lines.append(line("floor (proven)", chosen.floor))
-    limit = "" if chosen.max_moves is None else f" of at most {chosen.max_moves}"
-    moved = "" if chosen.moves is None else f", {chosen.moves}{limit} tasks move"
-    lines.append(line("best plan", chosen.price, f", gap {percent(chosen.gap)}{moved}"))
-    if found.price_now is not None and found.pending:
-        lines.append("What is on no machine costs nothing now, and is placed in every plan and in the floor.")
-    say(*lines)
-    cluster = found.family.cluster
-    if cluster is not None and chosen.plan is not None:
-        _show_machines(cluster.machines_now(found.instance), cluster.machines_of(found.instance, chosen.plan))
-    if len(found.front) > 1:
-        heads = [
-            Head("may move"),
-            Head(f"best plan ({unit})"),
-            Head(f"floor ({unit})"),
-            Head("gap (%)", 1),
-            Head("moves", 2),
-        ]
-        rows = [
-            (
-                "any" if point.max_moves is None else str(point.max_moves),
-                *(price(point.price), price(point.floor), in_percent(point.gap)),
-                NOTHING if point.moves is None else str(point.moves),
-            )
-            for point in found.front
-        ]
-        show_further_table("Price against moves", heads, rows)
-    say("", *found.instance.notes, *found.remarks, *found.problems)
-
-
-def _show_machines(before: dict[str, int], after: dict[str, int]) -> None:
-    """Print how many machines of each type there are."""
-    sides = [*([before] if before else []), after]
-    rows = [(*(str(side.get(name, 0)) for side in sides), name) for name in dict.fromkeys((*after, *before))]
-    # The names last: they may be long.
-    heads = [*([Head("now")] if before else []), Head("plan"), Head("type", is_text=True)]
-    show_further_table("Machines", heads, rows)

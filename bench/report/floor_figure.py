@@ -23,9 +23,7 @@ WIDTH, HEIGHT, LETTER, SHORT = 4.5, 3.6, 0.075, 14
 
 def floor_svg(found: Floor) -> bytes:
     """Return the figure; without running machines only the machines of the plan."""
-    cluster, plan = found.family.cluster, found.chosen.plan
-    before = {} if cluster is None else cluster.machines_now(found.instance)
-    after = {} if cluster is None or plan is None else cluster.machines_of(found.instance, plan)
+    before, after = found.by_type()
     names = list(dict.fromkeys((*after, *before)))
     halves = 2 if len(found.front) > 1 else 1
     wider = LETTER * max(0, max(map(len, names[:MAX_TYPES]), default=0) - SHORT)
@@ -56,7 +54,7 @@ def _front(axes: Axes, found: Floor) -> None:
         axes.axhline(found.price_now / scale, color=NOW, linewidth=0.9, linestyle="--", label="now")
     axes.set_xlabel("tasks that may move")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_ylabel(f"price ({found.family.objective_unit})")
+    axes.set_ylabel(f"price ({found.unit})")
     axes.set_ylim(bottom=0)
     axes.legend()
 

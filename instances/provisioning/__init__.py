@@ -3,11 +3,13 @@
 from schedgap.instances.family import Cluster, Family, register_family
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.cluster import (
+    folded,
     machines_now,
     machines_of,
     most_moves,
     moved,
     pending,
+    plan_remarks,
     price_now,
     remarks,
     with_moves,
@@ -31,11 +33,13 @@ from schedgap.instances.provisioning.moves import keeping, moves
 from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step
 from schedgap.instances.provisioning.offer import features
 from schedgap.instances.provisioning.picture import picture
+from schedgap.instances.provisioning.plans.drain import drain_order
+from schedgap.instances.provisioning.plans.shortage import shortage
 from schedgap.instances.provisioning.readers import alibaba, bpplib, build_provisioning, csv_tables, kubernetes, vbp
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
-from schedgap.instances.provisioning.solution_files import read_solution, write_solution
+from schedgap.instances.provisioning.solution_files import read_solution, write_plan, write_solution
 from schedgap.instances.provisioning.verify import verify
 
 PROVISIONING = register_family(
@@ -71,8 +75,22 @@ PROVISIONING = register_family(
         measures=measures,
         picture=picture,
         features=features,
-        cluster=Cluster(price_now, pending, most_moves, with_moves, machines_now, machines_of, moved, remarks),
+        cluster=Cluster(
+            price_now=price_now,
+            pending=pending,
+            most_moves=most_moves,
+            with_moves=with_moves,
+            machines_now=machines_now,
+            machines_of=machines_of,
+            moved=moved,
+            folded=folded,
+            shortage=shortage,
+            drain=drain_order,
+            write_plan=write_plan,
+            plan_remarks=plan_remarks,
+        ),
         floor_method="portfolio",
+        floor_first=("karpenter", "karpenter-consolidation", "bound-resource-prices"),
         bound_methods=("patterns", "column-generation", "interference"),
         large=(
             ("alibaba-like", {"tasks": 60_000}),

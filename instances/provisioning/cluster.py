@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.moves import moves
+from schedgap.instances.provisioning.plans.restraints import exceeded
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -62,7 +64,33 @@ def moved(instance: ProvisioningInstance, solution: Provisioning) -> int | None:
     return None if instance.running is None else moves(instance, solution)
 
 
-def remarks(instance: ProvisioningInstance, solution: Provisioning) -> tuple[str, ...]:
+def folded(instance: ProvisioningInstance, machines: dict[str, int]) -> dict[str, int]:
+    """Return the same machines with types that differ by node only as one: `m5.large (a, node-7 and 2 alike)` is `m5.large (a)`.
+
+    Types whose names hold no running machine's stay as they are.
+    """
+    nodes = set() if instance.running is None else set(instance.running.names)
+    sums: dict[str, int] = {}
+    for name, number in machines.items():
+        sums[_folded(name, nodes)] = sums.get(_folded(name, nodes), 0) + number
+    return sums
+
+
+def _folded(name: str, nodes: set[str]) -> str:
+    base, bracket, rest = name.rpartition(" (")
+    parts = rest.removesuffix(")").split(", ")
+    kept = [part for part in parts if re.sub(r" and \d+ alike$", "", part) not in nodes]
+    if not bracket or len(kept) == len(parts):
+        return name
+    return f"{base} ({', '.join(kept)})" if kept else base
+
+
+def plan_remarks(instance: ProvisioningInstance, solution: Provisioning) -> tuple[str, ...]:
+    """Return what a solution does that whoever runs the cluster asked not to be done, or needs of machines, in sentences."""
+    return (*exceeded(instance, solution), *_overfull(instance, solution))
+
+
+def _overfull(instance: ProvisioningInstance, solution: Provisioning) -> tuple[str, ...]:
     """Return a sentence for each type of which a machine holds more tasks than one usually takes, with numbers. O(P + N)."""
     usual = dict(instance.usual_tasks)
     held = np.zeros(solution.machine_type.size, np.int64)

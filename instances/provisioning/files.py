@@ -27,6 +27,7 @@ from schedgap.instances.documents.amounts import to_units
 from schedgap.instances.provisioning.disruption.files import running_machines
 from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, check_square, machine_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.provisioning.plans.restraints import restrained_tasks
 from schedgap.instances.provisioning.running import ANY_NUMBER
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ INSTANCE = InstanceDocument(
         size=lambda instance: instance.num_classes,
     ),
     running_machines("task", _class_names, disruption=True),
+    restrained_tasks(_class_names),
     Value("max_moves", Index, default=None, omitted=True),
+    Value("unit", str, default="", omitted=True),
 )
 read_instance, write_instance = INSTANCE.read, INSTANCE.write

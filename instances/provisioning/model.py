@@ -60,6 +60,7 @@ class ProvisioningInstance(InstanceModel):
     usual_tasks : pairs of a type's name and how many tasks a machine of it takes unless it is set up to take more, where no
         resource limits that; no part of the content.
     notes : what whoever made it has to say; no part of the content.
+    unit : what the objective is shown in, such as `bins`; empty for dollars per hour. No part of the content.
 
     Raises `InstanceError` on anything inconsistent, such as a task class that fits no machine type.
     """
@@ -91,6 +92,7 @@ class ProvisioningInstance(InstanceModel):
     max_moves: int | None = None
     usual_tasks: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
+    unit: str = ""
     reservation_type: IntArray = None  # type: ignore[assignment]
     digest: str = ""
 

@@ -27,10 +27,10 @@ def moves(instance: ProvisioningInstance, solution: Provisioning) -> int:
     A running machine that is kept loses what it holds less of each class than before, any other all that is on it.
     """
     assert instance.running is not None
-    return int(instance.running.count.sum()) - int(_stay(instance, solution).sum())
+    return int(instance.running.count.sum()) - int(staying(instance, solution).sum())
 
 
-def _stay(instance: ProvisioningInstance, solution: Provisioning) -> IntArray:
+def staying(instance: ProvisioningInstance, solution: Provisioning) -> IntArray:
     """(N,) int64: of each entry of the running machines' content, how many tasks stay."""
     running = instance.running
     assert running is not None

@@ -25,6 +25,19 @@ if TYPE_CHECKING:
 ANY_NUMBER = -1
 
 
+@dataclass(frozen=True, slots=True)
+class Restraint:
+    """Tasks that should not all move, as whoever runs them asks; no rule of a solution, and said where one breaks it.
+
+    at_once : so many may move at a time; None for tasks that should not be moved, and `name` is then what says so.
+    tasks : machine, class, and how many tasks of that class there are restrained, at most those that it holds.
+    """
+
+    name: str
+    at_once: int | None
+    tasks: tuple[tuple[int, int, int], ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Running:
     """E running machines. A machine may be empty; its content may exceed its capacity, as a fact and not a plan.
@@ -34,6 +47,7 @@ class Running:
     whole, reserved : (E, R) int64, what a machine has of each resource in all, and what is taken of it that is no task
     (DaemonSets); None where that is its capacity, and nothing. disruption : which of them controllers may give back. The
     rules of real clusters look at these three, no plan is bound by them.
+    restraints : tasks that should not all move; no part of the digest.
 
     Raises `InstanceError` where these do not fit together.
     """
@@ -46,6 +60,7 @@ class Running:
     whole: IntArray | None = None
     reserved: IntArray | None = None
     disruption: Disruption | None = None
+    restraints: tuple[Restraint, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NotRequired
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from schedgap.instances.provisioning.solution import NEW, Provisioning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
@@ -29,6 +30,19 @@ MACHINE = record(
         "keeps": NotRequired[str],
     },
 )
+
+# What a reader of the file does with it, and no part of the solution: see `plans/drain.py`.
+MOVE = record("Move", {"task": str, "count": Count, "to": str})
+STEP = record(
+    "Step", {"machine": str, "moves": list_of(MOVE), "stays": NotRequired[bool], "evicts_first": NotRequired[bool]}
+)
+
+
+class _Content(NamedTuple):
+    """What a file holds; drain : the steps that lead to the solution, None for not written."""
+
+    solution: Provisioning
+    drain: list[dict[str, Any]] | None = None
 
 
 def task_names(instance: ProvisioningInstance) -> list[str]:
@@ -137,7 +151,31 @@ def _names_kept(instance: ProvisioningInstance, solution: Provisioning) -> list[
     return [{} if e == NEW else {"keeps": instance.running.names[e]} for e in solution.keeps.tolist()]
 
 
-SOLUTION: SolutionDocument[ProvisioningInstance, Provisioning] = SolutionDocument(
-    "schedgap/provisioning-solution/1", lambda solution: solution, Custom({"machines": list_of(MACHINE)}, _read, _write)
+SOLUTION: SolutionDocument[ProvisioningInstance, Any] = SolutionDocument(
+    "schedgap/provisioning-solution/1",
+    lambda solution: solution,
+    Custom({"machines": list_of(MACHINE)}, _read, lambda content, place: _write(content.solution, place)),
+    Custom(
+        {"drain": NotRequired[list_of(STEP)]},
+        lambda *_: {},
+        lambda content, _: {} if content.drain is None else {"drain": content.drain},
+    ),
 )
-read_solution, write_solution = SOLUTION.read, SOLUTION.write
+
+
+def read_solution(instance: ProvisioningInstance, path: Path | str) -> Provisioning:
+    """Read a solution, as `SolutionDocument.read` does; the steps of `drain` are not looked at."""
+    solution: Provisioning = SOLUTION.read(instance, path)
+    return solution
+
+
+def write_solution(instance: ProvisioningInstance, solution: Provisioning, path: Path | str) -> None:
+    """Write a solution, as `SolutionDocument.write` does."""
+    SOLUTION.write(instance, _Content(solution), path)
+
+
+def write_plan(
+    instance: ProvisioningInstance, solution: Provisioning, drain: list[dict[str, Any]], path: Path | str
+) -> None:
+    """Write a solution with the steps that lead to it."""
+    SOLUTION.write(instance, _Content(solution, drain), path)

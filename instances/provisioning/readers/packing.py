@@ -125,4 +125,5 @@ def _instance(
         demand=np.array([list(counts)]) * scale,
         counts=np.array(list(counts.values())),
         class_names=tuple(f"item-{c}" for c in range(len(counts))),
+        unit="bins",
     )

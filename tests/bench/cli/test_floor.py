@@ -1,9 +1,13 @@
 """`schedgap floor` as people call it: what it prints, what it writes, and its mistakes."""
 
 import json
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+
+from schedgap.bench.cli.floor import exit_code
+from schedgap.bench.floor import Floor, Point
 
 PRICES = "name,price,cpu,memory_gib\nbig.8xlarge,0.8,8,32\nsmall.2xlarge,0.3,2,8\n"
 # A node that has less than the others of its type is a type of its own, by its name.
@@ -49,37 +53,41 @@ def terminal(monkeypatch):
     return set_width
 
 
-def test_on_a_terminal_of_80_columns_names_are_whole(schedgap, cluster, terminal):
-    """The odd machine's name ends its line."""
+def test_what_is_printed_on_a_terminal_of_80_columns(schedgap, cluster, terminal):
+    """The odd machine is one of its type. 1.6 $/h x 730 h is 1,168 $ a month."""
     terminal(80)
-    code, out, _ = schedgap("floor", *cluster)
+    code, out, err = schedgap("floor", *cluster)
     lines = out.splitlines()
     assert code == 0
-    assert lines[:4] == [
+    assert lines[:5] == [
         "kubernetes-state: 4 tasks, 1 of them on no machine",
         "now             2.4000 $/h",
         "floor (proven)  0.8000 $/h",
         "best plan       0.8000 $/h, gap 0%, 2 tasks move",
+        "saves           1.6000 $/h, 1,168 $ a month",
     ]
     start = lines.index("Machines")
-    assert lines[start + 1].split() == ["now", "plan", "type"]
-    assert "  2     1  big.8xlarge" in lines[start + 3]
-    assert "".join(line.strip() for line in lines[start + 4 : start + 6]) == f"1     0  big.8xlarge({ODD})"
+    assert lines[start + 1 : start + 5 : 2] == ["now  plan  type", "  3     1  big.8xlarge"]
     start = lines.index("Price against moves")
     assert [line.split() for line in lines[start + 3 : start + 6]] == [
         ["0", "2.4000", "2.4000", "0", "0"],
         ["1", "1.6000", "1.6000", "0", "1"],
         ["any", "0.8000", "0.8000", "0", "2"],
     ]
+    start = lines.index("Drain first")
+    assert lines[start + 2].startswith("2. ")
+    assert ": 1 task to " in lines[start + 1]
     assert any(line.startswith("Taken: 4 pods") for line in lines)
+    assert max(map(len, lines)) <= 80
+    # Price, floor and plan are told before they are as good as can be.
+    assert err.splitlines()[0].startswith("now 2.4000 $/h, floor ")
 
 
-def test_on_a_wide_terminal_a_line_a_machine(schedgap, cluster, terminal):
+def test_one_point(schedgap, cluster, terminal):
     terminal(120)
     code, out, _ = schedgap("floor", *cluster, "--moves", "1", "--no-front")
     assert code == 0
     assert "best plan       1.6000 $/h, gap 0%, 1 of at most 1 tasks move" in out
-    assert f"  1     0  big.8xlarge ({ODD})\n" in out
     assert "Price against moves" not in out
 
 
@@ -94,6 +102,11 @@ def test_json_and_files(schedgap, cluster, tmp_path):
     assert json.loads((folder / "floor.json").read_text()) == content
     assert json.loads((folder / "instance.json").read_text())["max_moves"] == 1
     assert ElementTree.fromstring((folder / "floor.svg").read_bytes()).tag.endswith("svg")
+    # The odd node has a type of its own in the file, and none in the table.
+    assert content["machines_now"] == {"big.8xlarge": 2, f"big.8xlarge ({ODD})": 1}
+    assert content["by_type"] == [{"type": "big.8xlarge", "now": 3, "plan": 2}]
+    (step,) = json.loads((folder / "plan.json").read_text())["drain"]
+    assert [(move["task"], move["count"]) for move in step["moves"]] == [(step["moves"][0]["task"], 1)]
     code, out, _ = schedgap("verify", folder / "instance.json", folder / "plan.json", "--json")
     assert (code, json.loads(out)["objective"]) == (0, 1.6)
     code, out, err = schedgap("floor", *cluster, "--out", folder)
@@ -110,7 +123,40 @@ def test_a_failed_run_is_told(schedgap, cluster):
     assert code == 3
     assert "best plan       - $/h" not in out
     assert "\nbest plan       -\n" in out
+    assert "No plan if any may move: karpenter: " in out
     assert "with any number of moves: " in out.splitlines()[-1]
+
+
+def test_what_cannot_be_had_has_an_exit_code_of_its_own(schedgap, tmp_path):
+    """One machine of 4 GPUs runs two tasks of 2; two tasks of 2 and one of 1 wait: 5 GPUs short."""
+    files = {
+        "machines.csv": "name,price,cpu,gpu,count\nm,1,8,4,1\n",
+        "tasks.csv": "name,cpu,gpu,count,machine\na,1,2,2,n1\na,1,2,2,\nb,1,1,1,\n",
+        "running.csv": "name,type\nn1,m\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    tables = [f"--{name.removesuffix('.csv')}={tmp_path / name}" for name in files]
+    assert schedgap("import", "csv", *tables, "--out", tmp_path / "i.json")[0] == 0
+    code, out, err = schedgap("floor", tmp_path / "i.json", "--out", tmp_path / "answer")
+    assert (code, err) == (5, "")
+    assert "The pending tasks do not fit in what there is: 3 are on no machine, at least 3 find no place" in out
+    assert "5 gpu short: 9 are asked for, at most 4 can be had." in out
+    assert "floor (proven)" not in out
+    written = json.loads((tmp_path / "answer" / "floor.json").read_text())
+    assert (written["shortage"]["tasks"], written["floor"]) == (3, None)
+    assert not (tmp_path / "answer" / "plan.json").exists()
+
+
+def test_exit_codes(schedgap):
+    """As `--help` names them."""
+    found = Floor(None, None, None, 0, Point(None), ())
+    assert exit_code(found) == 4
+    assert exit_code(replace(found, chosen=Point(None, plan="some"))) == 0
+    assert exit_code(replace(found, problems=("it failed",))) == 3
+    assert exit_code(replace(found, problems=("it failed",), is_infeasible=True)) == 5
+    _, out, _ = schedgap("floor", "--help")
+    assert "5 there is none" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

@@ -56,3 +56,14 @@ def test_each_run_if_asked_for_and_nothing_if_asked_for(often, capsys, make_reco
 @pytest.mark.parametrize(("seconds", "said"), [(0.4, "0 s"), (99, "99 s"), (250, "4 min"), (9000, "2.5 h")])
 def test_durations(seconds, said):
     assert duration(seconds) == said
+
+
+def test_steps_that_are_points_and_the_time_that_limits_leave(often, capsys, make_record):
+    """The third of seven goes on; limits leave ten seconds for the rest, whatever the first two took."""
+    with ProgressBar("a cluster", step="point") as bar:
+        bar.show(Progress(0, 7, None, left_s=70))
+        assert bar.left() == "70 s"
+        bar.show(Progress(2, 7, None, left_s=0.2))
+        assert bar.left() == "0 s"
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("a cluster: point 3 of 7, ")

@@ -6,6 +6,7 @@ import pytest
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning import Provisioning, Running
 from schedgap.instances.provisioning.cluster import (
+    folded,
     machines_now,
     machines_of,
     most_moves,
@@ -74,3 +75,9 @@ def test_limits_on_moves(instance, two_families):
     assert most_moves(with_moves(two_families, None)) is None
     with pytest.raises(InstanceError, match="no machine runs"):
         with_moves(two_families, 0)
+
+
+def test_types_that_differ_by_node_are_one(instance):
+    """Of `n2 and 3 alike` the node runs; `large` and `spot` are no nodes; a zone stays."""
+    names = {"m (n1)": 1, "m (eu-1a, n2 and 3 alike)": 4, "m (eu-1a)": 2, "m": 5, "m (spot, n3)": 1, "it1 (large)": 7}
+    assert folded(instance, names) == {"m": 6, "m (eu-1a)": 6, "m (spot)": 1, "it1 (large)": 7}

@@ -4,7 +4,7 @@ import pytest
 
 from schedgap.instances import SolutionError
 from schedgap.instances.provisioning import Provisioning, read_solution, verify, write_solution
-from schedgap.instances.provisioning.solution_files import task_names
+from schedgap.instances.provisioning.solution_files import task_names, write_plan
 
 BY_TASK = [
     {"type": "y-small", "tasks": ["a/0", "a/1"]},
@@ -86,3 +86,18 @@ def test_bad_files(tmp_path, two_families, machines, extra, message):
 def test_odd_values(tmp_path, two_families, machine, message):
     with pytest.raises(SolutionError, match=message):
         read_solution(two_families, written(tmp_path, [machine]))
+
+
+def test_a_plan_holds_the_steps_that_lead_to_it(tmp_path, two_families):
+    """They are written, checked for their form, and no part of the solution."""
+    solution = Provisioning.from_patterns([2, 0, 0], [1, 1, 2], [[2, 0, 0], [0, 1, 0], [0, 0, 1]])
+    steps = [{"machine": "n1", "moves": [{"task": "a", "count": 2, "to": "new y-small #1"}], "evicts_first": True}]
+    write_plan(two_families, solution, steps, tmp_path / "p.json")
+    document = json.loads((tmp_path / "p.json").read_text())
+    assert document["drain"] == steps
+    assert verify(two_families, read_solution(two_families, tmp_path / "p.json")) == 3_700_000
+    (tmp_path / "p.json").write_text(json.dumps(document | {"drain": [{"machine": 3}]}))
+    with pytest.raises(SolutionError, match="drain"):
+        read_solution(two_families, tmp_path / "p.json")
+    write_solution(two_families, solution, tmp_path / "s.json")
+    assert "drain" not in json.loads((tmp_path / "s.json").read_text())

@@ -14,6 +14,7 @@ from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units,
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions
 from schedgap.instances.provisioning.readers.kubernetes.alone import kept_apart, say_between
+from schedgap.instances.provisioning.readers.kubernetes.restraints import restraints
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
 from schedgap.instances.provisioning.readers.kubernetes.upkeep import looked_at
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
@@ -124,10 +125,10 @@ class Assembly:
             kinds[group.name] += sum(nodes.values())
             too = on.copy()
             too[family] = True
-            yield PodGroup(group.key, nodes), too
+            yield PodGroup(group.key, nodes, held=group.held), too
         left = {node: number for node, number in group.on.items() if on[family_of[node]]}
         if left or group.pending:
-            yield PodGroup(group.key, left, group.pending), on
+            yield PodGroup(group.key, left, group.pending, group.held), on
 
     def _leave_out(self) -> None:
         """Leave out the classes that no machine holds. O(C K R), K the distinct sizes of each family."""
@@ -160,7 +161,7 @@ class Assembly:
         order = list(dict.fromkeys(self.family[k] for k in types))
         demand = np.where(self.allowed.T[order][:, :, None], np.array(demands)[None], NOT_ALLOWED)
         counts = [sum(group.count for group in members) for members in self.members]
-        running = self._running(node2type, looked_at(state, nodes, resources, self.demand, chosen))
+        running = self._running(node2type, state, looked_at(state, nodes, resources, self.demand, chosen))
         placed = sum(running.count.tolist())
         price = [micro_dollars(offer.price) for offer in chosen]
         sentence = (
@@ -260,7 +261,7 @@ class Assembly:
             names.append(f"{offer.type_name} ({', '.join(more)})" if more else offer.type_name)
         return unique_names(names)
 
-    def _running(self, node2type: Sequence[int], more: dict[str, Any]) -> Running:
+    def _running(self, node2type: Sequence[int], state: State, more: dict[str, Any]) -> Running:
         nodes = [(k, offer) for k, offer in enumerate(self.offers) if offer.node]
         index = {offer.node: e for e, (_, offer) in enumerate(nodes)}
         content: list[Counter[int]] = [Counter() for _ in nodes]
@@ -272,4 +273,6 @@ class Assembly:
         indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
         classes = np.array([c for row in rows for c, _ in row], np.int64)
         counts = np.array([number for row in rows for _, number in row], np.int64)
-        return Running(tuple(offer.node for _, offer in nodes), np.array(node2type), indptr, classes, counts, **more)
+        asked = restraints(state, self.members, index)
+        names = tuple(offer.node for _, offer in nodes)
+        return Running(names, np.array(node2type), indptr, classes, counts, restraints=asked, **more)

@@ -221,8 +221,10 @@ class LabelSelector(Struct, rename="camel"):
         return (*equal, *self.match_expressions)
 
 
-class PodDisruptionSpec(Struct):
+class PodDisruptionSpec(Struct, rename="camel"):
     selector: LabelSelector | None = None
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
 
 
 class PodDisruptionStatus(Struct, rename="camel"):

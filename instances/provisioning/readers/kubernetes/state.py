@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,6 +33,7 @@ PER_NODE, MIRROR, TERMINATING, GATED = "of a DaemonSet", "static (mirror)", "ter
 FRACTIONS = "parts of a GPU asked for in annotations"
 VOLUMES, CLAIMS = "limits on volumes attached to a node", "resource claims (dynamic resource allocation)"
 STAYS = "marked as not to be moved"
+DO_NOT_DISRUPT, SAFE_TO_EVICT = "do-not-disrupt", 'safe-to-evict: "false"'
 ANY_ADDRESS = ("", "0.0.0.0", "::")
 
 
@@ -57,11 +59,15 @@ class GroupKey(NamedTuple):
 
 @dataclass(slots=True)
 class PodGroup:
-    """Alike pods: how many run on each node, and how many are pending."""
+    """Alike pods: how many run on each node, and how many are pending.
+
+    held : of those on a node, how many have an annotation that says that they are not to be moved.
+    """
 
     key: GroupKey
     on: dict[str, int] = field(default_factory=dict)
     pending: int = 0
+    held: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @property
     def count(self) -> int:
@@ -204,8 +210,11 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
         return
     state.jobs += owner is not None and owner.kind == "Job"
     claims = _claims(pod)
+    marks = []
     if notes is not None:
-        if notes.do_not_disrupt not in ("", "false") or notes.safe_to_evict == "false":
+        marks += [DO_NOT_DISRUPT] if notes.do_not_disrupt not in ("", "false") else []
+        marks += [SAFE_TO_EVICT] if notes.safe_to_evict == "false" else []
+        if marks:
             report.informed[STAYS][full] += 1
         if (notes.gpu_fraction, notes.gpu_memory, notes.gpu_milli) != (None, None, None):
             report.relaxed[FRACTIONS][full] += 1
@@ -218,6 +227,7 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
         group = state.groups[key] = PodGroup(key)
     if spec.node_name:
         group.on[spec.node_name] = group.on.get(spec.node_name, 0) + 1
+        group.held.update((spec.node_name, mark) for mark in marks)
     else:
         group.pending += 1
 

@@ -1,0 +1,150 @@
+"""What `schedgap floor` prints for people."""
+
+from __future__ import annotations
+
+from itertools import groupby, zip_longest
+from typing import TYPE_CHECKING
+
+from schedgap.bench.cli.show import say, show_further_table
+from schedgap.bench.floor import HOURLY, MONTH_H
+from schedgap.bench.statistics.tables import NOTHING, Head, in_percent, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from schedgap.bench.floor import Floor, Point
+
+# Rows of machines, notes of the import and steps of the plan that are shown; `floor.json` and `plan.json` have all.
+MOST_ROWS, MOST_NOTES, MOST_STEPS, MOST_PLACES = 20, 12, 3, 2
+
+
+def show_floor(found: Floor) -> None:
+    """Print what a cluster pays, what nobody can pay less than, the plan, its machines, and price against moves."""
+    if found.shortage is None:
+        say(*_lines(found))
+    else:
+        say(_title(found), *_now(found), *found.shortage.sentences)
+    before, after = found.by_type()
+    if found.chosen.plan is not None:
+        _show_machines(before, after)
+    if len(found.front) > 1:
+        _show_front(found)
+    say("", *_steps(found), *found.plan_remarks, *_whys(found))
+    notes = found.instance.notes
+    left_out = len(notes) - MOST_NOTES
+    more = [f"{left_out} more notes are in floor.json (--out) and --json."] if left_out > 0 else []
+    say(*_some(notes), *more, *found.remarks, *found.problems)
+
+
+def _title(found: Floor) -> str:
+    return f"{found.instance.name}: {found.instance.num_tasks} tasks, {found.pending} of them on no machine"
+
+
+def _price(found: Floor, value: int | None) -> str:
+    return NOTHING if value is None else f"{value / found.family.objective_scale:,.4f}"
+
+
+def _line(found: Floor, what: str, value: int | None, more: str = "") -> str:
+    return f"{what:<16}{_price(found, value)}" + ("" if value is None else f" {found.unit}{more}")
+
+
+def _now(found: Floor) -> list[str]:
+    return [] if found.price_now is None else [_line(found, "now", found.price_now)]
+
+
+def _lines(found: Floor) -> list[str]:
+    chosen = found.chosen
+    limit = "" if chosen.max_moves is None else f" of at most {chosen.max_moves}"
+    moved = "" if chosen.moves is None else f", {chosen.moves}{limit} tasks move"
+    lines = [
+        _title(found),
+        *_now(found),
+        _line(found, "floor (proven)", chosen.floor),
+        _line(found, "best plan", chosen.price, f", gap {percent(chosen.gap)}{moved}"),
+    ]
+    if found.saves is not None:
+        what, saved = ("saves", found.saves) if found.saves >= 0 else ("costs more", -found.saves)
+        lines.append(_line(found, what, saved, _a_month(found, saved)))
+    if found.saves_at_most is not None and found.saves_at_most > max(0, found.saves or 0):
+        lines.append(
+            _line(found, "saves at most", found.saves_at_most, f"{_a_month(found, found.saves_at_most)}, proven")
+        )
+    if found.price_now is not None and found.pending:
+        lines.append("What is on no machine costs nothing now, and is placed in every plan and in the floor.")
+    return lines
+
+
+def _a_month(found: Floor, value: int) -> str:
+    return f", {value / found.family.objective_scale * MONTH_H:,.0f} $ a month" if found.unit == HOURLY else ""
+
+
+def _show_machines(before: dict[str, int], after: dict[str, int]) -> None:
+    """Print how many machines of each type there are."""
+    sides = [*([before] if before else []), after]
+    names = list(dict.fromkeys((*after, *before)))
+    # A last row for two types or more.
+    shown = names if len(names) <= MOST_ROWS else names[: MOST_ROWS - 1]
+    rows = [(*(str(side.get(name, 0)) for side in sides), name) for name in shown]
+    if rest := names[len(shown) :]:
+        sums = (str(sum(side.get(name, 0) for name in rest)) for side in sides)
+        rows.append((*sums, f"of {len(rest)} more types, which are in floor.json (--out)"))
+    # The names last: they may be long.
+    heads = [*([Head("now")] if before else []), Head("plan"), Head("type", is_text=True)]
+    show_further_table("Machines", heads, rows)
+
+
+def _show_front(found: Floor) -> None:
+    heads = [
+        Head("may move"),
+        Head(f"best plan ({found.unit})"),
+        Head(f"floor ({found.unit})"),
+        Head("gap (%)", 1),
+        Head("moves", 2),
+    ]
+    rows = [
+        (
+            _limit(point),
+            *(_price(found, point.price), _price(found, point.floor), in_percent(point.gap)),
+            NOTHING if point.moves is None else str(point.moves),
+        )
+        for point in found.front
+    ]
+    show_further_table("Price against moves", heads, rows)
+
+
+def _limit(point: Point) -> str:
+    return "any" if point.max_moves is None else str(point.max_moves)
+
+
+def _steps(found: Floor) -> list[str]:
+    """Return the first steps to the plan, a line each."""
+    lines = []
+    for number, step in enumerate(found.drain[:MOST_STEPS], 1):
+        tasks = sum(move["count"] for move in step["moves"])
+        marks = [mark for key, mark in (("stays", "stays"), ("evicts_first", "evicts first")) if step.get(key)]
+        places = list(dict.fromkeys(move["to"] for move in step["moves"]))
+        more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
+        what = f"{tasks} task{'s' * (tasks != 1)} to {', '.join(places[:MOST_PLACES])}{more}" if tasks else "empty"
+        said = f" ({', '.join(marks)})" if marks else ""
+        lines.append(f"{number}. {step['machine']}{said}: {what}")
+    more_steps = len(found.drain) - len(lines)
+    last = [f"{more_steps} more steps are in plan.json (--out)."] if more_steps else []
+    return ["Drain first", *lines, *last, ""] if lines else []
+
+
+def _whys(found: Floor) -> list[str]:
+    """Return why points have no plan, those with one reason together; a shortage has said so already."""
+    none = [] if found.shortage else [point for point in found.front if point.plan is None and point.why]
+    told = []
+    for why, points in groupby(none, key=lambda point: point.why):
+        told.append(f"No plan if {' or '.join(map(_limit, points))} may move: {why}.")
+    return told
+
+
+def _some(notes: Sequence[str]) -> Iterable[str]:
+    """Return at most `MOST_NOTES` notes in their order, of each kind, by how they begin, about as many."""
+    kinds: dict[str, list[int]] = {}
+    for i, note in enumerate(notes):
+        kinds.setdefault(note.partition(":")[0] if ":" in note else "", []).append(i)
+    turns = [i for row in zip_longest(*kinds.values()) for i in row if i is not None]
+    return [notes[i] for i in sorted(turns[:MOST_NOTES])]

@@ -1,0 +1,231 @@
+"""The points of a cluster: a plan and a floor at once from methods that are quick, then better ones."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from schedgap.bench.api import Progress, gap
+from schedgap.bench.floor.found import Floor, Point, cluster_of
+from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.suites.source import family_of
+from schedgap.instances.family import DEFAULT_FAMILY, find_family
+from schedgap.instances.method import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from schedgap.bench.records.record import Record
+    from schedgap.instances.family import Cluster, Family
+
+
+# Limits on moves, as shares of the tasks that run, of which the front is made.
+SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
+# Seconds for each of the methods that are asked first.
+FIRST_S = 5.0
+# What fails so often in the same way is not tried again.
+MOST_FAILURES = 2
+
+
+def floor(
+    instance: Any,
+    *,
+    family: str = DEFAULT_FAMILY,
+    time_limit_s: float = 60.0,
+    max_moves: int | None = None,
+    front: bool = True,
+    jobs: int | None = None,
+    memory_mib: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Floor:
+    """Bracket the price of a cluster, and of plans that move few of its tasks.
+
+    time_limit_s : for the point that is asked for; half as much for each other one. max_moves : of the point that is asked
+    for; None for what the instance says. front : whether to look at other limits on moves, too. memory_mib, jobs : as in
+    `gap`. on_progress : gets the points that are done; with the first answer, and a better one, its line as a note.
+
+    First `Family.floor_first` are asked of every point, then `Family.floor_method`, where they left something open. A plan
+    is one under every limit that it keeps to, and a floor under more moves is one under fewer: points take over what
+    is better.
+
+    Raises
+    ------
+    InstanceError
+        if the family has no running clusters, or nothing runs that could move.
+    """
+    known = find_family(family)
+    cluster = cluster_of(known)
+    family_of([instance], family)
+    max_moves = cluster.most_moves(instance) if max_moves is None else max_moves
+    limited, lack = cluster.with_moves(instance, max_moves), cluster.shortage(instance)
+    tasks = sum(cluster.machines_now(instance).values()) and instance.num_tasks - cluster.pending(instance)
+    limits: set[int | None] = {int(share * tasks) for share in SHARES} | {None} if front and tasks else set()
+    others = sorted(limits - {max_moves}, key=lambda most: (most is None, most or 0))
+    order = [max_moves, *(others if lack is None else ())]
+    tell, how = on_progress or (lambda _: None), {"family": family, "jobs": jobs, "memory_mib": memory_mib}
+    search = _Search(known, limited, order, time_limit_s, how, tell)
+    if lack is not None:
+        point = Point(max_moves, why=lack.sentences[0])
+        return replace(search.found(), chosen=point, front=(point,), shortage=lack, remarks=())
+    search.first()
+    search.better()
+    return search.found()
+
+
+class _Search:
+    """The points of one cluster, which get better. order : their limits on moves, that of the point asked for first."""
+
+    def __init__(
+        self,
+        known: Family,
+        instance: Any,
+        order: Sequence[int | None],
+        time_limit_s: float,
+        how: dict[str, Any],
+        tell: Callable[[Progress], None],
+    ) -> None:
+        self.known, self.instance, self.order, self.how, self.tell = known, instance, order, how, tell
+        self.limit_s = [time_limit_s / (1 if i == 0 else 2) for i in range(len(order))]
+        self.points = {most: Point(most) for most in order}
+        self.failures: Counter[tuple[str, str]] = Counter()
+        self.infeasible: list[int | None] = []
+        self.problems: list[str] = []
+        self.told = ""
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """What the family says of clusters."""
+        return cluster_of(self.known)
+
+    def first(self) -> None:
+        """Ask the methods that answer at once, of every point; the point asked for is told as soon as it is known."""
+        for most, limit_s in zip(self.order, self.limit_s, strict=True):
+            self._run(most, self.known.floor_first, min(limit_s, FIRST_S))
+            self._tell(0)
+
+    def better(self) -> None:
+        """Ask the method of floors, where the point is open."""
+        for done, most in enumerate(self.order):
+            method = self.known.floor_method
+            if (how := self._ended()) is not None:
+                self._why(most, f"{method} was not tried: {how}")
+            elif self._is_open(most):
+                (record,) = self._run(most, (method,), self.limit_s[done])
+                self._heard(most, record)
+            self._tell(done + 1)
+        if (how := self._ended()) is not None:
+            self.problems.append(f"{self.known.floor_method} is not tried on further points: {how}.")
+
+    def found(self, *, with_steps: bool = True) -> Floor:
+        """Return what is known."""
+        points = _shared(sorted(self.points.values(), key=lambda p: (p.max_moves is None, p.max_moves or 0)))
+        chosen = next(point for point in points if point.max_moves == self.order[0])
+        method = self.known.floor_method
+        remarks = [f"with {_limit(most)} no plan holds all tasks, by the word of {method}." for most in self.infeasible]
+        plan, is_infeasible = chosen.plan, self._is_infeasible(self.order[0])
+        if plan is None and not is_infeasible:
+            remarks.append("No plan was found; it is not proven that there is none.")
+        cluster, instance = self.cluster, self.instance
+        return Floor(
+            instance,
+            self.known,
+            cluster.price_now(instance),
+            cluster.pending(instance),
+            chosen,
+            tuple(points),
+            problems=tuple(self.problems),
+            remarks=tuple(remarks),
+            is_infeasible=is_infeasible,
+            drain=() if plan is None or not with_steps else tuple(cluster.drain(instance, plan)),
+            plan_remarks=() if plan is None else tuple(cluster.plan_remarks(instance, plan)),
+        )
+
+    def _run(self, most: int | None, methods: Sequence[str], limit_s: float) -> tuple[Record, ...]:
+        """Ask methods of a point, which takes what is better."""
+        limited = self.cluster.with_moves(self.instance, most)
+        with TemporaryDirectory(prefix="schedgap-floor-") as folder:
+            result = gap(limited, methods, solutions=Path(folder), time_limit_s=limit_s, **self.how)
+            paths = {record.key: Path(folder) / f"{record.run.label}.json" for record in result.records}
+            there = [r for r in result.records if r.measurement.objective is not None and paths[r.key].exists()]
+            best = min(there, key=lambda r: r.measurement.objective or 0, default=None)
+            plan = None if best is None else self.known.read_solution(limited, paths[best.key])
+        price = None if best is None else best.measurement.objective
+        moves = None if plan is None else self.cluster.moved(limited, plan)
+        whys = [_why(record) for record in result.records if record.measurement.objective is None]
+        new = Point(most, price, result.best.bound, moves, plan, "; ".join(filter(None, whys)) or None)
+        self.points[most] = _better(self.points[most], new)
+        return result.records
+
+    def _heard(self, most: int | None, record: Record) -> None:
+        """Note how a run of the method of floors ended."""
+        if record.status in FAILED:
+            reason = record.measurement.reason or ""
+            self.problems.append(f"with {_limit(most)}: {record.status}, {reason}")
+            self.failures[record.status, re.sub(r"[\d.,]+", "#", reason)] += 1
+        if record.status == Status.INFEASIBLE:
+            self.infeasible.append(most)
+
+    def _ended(self) -> str | None:
+        """Return the failure that came so often that the method is not tried again."""
+        often = [status for (status, _), number in self.failures.items() if number >= MOST_FAILURES]
+        return f"it failed {MOST_FAILURES} times in the same way ({often[0]})" if often else None
+
+    def _is_infeasible(self, most: int | None) -> bool:
+        return any(more is None or (most is not None and most <= more) for more in self.infeasible)
+
+    def _is_open(self, most: int | None) -> bool:
+        (point,) = (point for point in self.found(with_steps=False).front if point.max_moves == most)
+        return not self._is_infeasible(most) and (point.price is None or point.price != point.floor)
+
+    def _why(self, most: int | None, reason: str) -> None:
+        if self.points[most].plan is None:
+            self.points[most] = _better(self.points[most], Point(most, why=reason))
+
+    def _tell(self, done: int) -> None:
+        """Tell how many points are done, how long the others may take, and what is new of the point asked for."""
+        line = self.found(with_steps=False).line()
+        notes = () if line == self.told else (line,)
+        self.told = line
+        self.tell(Progress(done, len(self.order), None, notes, sum(self.limit_s[done:])))
+
+
+def _why(record: Record) -> str | None:
+    """Return why a method has no plan; None of one that is only asked for a floor."""
+    reason = record.measurement.reason
+    if reason is None and record.status == Status.NO_SOLUTION and record.measurement.bound is not None:
+        return None if record.run.method.startswith("bound-") else f"{record.run.label} found none in its time"
+    return f"{record.run.label}: {record.status if reason is None else reason}"
+
+
+def _better(old: Point, new: Point) -> Point:
+    """Return the better plan and floor of two points of one limit; without a plan, why there is none."""
+    plans = [point for point in (old, new) if point.price is not None]
+    floors = [point.floor for point in (old, new) if point.floor is not None]
+    whys = [point.why for point in (old, new) if point.why]
+    best = min(plans, key=lambda point: (point.price or 0, point.moves or 0), default=None)
+    if best is None:
+        return Point(old.max_moves, floor=max(floors, default=None), why="; ".join(dict.fromkeys(whys)) or None)
+    return replace(best, floor=max(floors, default=None), why=None)
+
+
+def _shared(points: Sequence[Point]) -> list[Point]:
+    """Give each point, of rising limits, the best plan that keeps to its limit, and the best floor of those after it."""
+    shared: list[Point] = []
+    for i, point in enumerate(points):
+        most = point.max_moves
+        kept = [
+            p for p in points if p.price is not None and (most is None or (p.moves is not None and p.moves <= most))
+        ]
+        best = min(kept, key=lambda p: (p.price or 0, p.moves or 0), default=point)
+        highest = max((later.floor for later in points[i:] if later.floor is not None), default=None)
+        shared.append(replace(best, max_moves=most, floor=highest))
+    return shared
+
+
+def _limit(most: int | None) -> str:
+    return "any number of moves" if most is None else f"at most {most} moves"

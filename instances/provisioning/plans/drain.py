@@ -1,0 +1,202 @@
+"""In which order the machines that a plan gives back are emptied, so that every task that leaves one finds room at once."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.provisioning.solution import NEW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schedgap.instances.provisioning.model import ProvisioningInstance
+    from schedgap.instances.provisioning.solution import Provisioning
+
+
+def drain_order(instance: ProvisioningInstance, solution: Provisioning) -> list[dict[str, Any]]:
+    """Return the steps that lead from the running machines to a verified solution, as `plan.json` has them.
+
+    A step is `machine`, a running one, and `moves`, each of `count` tasks of class `task` to a machine: a running one by
+    its name, or `new m5.large #2`, the second new machine of that type in the order of the solution. With `stays` the machine
+    is kept and only loses these tasks; else it is given back after the step. Pending tasks are in no step: they start on
+    what is free after the last.
+
+    After every step all machines hold what they may: kept ones beside what has not left yet, new ones from when the
+    first task comes, and no more of a type than its stock. With `evicts_first` there is no such order: the step's tasks
+    leave then, and start on their machines after the last step.
+
+    First the kept machines that lose tasks, which makes room; then, those that save the most for each task first, the
+    machines that go. Each round tries all that are left: O(n (N + M) R) for N entries of contents, M machines and n
+    rounds, few unless machines wait for each other.
+    """
+    if instance.running is None:
+        return []
+    return _Draining(instance, solution).steps()
+
+
+class _Draining:
+    """What is on each machine at a moment. Machines are numbered: those that run, then the new ones of the solution."""
+
+    def __init__(self, instance: ProvisioningInstance, solution: Provisioning) -> None:
+        running = instance.running
+        assert running is not None
+        self.instance, self.most = instance, instance.most_together.tolist()
+        self.names = list(running.names)
+        self.types: list[int] = running.machine_type.tolist()
+        # Of each machine by class: how many tasks have still to leave it; of each class by machine: how many may come.
+        self.leaving: list[Counter[int]] = [Counter() for _ in self.names]
+        self.wanted: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        self.content: list[Counter[int]] = [Counter() for _ in self.names]
+        entries = zip(running.machine.tolist(), running.task_class.tolist(), running.count.tolist(), strict=True)
+        for e, c, number in entries:
+            self.content[e][c] = self.leaving[e][c] = number
+        self.goes = [True] * len(self.names)
+        self._ends(solution)
+        self.is_there = [True] * running.size + [False] * (len(self.names) - running.size)
+        self.number = Counter(self.types[: running.size])
+        self.capacity = instance.capacity[self.types]
+        self.used = np.zeros_like(self.capacity)
+        for e, content in enumerate(self.content):
+            for c, number in content.items():
+                self.used[e] += number * self._demand(e, c)
+
+    def _ends(self, solution: Provisioning) -> None:
+        """Add the new machines, and what stays and comes; the kept machines first among those that a class may go to."""
+        titles: Counter[int] = Counter()
+        keeps = np.full(solution.repeat.shape[0], NEW) if solution.keeps is None else solution.keeps
+        for p in np.argsort(keeps == NEW, kind="stable").tolist():
+            span, k = slice(int(solution.indptr[p]), int(solution.indptr[p + 1])), int(solution.machine_type[p])
+            held = dict(zip(solution.task_class[span].tolist(), solution.count[span].tolist(), strict=True))
+            if (e := int(keeps[p])) != NEW:
+                self.goes[e] = False
+                for c, number in held.items():
+                    came = number - self.leaving[e][c]
+                    self.leaving[e][c] = max(0, -came)
+                    if came > 0:
+                        self.wanted[c][e] = came
+                continue
+            for _ in range(int(solution.repeat[p])):
+                titles[k] += 1
+                for c, number in held.items():
+                    self.wanted[c][len(self.names)] = number
+                self.names.append(f"new {self.instance.type_names[k]} #{titles[k]}")
+                self.types.append(k)
+                self.content.append(Counter())
+        self.leaving = [+left for left in self.leaving]
+
+    def steps(self) -> list[dict[str, Any]]:
+        """Return the steps, and what is on the machines becomes what the solution has, but for pending tasks."""
+        price, made, evicted = self.instance.price, [], []
+        tasks = [left.total() for left in self.leaving]
+        shedding = sorted((e for e, goes in enumerate(self.goes) if not goes and tasks[e]), key=lambda e: tasks[e])
+        gone = [e for e, goes in enumerate(self.goes) if goes]
+        gone.sort(key=lambda e: (tasks[e] / int(price[self.types[e]]), -int(price[self.types[e]])))
+        while shedding or gone:
+            found = list(self._round(shedding)) or list(self._round(shedding, in_part=True))
+            # Only where a stock has ended do kept machines wait for those that go.
+            if not found and (not shedding or self.instance.stock is not None):
+                found = list(self._round(gone))
+            if not found:
+                e = (shedding or gone).pop(0)
+                moved = self._leave(e, self.leaving[e])
+                found = [self._step(e, evicts_first=True)]
+                evicted.append((found[0], moved))
+            made += found
+        for step, moved in evicted:
+            step["moves"] = [self._told(*move) for move in self._moved(moved) or ()]
+        return made
+
+    def _round(self, left: list[int], *, in_part: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield a step for each machine of `left` that can be emptied now, or in part; those that are done leave the list."""
+        for e in list(left):
+            moves = self._moved(self.leaving[e], is_whole=not in_part)
+            if moves is None or (in_part and not moves):
+                continue
+            self._leave(e, self._sums(moves))
+            if not self.leaving[e]:
+                left.remove(e)
+            yield self._step(e) | {"moves": [self._told(*move) for move in moves]}
+
+    @staticmethod
+    def _sums(moves: list[tuple[int, int, int]]) -> Counter[int]:
+        sums: Counter[int] = Counter()
+        for c, number, _ in moves:
+            sums[c] += number
+        return sums
+
+    def _step(self, e: int, *, evicts_first: bool = False) -> dict[str, Any]:
+        marks = {"stays": not self.goes[e], "evicts_first": evicts_first}
+        return {"machine": self.names[e], "moves": []} | {key: True for key, value in marks.items() if value}
+
+    def _told(self, c: int, number: int, s: int) -> dict[str, Any]:
+        return {"task": self.instance.class_name(c), "count": number, "to": self.names[s]}
+
+    def _leave(self, e: int, tasks: Counter[int]) -> Counter[int]:
+        """Take tasks off a machine, which is gone if it is to go and holds none; return them."""
+        tasks = +tasks
+        for c, number in tasks.items():
+            self.used[e] -= number * self._demand(e, c)
+            self.content[e][c] -= number
+        self.leaving[e] = self.leaving[e] - tasks
+        if self.goes[e] and not self.leaving[e]:
+            self.is_there[e] = False
+            self.number[self.types[e]] -= 1
+        return tasks
+
+    def _moved(self, tasks: Counter[int], *, is_whole: bool = True) -> list[tuple[int, int, int]] | None:
+        """Place tasks on machines that want them and have room: class, number and machine of each move.
+
+        is_whole : undo all and return None where some task finds no room.
+        """
+        moves: list[tuple[int, int, int]] = []
+        for c, number in tasks.items():
+            left = number
+            for s in list(self.wanted[c]):
+                if (taken := min(left, self._room(s, c))) > 0:
+                    self._put(s, c, taken)
+                    moves.append((c, taken, s))
+                    left -= taken
+                    if not left:
+                        break
+            if left and is_whole:
+                for placed in reversed(moves):
+                    self._take_back(*placed)
+                return None
+        return moves
+
+    def _room(self, s: int, c: int) -> int:
+        """Return how many tasks of a class a machine wants and can take now."""
+        k = self.types[s]
+        stock = ANY_NUMBER if self.instance.stock is None else int(self.instance.stock[k])
+        if not self.is_there[s] and stock != ANY_NUMBER and self.number[k] >= stock:
+            return 0
+        demand, free = self._demand(s, c), self.capacity[s] - self.used[s]
+        asked = demand > 0
+        room = int((free[asked] // demand[asked]).min(initial=self.wanted[c][s]))
+        return min(room, int(self.most[c]) - self.content[s][c])
+
+    def _put(self, s: int, c: int, number: int) -> None:
+        if not self.is_there[s]:
+            self.is_there[s] = True
+            self.number[self.types[s]] += 1
+        self.used[s] += number * self._demand(s, c)
+        self.content[s][c] += number
+        self.wanted[c][s] -= number
+        if not self.wanted[c][s]:
+            del self.wanted[c][s]
+
+    def _take_back(self, c: int, number: int, s: int) -> None:
+        self.used[s] -= number * self._demand(s, c)
+        self.content[s][c] -= number
+        self.wanted[c][s] = self.wanted[c].get(s, 0) + number
+        if s >= len(self.leaving) and not self.content[s].total():
+            self.is_there[s] = False
+            self.number[self.types[s]] -= 1
+
+    def _demand(self, e: int, c: int) -> Any:
+        """(R,) int64; nothing where a class may not run: it is there as a fact, until it leaves."""
+        return np.maximum(self.instance.demand[self.instance.type2family[self.types[e]], c], 0)
