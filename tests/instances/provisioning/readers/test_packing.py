@@ -5,7 +5,15 @@ import zipfile
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning import Provisioning, bpplib, read_instance, vbp, verify, write_instance
+from schedgap.instances.provisioning import (
+    PROVISIONING,
+    Provisioning,
+    bpplib,
+    read_instance,
+    vbp,
+    verify,
+    write_instance,
+)
 
 # Five items of three kinds; the first and the last line are equal.
 VECTORS = "2\n10 20\n4\n6 3 1\n0 20 1\n5 5 2\n6 3 1\n"
@@ -45,6 +53,15 @@ def test_the_name_is_that_of_the_file_and_its_folder(given, tmp_path):
     with zipfile.ZipFile(tmp_path / "sets.zip", "w") as archive:
         archive.writestr("New/class1_20_3_0.vbp", VECTORS)
     assert vbp(tmp_path / "sets.zip", member="New/class1_20_3_0.vbp").name == "New-class1_20_3_0"
+
+
+def test_bins_are_counted_and_no_dollars(given, tmp_path):
+    """The unit survives in files, and is no part of the digest."""
+    made = given(bpplib, WEIGHTS)
+    write_instance(made, tmp_path / "i.json")
+    again = read_instance(tmp_path / "i.json")
+    assert [PROVISIONING.unit_of(each) for each in (made, again, made.replace(unit=""))] == ["bins", "bins", "$/h"]
+    assert made.digest == again.digest == made.replace(unit="").digest
 
 
 def test_what_is_read_is_written_and_read_again(given, tmp_path):
