@@ -11,7 +11,6 @@ from schedgap.instances.provisioning.cluster import (
     pending,
     plan_remarks,
     price_now,
-    remarks,
     with_moves,
 )
 from schedgap.instances.provisioning.files import read_instance, write_instance
@@ -130,7 +129,6 @@ __all__ = [
     "price_step",
     "read_instance",
     "read_solution",
-    "remarks",
     "table3",
     "table7",
     "vbp",

@@ -13,7 +13,7 @@ from schedgap.instances.provisioning.cluster import (
     moved,
     pending,
     price_now,
-    remarks,
+    plan_remarks,
     with_moves,
 )
 
@@ -59,13 +59,13 @@ def test_what_a_solution_has_and_moves(instance, two_families, solution):
 
 def test_more_than_a_machine_usually_takes_is_said_with_numbers(two_families, solution):
     """The small machine of y holds both a, the two of x one c each, which is what they usually take."""
-    assert remarks(two_families, solution) == ()
+    assert plan_remarks(two_families, solution) == ()
     usual = two_families.replace(usual_tasks=(("y-small", 1), ("x-small", 1)))
     assert usual.digest == two_families.digest
-    (said,) = remarks(usual, solution)
+    (said,) = plan_remarks(usual, solution)
     assert said.startswith("2 tasks on one y-small, of which one usually takes 1 beside those of DaemonSets: ")
     both = Provisioning.from_patterns([X_LARGE, X_LARGE], [2, 1], [[1, 0, 1], [0, 1, 0]])
-    (said,) = remarks(two_families.replace(usual_tasks=(("x-large", 1),)), both)
+    (said,) = plan_remarks(two_families.replace(usual_tasks=(("x-large", 1),)), both)
     assert said.startswith("up to 2 tasks on each of 2 x-large, of which one usually takes 1 ")
 
 

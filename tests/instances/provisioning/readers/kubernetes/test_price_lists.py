@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.provisioning import Provisioning, kubernetes
-from schedgap.instances.provisioning.cluster import remarks
+from schedgap.instances.provisioning.cluster import plan_remarks
 
 OS = "kubernetes.io/os"
 CPUS, MEMORY = "karpenter.k8s.aws/instance-cpu", "karpenter.k8s.aws/instance-memory"
@@ -149,7 +149,7 @@ def test_a_limit_on_pods_that_can_be_lifted_is_no_limit_but_said(tmp_path, k8s):
     large = cluster.type_names.index("m9z.large")
     assert dict(cluster.usual_tasks) == {"m9z.large": 28}
     assert cluster.capacity[large, cluster.resources.index("pods")] > 10**6
-    (said,) = remarks(cluster, Provisioning.from_machines([large], [[60]]))
+    (said,) = plan_remarks(cluster, Provisioning.from_machines([large], [[60]]))
     assert said.startswith("60 pods on one m9z.large, of which one usually takes 28 beside those of DaemonSets: ")
     limited = read("limited.csv")
     assert limited.usual_tasks == ()
