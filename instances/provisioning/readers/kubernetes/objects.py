@@ -63,14 +63,18 @@ class Claim(Struct, rename="camel"):
     claim_name: str
 
 
+class Ephemeral(Struct):  # that it is one is enough
+    pass
+
+
 class Volume(Struct, rename="camel"):
     name: str
     persistent_volume_claim: Claim | None = None
-    ephemeral: Raw | None = None
+    ephemeral: Ephemeral | None = None
 
 
 class PodSpec(Struct, rename="camel"):
-    containers: tuple[Container, ...]
+    containers: Annotated[tuple[Container, ...], Meta(min_length=1)]
     init_containers: tuple[Container, ...] = ()
     overhead: Quantities | None = None
     resources: Resources | None = None
@@ -99,6 +103,7 @@ class ContainerStatus(Struct, rename="camel"):
 
 class PodStatus(Struct, rename="camel"):
     phase: str = ""
+    resize: str = ""
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
@@ -122,14 +127,14 @@ class NodeSpec(Struct):
 
 
 class NodeStatus(Struct):
-    allocatable: Quantities
-    capacity: Quantities = {}
+    allocatable: Quantities | None = None
+    capacity: Quantities | None = None
     conditions: tuple[Condition, ...] = ()
 
 
 class Node(Struct):
     metadata: Metadata
-    status: NodeStatus
+    status: NodeStatus = field(default_factory=NodeStatus)
     spec: NodeSpec = field(default_factory=NodeSpec)
 
 

@@ -20,6 +20,8 @@ from schedgap.instances.provisioning.readers.kubernetes.nodes import SPOT_LABELS
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.sizes import Sizes
 from schedgap.instances.provisioning.readers.kubernetes.templates import (
+    ANY,
+    OS,
     Template,
     group_of,
     observed_labels,
@@ -28,16 +30,15 @@ from schedgap.instances.provisioning.readers.kubernetes.templates import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from fractions import Fraction
 
     from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
     from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
+    from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
     from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
     from schedgap.instances.provisioning.readers.kubernetes.state import State
     from schedgap.instances.provisioning.readers.kubernetes.templates import Labels
-
-OS = "kubernetes.io/os"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ class Offer:
 class Market:
     """How offers are made of what was read.
 
-    looked : labels that some constraint looks at. zones : those that machines are told apart by, or none.
-    spot : whether spare capacity can be rented.
+    looked : labels that some constraint looks at. asked : the constraints of pods. zones : those that machines are told apart
+    by, or none. spot : whether spare capacity can be rented wherever it is admitted. node_groups : `ANY` or `KEPT`.
     """
 
     state: State
@@ -69,11 +70,14 @@ class Market:
     nodes: Sequence[RunningNode]
     excluding: Exclusions
     looked: frozenset[str]
+    asked: Sequence[Constraint]
     zones: tuple[str, ...] = ()
     spot: bool = False
+    node_groups: str = ANY
     nowhere: frozenset[str] = frozenset()
     variants: dict[object, Machine] = field(default_factory=dict)
     spare: dict[str, Labels] = field(default_factory=dict)
+    unanswered: defaultdict[tuple[str, str], dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
 
     def offers(self) -> tuple[list[Offer], list[Offer]]:
         """Return what can be rented anew, and the nodes.
@@ -83,17 +87,18 @@ class Market:
         InstanceError
             for a NodePool with a requirement that is none.
         """
-        groups = templates(self.state, self.nodes, self.looked, (kind.name for kind in self.catalogue.types))
+        groups = templates(self.state, self.nodes, self.looked, self.asked, self.node_groups)
         known = {CAPACITY_TYPE, TYPE, *(key for node in self.nodes for key in node.labels)}
         known |= {key for template in groups for key in (*template.labels, *(r.key for r in template.requirements))}
         known |= {key for kind in self.catalogue.types for key in kind.labels}
         self.nowhere = self.looked - known | {HOSTNAME} | (frozenset() if self.zones else {ZONE})
         running = [self._running(node) for node in self.nodes]
-        self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)} if self.spot else {}
+        self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)}
         machines = [offer.machine for offer in running]
         sizes = Sizes(self.state, self.catalogue, self.nodes, machines, self.excluding)
         rented = list(self._rented(groups, sizes))
         sizes.tell()
+        self._tell(groups)
         return rented, running
 
     def _running(self, node: RunningNode) -> Offer:
@@ -108,22 +113,33 @@ class Market:
             node.type_name, node.capacity_type, zone, group, self.variants[key], node.price, node.left, node=node.name
         )
 
-    def _rented(self, groups: Iterable[Template], sizes: Sizes) -> Iterator[Offer]:
+    def _rented(self, groups: Sequence[Template], sizes: Sizes) -> Iterator[Offer]:
         by_type: defaultdict[str, list[RunningNode]] = defaultdict(list)
         for node in self.nodes:
             by_type[node.type_name].append(node)
         unsized = []
+        # What a NodePool requires of types, their nodes may tell.
+        told = self.looked | {label_name(each.key) for template in groups for each in template.requirements}
         for kind in self.catalogue.types:
             alike = by_type[kind.name]
             # Labels as the price list has them, and as nodes of the type do.
             labels: Labels = {key: frozenset((value,)) for key, value in kind.labels.items()}
-            labels |= observed_labels(alike, self.looked, of_type=True)
+            labels |= observed_labels(alike, told, of_type=True)
             if not alike and not kind.capacity:
                 unsized.append(kind.name)
                 continue
+            plain: dict[object, dict[str, int]] = {}
             for template in groups:
-                if template.types is None or kind.name in template.types:
-                    yield from self._of_template(kind, template, labels, alike, sizes)
+                is_seen = any(node.name in template.nodes for node in alike)
+                for offer in self._of_template(kind, template, labels, alike, sizes):
+                    # With taints a machine holds fewer pods, and those that it holds also without, unless it is larger then.
+                    place = (frozenset(template.labels.items()), offer.capacity_type, offer.zone)
+                    if template.is_group and not template.taints:
+                        plain[place] = offer.capacity
+                    if is_seen or not (
+                        template.is_group and template.taints and _holds(plain.get(place), offer.capacity)
+                    ):
+                        yield offer
         if unsized:
             self.state.report.sentences.append(
                 f"Not offered, as the price list has no sizes of them and no node is one: {listed(unsized)}."
@@ -133,28 +149,63 @@ class Market:
         self, kind: MachineType, template: Template, labels: Labels, alike: Sequence[RunningNode], sizes: Sizes
     ) -> Iterator[Offer]:
         near = kind if self.zones else template.kind_in_zones(kind, self.catalogue)
-        for capacity_type in (ON_DEMAND, SPOT) if self.spot else (ON_DEMAND,):
-            # At on-demand prices every machine is one, whatever a pool would rent.
-            is_spot = self.spot and capacity_type == SPOT
+        for capacity_type in self._capacity_types(template):
+            # At on-demand prices every machine is one, whatever a pool would rent beside.
+            is_spot = capacity_type == SPOT
             taints = tuple(taint for taint in template.taints if is_spot or taint.key not in SPOT_LABELS)
-            for zone, offerings in near.places(capacity_type, self.zones):
-                has = labels | template.labels | self.spare.get(capacity_type, {}) | {TYPE: frozenset((kind.name,))}
-                if self.spot and template.types is not None:
+            has = labels | template.labels | {TYPE: frozenset((kind.name,))}
+            if self.spot or is_spot:
+                has |= self.spare[capacity_type]
+                if template.is_group:
                     # Groups of no NodePool need not have Karpenter's label.
                     has[CAPACITY_TYPE] |= {None}
+            # Of the system a group may say nothing.
+            named = {label_name(each.key) for each in template.requirements}
+            open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS}
+            for zone, offerings in near.places(capacity_type, self.zones):
                 if self.zones:
-                    has[ZONE] = frozenset((zone,))
-                # Of the system a group may say nothing.
-                named = {label_name(each.key) for each in template.requirements}
-                open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS}
-                open_keys -= has.keys() | template.absent
-                machine = Machine(has, taints, self.nowhere | open_keys)
-                if any(required(template, each, machine) is False for each in template.requirements):
+                    has = has | {ZONE: frozenset((zone,))}
+                machine = Machine(has, taints, self.nowhere | (open_keys - has.keys() - template.absent))
+                answers = [(label_name(each.key), required(template, each, machine)) for each in template.requirements]
+                if any(holds is False for _, holds in answers):
                     continue
-                capacity = sizes.of(kind, template, machine, alike)
                 price, count = least(offerings)
+                there = [node for node in alike if node.capacity_type == capacity_type and zone in ("", node.zone)]
+                if 0 <= count <= len(there):
+                    # All that there are run.
+                    continue
+                for key in (key for key, holds in answers if holds is None and _is_of_machines(key)):
+                    self.unanswered[template.name, key][kind.name] = None
+                capacity = sizes.of(kind, template, machine, alike)
                 price += kind.fee or 0
                 yield Offer(kind.name, capacity_type, zone, template.name, machine, price, capacity, count, kind.fee)
+
+    def _capacity_types(self, template: Template) -> tuple[str, ...]:
+        """Return how machines are rented: on demand, and spot where that is asked for, or all that a NodePool admits."""
+        if self.spot:
+            return (ON_DEMAND, SPOT)
+        return (ON_DEMAND,) if template.admits(ON_DEMAND) or not self._has_spot(template) else (SPOT,)
+
+    def _has_spot(self, template: Template) -> bool:
+        return template.admits(SPOT) and any(kind.offers(SPOT) for kind in self.catalogue.types)
+
+    def _tell(self, groups: Sequence[Template]) -> None:
+        """Say which prices count where spare capacity is admitted, and what of NodePools could not be asked."""
+        sentences = self.state.report.sentences
+        pools = [template for template in groups if not template.is_group and self._has_spot(template)]
+        only = [template.name for template in pools if not template.admits(ON_DEMAND)]
+        also = [template.name for template in pools if template.admits(ON_DEMAND)]
+        if only and not self.spot:
+            sentences.append(f"Spot alone is what NodePool {listed(only)} admits: its machines count at spot prices.")
+        if also and not self.spot:
+            sentences.append(
+                f"Spot was not looked at, though NodePool {listed(also)} admits it; --set capacity_types=admitted does so."
+            )
+        for (pool, key), kinds in self.unanswered.items():
+            sentences.append(
+                f"Relaxed: NodePool {pool} requires something of {key:.80}, which neither the price list nor a node says of "
+                f"{len(kinds)} type{'s' * (len(kinds) != 1)}, which count as admitted: {listed(list(kinds))}."
+            )
 
     def _spare(self, capacity_type: str) -> Labels:
         """Return the labels that tell spare capacity from other machines."""
@@ -164,3 +215,12 @@ class Market:
             values = SPOT_LABELS[key][0 if capacity_type == SPOT else 1]
             spare[key] = frozenset((*values, *(labels.get(key) for labels in alike or [{}])))
         return spare
+
+
+def _holds(larger: dict[str, int] | None, size: dict[str, int]) -> bool:
+    return larger is not None and all(amount <= larger.get(name, 0) for name, amount in size.items())
+
+
+def _is_of_machines(key: str) -> bool:
+    """Return whether a label tells what a type is, rather than its name or place, or how it is paid."""
+    return is_of_the_type(key) and key not in (TYPE, HOSTNAME, CAPACITY_TYPE) and not key.startswith("topology.")
