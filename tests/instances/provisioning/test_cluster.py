@@ -12,8 +12,8 @@ from schedgap.instances.provisioning.cluster import (
     most_moves,
     moved,
     pending,
-    price_now,
     plan_remarks,
+    price_now,
     with_moves,
 )
 

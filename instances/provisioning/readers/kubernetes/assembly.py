@@ -14,6 +14,7 @@ from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units,
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions
 from schedgap.instances.provisioning.readers.kubernetes.alone import kept_apart, say_between
+from schedgap.instances.provisioning.readers.kubernetes.covered import uncovered
 from schedgap.instances.provisioning.readers.kubernetes.restraints import restraints
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
 from schedgap.instances.provisioning.readers.kubernetes.upkeep import looked_at
@@ -193,13 +194,12 @@ class Assembly:
     def _types(self, capacities: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
         """Return the offers that are machine types, and the type of each node.
 
-        Of offers that admit the same pods and are of one size the cheapest is enough, beside those of which there are only so
-        many, and those that nodes are of.
+        Of offers that admit the same pods those are enough that no other covers, beside those of which there are only so many,
+        and those that nodes are of.
         Nodes that differ from what can be rented are types of their own.
         """
         rented: dict[tuple[object, ...], int] = {}
         nodes: dict[tuple[object, ...], list[int]] = {}
-        cheapest: dict[tuple[object, ...], int] = {}
         for k, offer in enumerate(self.offers):
             size = (self.family[k], tuple(capacities[k]))
             key = (*size, offer.type_name, offer.capacity_type, offer.zone, micro_dollars(offer.price))
@@ -207,10 +207,8 @@ class Assembly:
                 nodes.setdefault(key, []).append(k)
             else:
                 rented.setdefault(key, k)
-                best = cheapest.setdefault(size if offer.count < 0 else key, k)
-                if offer.price < self.offers[best].price:
-                    cheapest[size] = k
-        kept = {*cheapest.values(), *(rented[place] for place in nodes if place in rented)}
+        best = uncovered(rented.values(), self.offers, self.family, capacities)
+        kept = {*best, *(rented[place] for place in nodes if place in rented)}
         if len(rented) > len(kept):
             self.report.sentences.append(
                 f"{len(rented) - len(kept)} of {len(rented)} machines that can be rented are no larger and no cheaper "

@@ -13,10 +13,13 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMA
 from schedgap.instances.provisioning.readers.kubernetes.assembly import Assembly
 from schedgap.instances.provisioning.readers.kubernetes.at_most_one import exclusions
 from schedgap.instances.provisioning.readers.kubernetes.constraints import ZONE, Constraint
+from schedgap.instances.provisioning.readers.kubernetes.left_out import leave_out
+from schedgap.instances.provisioning.readers.kubernetes.node_types import types_of_nodes
 from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nodes
 from schedgap.instances.provisioning.readers.kubernetes.offers import Market
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.state import read_state
+from schedgap.instances.provisioning.readers.kubernetes.templates import ANY, KEPT
 from schedgap.instances.provisioning.readers.kubernetes.upkeep import tell_blocked
 
 if TYPE_CHECKING:
@@ -40,14 +43,19 @@ def kubernetes(
     region: str = "",
     capacity_types: str = ON_DEMAND,
     zones: str = AUTO,
+    node_type: str = "",
+    node_types: str = "",
+    node_groups: str = ANY,
 ) -> ProvisioningInstance:
     """Read a cluster: JSON files of kubectl, or folders of them, with pods, nodes, and NodePools, PVCs and PVs if there.
 
     catalogue : the price list, in a format that `read_catalogue` knows; prices, region : as it takes them.
-    capacity_types : `on-demand` rents new machines at on-demand prices; `admitted` also as spot where the NodePool and the
-        pods admit it. Spot nodes that run are there at their price in both.
+    capacity_types : `on-demand` rents new machines at on-demand prices, those of NodePools that admit spot alone at spot
+        prices; `admitted` also as spot where the NodePool and the pods admit it. Spot nodes that run are there at their price.
     zones : `auto` tells machines of different zones apart where a pod or its volume is bound to one, and the price list or
         the nodes name zones; `ignore` drops such constraints.
+    node_type : the type of nodes without a label that says it. node_types : a CSV with `node,type`, which goes before labels.
+    node_groups : `any` rents machines as nodes of no NodePool could be; `kept` keeps these, and rents of NodePools alone.
 
     The notes of the instance say what was taken, left out, and relaxed; no relaxation raises a lower bound.
 
@@ -58,22 +66,26 @@ def kubernetes(
     """
     one_of("capacity_types", capacity_types, (ON_DEMAND, ADMITTED), InstanceError)
     one_of("zones", zones, (AUTO, IGNORE), InstanceError)
+    one_of("node_groups", node_groups, (ANY, KEPT), InstanceError)
     if not catalogue:
         raise InstanceError("no price list is given; name it in the parameter `catalogue`.")
     listed_types = read_catalogue(catalogue, prices=prices, region=region)
     state = read_state(paths)
+    leave_out(state)
     groups = list(state.groups.values())
     constraints = [_constraint(state, group) for group in groups]
     _shared_volumes(state, groups)
     excluding = exclusions(state, groups, constraints)
-    nodes = running_nodes(state, listed_types, excluding)
+    nodes = running_nodes(state, listed_types, excluding, types_of_nodes(state, node_type, node_types))
     asked = [expression for constraint in constraints for expression in constraint.expressions()]
     keys = {expression.key for expression in asked}
     daemons = (daemon.parts.constraint for daemon in state.daemon_sets.values())
     looked = keys | {expression.key for constraint in daemons for expression in constraint.expressions()}
     told_apart = _zones(listed_types, nodes, state, asked) if zones == AUTO and ZONE in keys else ()
     spot = capacity_types == ADMITTED
-    market = Market(state, listed_types, nodes, excluding, frozenset(looked), told_apart, spot)
+    market = Market(
+        *(state, listed_types, nodes, excluding, frozenset(looked), constraints, told_apart, spot, node_groups)
+    )
     rented, running = market.offers()
     report = state.report
     report.sentences += [*excluding.kept, *listed_types.notes, *rounding_note({o.price for o in (*rented, *running)})]

@@ -137,7 +137,7 @@ def holds(expression: Expression, machine: Machine) -> bool | None:
     """
     key, operator, values = expression.key, expression.operator, expression.values
     if operator[0] in "GL":
-        limit = _limit(expression)
+        bound = limit(expression)
     if key in machine.unknown:
         return None
     has = machine.labels.get(key, frozenset((None,)))
@@ -151,7 +151,7 @@ def holds(expression: Expression, machine: Machine) -> bool | None:
         case "DoesNotExist":
             found = {value is None for value in has}
         case _:
-            reach = {"Gt": limit + 1, "Gte": limit, "Lt": limit - 1, "Lte": limit}[operator]
+            reach = {"Gt": bound + 1, "Gte": bound, "Lt": bound - 1, "Lte": bound}[operator]
             sign = 1 if operator[0] == "G" else -1
             found = {value is not None and _is_whole(value) and sign * (int(value) - reach) >= 0 for value in has}
     return found.pop() if len(found) == 1 else None
@@ -161,7 +161,14 @@ def _is_whole(text: str) -> bool:
     return len(text) <= 19 and text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()
 
 
-def _limit(expression: Expression) -> int:
+def limit(expression: Expression) -> int:
+    """Return the number that a label is to be above or below.
+
+    Raises
+    ------
+    InstanceError
+        for what is no whole number.
+    """
     if len(expression.values) != 1 or not _is_whole(expression.values[0]):
         raise InstanceError(
             f"label '{expression.key:.60}' is to be {expression.operator} {list(expression.values)!s:.60}; give one whole number"

@@ -31,8 +31,8 @@ class _Titled(Struct):
     metadata: _Named | None = None
 
 
-def read_objects(paths: Sequence[Path | str]) -> Iterator[tuple[str, Struct]]:
-    """Yield the place and the object of each of `KINDS` in JSON files, or in the JSON files of a folder.
+def read_objects(paths: Sequence[Path | str]) -> Iterator[tuple[str, str, Struct | InstanceError]]:
+    """Yield place, kind and object, or what is wrong with it, of each of `KINDS` in JSON files, or in those of a folder.
 
     A file is a List, as `kubectl get -o json` prints it, or one object. Objects are decoded one by one from a file that is
     mapped into memory, so that no more than one of them is held.
@@ -40,7 +40,7 @@ def read_objects(paths: Sequence[Path | str]) -> Iterator[tuple[str, Struct]]:
     Raises
     ------
     InstanceError
-        naming file and object.
+        naming the file that is none of kubectl's.
     """
     for path in _files(paths):
         content = _mapped(path)
@@ -61,15 +61,17 @@ def read_objects(paths: Sequence[Path | str]) -> Iterator[tuple[str, Struct]]:
             yield from _objects(place, raw, kind_of_list)
 
 
-def _objects(place: str, raw: Buffer, kind_of_list: str) -> Iterator[tuple[str, Struct]]:
+def _objects(place: str, raw: Buffer, kind_of_list: str) -> Iterator[tuple[str, str, Struct | InstanceError]]:
     """Yield the object of an item, or those of a List that it is."""
-    head: _Head = _decoded(place, raw, _Head)
+    head: _Head | InstanceError = _decoded(place, raw, _Head)
+    if isinstance(head, InstanceError):
+        raise InstanceError(f"{head}; correct the object or take it out.")
     # Lists of one kind may leave it to the list.
     kind = head.kind or kind_of_list
     if not kind:
         raise InstanceError(f"{place}: it has no kind; correct the object or take it out.")
     if kind in KINDS:
-        yield place, _decoded(place, raw, KINDS[kind])
+        yield place, kind, _decoded(f"{place}, {kind}", raw, KINDS[kind])
     elif kind == "List" or (kind.endswith("List") and kind.removesuffix("List") in KINDS):
         for number, item in enumerate(head.items or ()):
             yield from _objects(f"{place}, {number}", item, kind.removesuffix("List"))
@@ -123,4 +125,4 @@ def _decoded(place: str, raw: Buffer, kind: type[Struct]) -> Any:
         name = f" ({titled.metadata.name!r:.60})" if titled.metadata else ""
     except InstanceError:
         name = ""
-    raise InstanceError(f"{place}{name}: {problem}; correct the object or take it out.")
+    return InstanceError(f"{place}{name}: {problem}")

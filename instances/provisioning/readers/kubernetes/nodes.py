@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,24 +14,23 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMA
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
     FORBIDDING,
-    TYPE,
     ZONE,
     lasting,
 )
-from schedgap.instances.provisioning.readers.kubernetes.documents import decode
-from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
-from schedgap.instances.provisioning.readers.quantities import fine_amounts
+from schedgap.instances.provisioning.readers.kubernetes.left_out import node_labels
+from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM, STORAGE, fine_amounts, resource_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
-    from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue
+    from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
     from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
-    from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Taint
+    from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Quantities, Taint
     from schedgap.instances.provisioning.readers.kubernetes.state import State
 
 POOL = "karpenter.sh/nodepool"
+GPU, EPHEMERAL = "gpu", resource_name(STORAGE)
 # Static pods of nodes that control a cluster, and labels of these.
 CONTROLLING = frozenset(("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"))
 CONTROL_PLANES = frozenset(("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"))
@@ -65,54 +66,56 @@ class RunningNode:
     taken: dict[str, int]
 
 
-def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> tuple[RunningNode, ...]:
+def running_nodes(
+    state: State, catalogue: Catalogue, excluding: Exclusions, type_of: Mapping[str, str]
+) -> tuple[RunningNode, ...]:
     """Return the nodes, less what comes with each of them.
 
     Raises
     ------
     InstanceError
-        naming nodes without a type, and those whose type has no price.
+        naming nodes whose type has no price.
     """
     types = {kind.name: kind for kind in catalogue.types}
-    made, unpriced, unnamed, elsewhere = [], [], [], []
+    made, unpriced, elsewhere = [], [], []
     held, taken, overfull, passing = _held(state, excluding), _taken(state, excluding), [], set()
+    sizes = _sizes(state, types, type_of)
+    alike, raised = _alike(sizes, type_of), {}
+    step = math.gcd(*(amount for group in state.groups.values() for name, amount in group.key.request if name == RAM))
     for name, node in state.nodes.items():
-        labels = _labels(name, node)
-        type_name = labels.get(TYPE, "")
+        labels, kind = node_labels(node), types.get(type_of[name])
         capacity_type, zone = _capacity_type(labels), labels.get(ZONE, "")
-        if not type_name:
-            unnamed.append(name)
+        asked, price = capacity_type, None if kind is None else kind.price(capacity_type, zone)
+        if price is None and kind is not None and capacity_type == RESERVED:
+            asked, price = ON_DEMAND, kind.price(ON_DEMAND, zone)
+        if kind is None or price is None:
+            unpriced.append(f"{name} ({type_of[name]:.60}, {capacity_type})")
             continue
-        asked, price = capacity_type, None
-        if type_name in types:
-            price = types[type_name].price(capacity_type, zone)
-            if price is None and capacity_type == RESERVED:
-                asked, price = ON_DEMAND, types[type_name].price(ON_DEMAND, zone)
-        if price is None:
-            unpriced.append(f"{name} ({type_name:.60}, {capacity_type})")
-            continue
-        if not types[type_name].offers(asked, zone):
+        if not kind.offers(asked, zone):
             elsewhere.append(f"{name} ({zone:.60})")
-        try:
-            allocatable, capacity = fine_amounts(node.status.allocatable), fine_amounts(node.status.capacity)
-        except InstanceError as error:
-            raise InstanceError(f"Node {name}: {error}; correct the object or take it out.") from None
-        allocatable = {key: min(value, UNLIMITED) for key, value in allocatable.items()}
-        # Their names have a domain.
-        devices = {key: min(most, UNLIMITED) for key, most in largest([allocatable, capacity]).items() if "/" in key}
-        left = less(allocatable | excluding.capacity, taken[name])
+        left = less(alike[name] | excluding.capacity, taken[name])
         if over := {key: amount for key, amount in held[name].items() if amount > left.get(key, 0)}:
             overfull.append(name)
             left |= over
+        exact = less(sizes[name], taken[name]).get(RAM, 0)
+        if step and left.get(RAM, 0) // step > max(exact, held[name][RAM]) // step:
+            raised[name] = (alike[name][RAM] - sizes[name][RAM], sizes[name][RAM])
         taints = _lasting(state, node, labels.get(POOL, ""))
         if len(taints) < sum(taint.effect in FORBIDDING for taint in node.spec.taints):
             passing.add(name)
-        parts = (allocatable, left, devices, taken[name])
-        made.append(RunningNode(name, type_name, capacity_type, zone, price, labels, taints, *parts))
-    if unnamed:
-        raise InstanceError(f"no label {TYPE} on node {listed(unnamed)}; label them, since it says what they cost.")
+        parts = (alike[name], left, _devices(node, alike[name]), taken[name])
+        made.append(RunningNode(name, kind.name, capacity_type, zone, price, labels, taints, *parts))
     if unpriced:
         raise InstanceError(f"the price list has no price of node {listed(unpriced)}; add their types to it.")
+    _tell(state, elsewhere, overfull, raised)
+    _inform(state, made, passing)
+    return tuple(made)
+
+
+def _tell(
+    state: State, elsewhere: Sequence[str], overfull: Sequence[str], raised: Mapping[str, tuple[int, int]]
+) -> None:
+    """Say what nodes count with that they do not have. raised : bytes of memory more, and those that there are."""
     if elsewhere:
         state.report.sentences.append(
             f"Priced as in the cheapest other zone, since the price list has no price in theirs: {listed(elsewhere)}."
@@ -122,8 +125,73 @@ def running_nodes(state: State, catalogue: Catalogue, excluding: Exclusions) -> 
             f"For information: on {len(overfull)} nodes pods ask for more than is left there, or exclude each other; as nobody "
             f"is evicted, these nodes have room for what runs on them: {listed(overfull)}."
         )
-    _inform(state, made, passing)
-    return tuple(made)
+    if raised:
+        most = max(more for more, _ in raised.values())
+        share = max(more / size for more, size in raised.values())
+        state.report.sentences.append(
+            f"Relaxed: {len(raised)} nodes count with the memory of the largest node of their type, at most "
+            f"{most / 2**10:.4g} KiB ({share:.2g} of it) more than they have: {listed(list(raised))}."
+        )
+
+
+def _sizes(state: State, types: Mapping[str, MachineType], type_of: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Return what is allocatable on each node; where that is not said, its capacity, or the size in the price list."""
+    made, unsaid = {}, []
+    for name, node in state.nodes.items():
+        allocatable, capacity = _amounts(node.status.allocatable), _amounts(node.status.capacity)
+        size = allocatable or capacity
+        if CPU not in size or RAM not in size:
+            unsaid.append(name)
+            listed_size = with_gpus(types[type_of[name]]) if type_of[name] in types else {}
+            size = listed_size | capacity | allocatable
+        made[name] = {PODS: UNLIMITED} | {key: min(value, UNLIMITED) for key, value in size.items()}
+    if unsaid:
+        state.report.sentences.append(
+            f"What {len(unsaid)} nodes have is not said, or not in Kubernetes' quantities; it is taken from their capacity, or "
+            f"else from the price list: {listed(unsaid)}."
+        )
+    return made
+
+
+def _amounts(quantities: Quantities | None) -> dict[str, int]:
+    """Return quantities in fine units, without those that are none."""
+    made: dict[str, int] = {}
+    for resource, quantity in (quantities or {}).items():
+        with contextlib.suppress(InstanceError):
+            made |= fine_amounts({resource: quantity})
+    return made
+
+
+def _devices(node: Node, allocatable: Mapping[str, int]) -> dict[str, int]:
+    """Return what a node has of devices when all are well and there; their names have a domain."""
+    most = largest([dict(allocatable), _amounts(node.status.capacity)])
+    return {key: min(amount, UNLIMITED) for key, amount in most.items() if "/" in key}
+
+
+def _alike(sizes: Mapping[str, dict[str, int]], type_of: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Return sizes in which nodes of a type whose bytes differ by less than a thousandth have those of the largest.
+
+    The system reserves some KiB more on one node than on the next: a pod that asks for 10^9 bytes could tell each apart.
+    """
+    made = {name: dict(size) for name, size in sizes.items()}
+    columns: defaultdict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+    for name, size in sizes.items():
+        for resource in (RAM, EPHEMERAL):
+            if resource in size:
+                columns[type_of[name], resource].append((size[resource], name))
+    for (_, resource), rows in columns.items():
+        rows.sort(reverse=True)
+        most = rows[0][0]
+        for amount, name in rows:
+            most = amount if amount * 1000 < most * 999 else most
+            made[name][resource] = most
+    return made
+
+
+def with_gpus(kind: MachineType) -> dict[str, int]:
+    """Return the size of a type, in which GPUs are called as Kubernetes calls those of their make."""
+    size = kind.usable()
+    return {kind.gpu_name: size.pop(GPU)} | size if GPU in size else size
 
 
 def _taken(state: State, excluding: Exclusions) -> defaultdict[str, Counter[str]]:
@@ -155,14 +223,6 @@ def _lasting(state: State, node: Node, pool: str) -> tuple[Taint, ...]:
     starting = state.pools[pool].spec.template.spec.startup_taints if pool in state.pools else ()
     passing = {(taint.key, taint.effect) for taint in starting}
     return lasting(taint for taint in node.spec.taints if (taint.key, taint.effect) not in passing)
-
-
-def _labels(name: str, node: Node) -> dict[str, str]:
-    try:
-        given: dict[str, str] = decode(node.metadata.labels, dict[str, str] | None) or {}
-    except InstanceError as error:
-        raise InstanceError(f"Node {name}: labels: {error}; correct the object or take it out.") from None
-    return {label_name(key, (value,)): value for key, value in given.items()} | given
 
 
 def _capacity_type(labels: dict[str, str]) -> str:

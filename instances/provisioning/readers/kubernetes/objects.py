@@ -14,6 +14,8 @@ from msgspec import Meta, Raw, Struct, field
 # DNS names, and the colons and underscores of some kinds: nothing that could break a message.
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._:-]*[A-Za-z0-9])?$", max_length=253)]
 Quantities = dict[str, str | int]
+# A number of pods, or a share of them in percent.
+Portion = Annotated[int, Meta(ge=0)] | Annotated[str, Meta(pattern=r"^[0-9]{1,9}%?$")]
 NOTHING = Raw(b"null")
 
 
@@ -64,14 +66,18 @@ class Claim(Struct, rename="camel"):
     claim_name: str
 
 
+class Ephemeral(Struct):  # that it is one is enough
+    pass
+
+
 class Volume(Struct, rename="camel"):
     name: str
     persistent_volume_claim: Claim | None = None
-    ephemeral: Raw | None = None
+    ephemeral: Ephemeral | None = None
 
 
 class PodSpec(Struct, rename="camel"):
-    containers: tuple[Container, ...]
+    containers: Annotated[tuple[Container, ...], Meta(min_length=1)]
     init_containers: tuple[Container, ...] = ()
     overhead: Quantities | None = None
     resources: Resources | None = None
@@ -100,6 +106,7 @@ class ContainerStatus(Struct, rename="camel"):
 
 class PodStatus(Struct, rename="camel"):
     phase: str = ""
+    resize: str = ""
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
@@ -123,14 +130,14 @@ class NodeSpec(Struct):
 
 
 class NodeStatus(Struct):
-    allocatable: Quantities
-    capacity: Quantities = {}
+    allocatable: Quantities | None = None
+    capacity: Quantities | None = None
     conditions: tuple[Condition, ...] = ()
 
 
 class Node(Struct):
     metadata: Metadata
-    status: NodeStatus
+    status: NodeStatus = field(default_factory=NodeStatus)
     spec: NodeSpec = field(default_factory=NodeSpec)
 
 
@@ -223,8 +230,8 @@ class LabelSelector(Struct, rename="camel"):
 
 class PodDisruptionSpec(Struct, rename="camel"):
     selector: LabelSelector | None = None
-    min_available: int | str | None = None
-    max_unavailable: int | str | None = None
+    min_available: Portion | None = None
+    max_unavailable: Portion | None = None
 
 
 class PodDisruptionStatus(Struct, rename="camel"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from schedgap.instances.provisioning.readers.amounts import listed
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, RESERVED, SPOT, least, spot_note
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least, spot_note
 from schedgap.instances.provisioning.readers.catalogues.labels import OS_LABEL
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
@@ -21,6 +21,7 @@ from schedgap.instances.provisioning.readers.kubernetes.nodes import SPOT_LABELS
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.sizes import Sizes
 from schedgap.instances.provisioning.readers.kubernetes.templates import (
+    ANY,
     Template,
     group_of,
     observed_labels,
@@ -30,11 +31,12 @@ from schedgap.instances.provisioning.readers.kubernetes.templates import (
 from schedgap.instances.provisioning.readers.quantities import CPU, RAM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from fractions import Fraction
 
     from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
     from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
+    from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
     from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
     from schedgap.instances.provisioning.readers.kubernetes.state import State
     from schedgap.instances.provisioning.readers.kubernetes.templates import Labels
@@ -64,8 +66,8 @@ class Offer:
 class Market:
     """How offers are made of what was read.
 
-    looked : labels that some constraint looks at. zones : those that machines are told apart by, or none.
-    spot : whether spare capacity can be rented.
+    looked : labels that some constraint looks at. asked : the constraints of pods. zones : those that machines are told apart
+    by, or none. spot : whether spare capacity can be rented wherever it is admitted. node_groups : `ANY` or `KEPT`.
     """
 
     state: State
@@ -73,11 +75,14 @@ class Market:
     nodes: Sequence[RunningNode]
     excluding: Exclusions
     looked: frozenset[str]
+    asked: Sequence[Constraint]
     zones: tuple[str, ...] = ()
     spot: bool = False
+    node_groups: str = ANY
     nowhere: frozenset[str] = frozenset()
     variants: dict[object, Machine] = field(default_factory=dict)
     spare: dict[str, Labels] = field(default_factory=dict)
+    unanswered: defaultdict[tuple[str, str], dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
 
     def offers(self) -> tuple[list[Offer], list[Offer]]:
         """Return what can be rented anew, and the nodes.
@@ -87,7 +92,7 @@ class Market:
         InstanceError
             for a NodePool with a requirement that is none.
         """
-        groups = templates(self.state, self.nodes, self.looked, (kind.name for kind in self.catalogue.types))
+        groups = templates(self.state, self.nodes, self.looked, self.asked, self.node_groups)
         known = {CAPACITY_TYPE, TYPE, *(key for node in self.nodes for key in node.labels)}
         known |= {key for template in groups for key in (*template.labels, *(r.key for r in template.requirements))}
         known |= {key for kind in self.catalogue.types for key in kind.labels}
@@ -99,6 +104,7 @@ class Market:
         rented = list(self._rented(groups, sizes))
         sizes.tell()
         self._tell_spot(groups)
+        self._tell_unanswered()
         return rented, running
 
     def _running(self, node: RunningNode) -> Offer:
@@ -113,22 +119,33 @@ class Market:
             node.type_name, node.capacity_type, zone, group, self.variants[key], node.price, node.left, node=node.name
         )
 
-    def _rented(self, groups: Iterable[Template], sizes: Sizes) -> Iterator[Offer]:
+    def _rented(self, groups: Sequence[Template], sizes: Sizes) -> Iterator[Offer]:
         by_type: defaultdict[str, list[RunningNode]] = defaultdict(list)
         for node in self.nodes:
             by_type[node.type_name].append(node)
         # Of some types a list that has sizes may say none.
         stated = {name for name in (CPU, RAM) if self.catalogue.states(name)}
         unsized = []
+        # What a NodePool requires of types, their nodes may tell.
+        told = self.looked | {label_name(each.key) for template in groups for each in template.requirements}
         for kind in self.catalogue.types:
             alike = by_type[kind.name]
-            labels = observed_labels(alike, self.looked, of_type=True)
+            labels = observed_labels(alike, told, of_type=True)
             if not alike and not (kind.capacity and stated <= kind.capacity.keys()):
                 unsized.append(kind.name)
                 continue
+            plain: dict[object, dict[str, int]] = {}
             for template in groups:
-                if template.types is None or kind.name in template.types:
-                    yield from self._of_template(kind, template, labels, alike, sizes)
+                is_seen = any(node.name in template.nodes for node in alike)
+                for offer in self._of_template(kind, template, labels, alike, sizes):
+                    # With taints a machine holds fewer pods, and those that it holds also without, unless it is larger then.
+                    place = (frozenset(template.labels.items()), offer.capacity_type, offer.zone)
+                    if template.is_group and not template.taints:
+                        plain[place] = offer.capacity
+                    if is_seen or not (
+                        template.is_group and template.taints and _holds(plain.get(place), offer.capacity)
+                    ):
+                        yield offer
         if unsized:
             self.state.report.sentences.append(
                 f"Not offered, as the price list has no sizes of them and no node is one: {listed(unsized)}."
@@ -138,31 +155,38 @@ class Market:
         self, kind: MachineType, template: Template, labels: Labels, alike: Sequence[RunningNode], sizes: Sizes
     ) -> Iterator[Offer]:
         named = {label_name(each.key) for each in template.requirements}
-        own = kind.labels_of(self.looked | named, is_of_pool=template.types is None)
+        own = kind.labels_of(self.looked | named, is_of_pool=not template.is_group)
         near = kind if self.zones else template.kind_in_zones(kind, self.catalogue)
+        # Of the system a group may say nothing.
+        open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS_LABEL}
         for capacity_type, is_told in self._capacity_types(near, template):
             is_spot = is_told and capacity_type == SPOT
             taints = tuple(taint for taint in template.taints if is_spot or taint.key not in SPOT_LABELS)
-            for zone, offerings in near.places(capacity_type, self.zones):
-                # Labels as the price list has them, as nodes of the type do, and as the group's.
-                has = own | labels | template.labels
-                has |= (self.spare[capacity_type] if is_told else {}) | {TYPE: frozenset((kind.name,))}
-                if OS_LABEL in kind.labels:
-                    # A group may be of several systems, the price of a type is for one.
-                    has[OS_LABEL] = kind.labels[OS_LABEL] | {node.labels.get(OS_LABEL) for node in alike} - {None}
-                if is_told and template.types is not None:
+            # Labels as the price list has them, as nodes of the type do, and as the group's.
+            has = own | labels | template.labels | {TYPE: frozenset((kind.name,))}
+            if OS_LABEL in kind.labels:
+                # A group may be of several systems, the price of a type is for one.
+                has[OS_LABEL] = kind.labels[OS_LABEL] | {node.labels.get(OS_LABEL) for node in alike} - {None}
+            if is_told:
+                has |= self.spare[capacity_type]
+                if template.is_group:
                     # Groups of no NodePool need not have Karpenter's label.
                     has[CAPACITY_TYPE] |= {None}
+            for zone, offerings in near.places(capacity_type, self.zones):
                 if self.zones:
-                    has[ZONE] = frozenset((zone,))
-                # Of the system a group may say nothing.
-                open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS_LABEL}
-                open_keys -= has.keys() | template.absent
-                machine = Machine(has, taints, self.nowhere | open_keys)
-                if any(required(template, each, machine) is False for each in template.requirements):
+                    has = has | {ZONE: frozenset((zone,))}
+                machine = Machine(has, taints, self.nowhere | (open_keys - has.keys() - template.absent))
+                answers = [(label_name(each.key), required(template, each, machine)) for each in template.requirements]
+                if any(holds is False for _, holds in answers):
                     continue
-                capacity = sizes.of(kind, template, machine, alike)
                 price, count = least(offerings)
+                there = [node for node in alike if node.capacity_type == capacity_type and zone in ("", node.zone)]
+                if 0 <= count <= len(there):
+                    # All that there are run.
+                    continue
+                for key in (key for key, holds in answers if holds is None and _is_of_machines(key)):
+                    self.unanswered[template.name, key][kind.name] = None
+                capacity = sizes.of(kind, template, machine, alike)
                 price += kind.fee or 0
                 usual = sizes.usual_pods(kind, capacity, alike)
                 names = kind.name, capacity_type, zone, template.name
@@ -174,7 +198,7 @@ class Market:
         At on-demand prices every machine is one, save in NodePools that admit spot alone, and of types that have no other
         price than spot. Of a type without a spot price such a NodePool's machines cost as on demand.
         """
-        is_spot_only = _admits(template) == {SPOT}
+        is_spot_only = template.admits(SPOT) and not template.admits(ON_DEMAND)
         wanted = (SPOT,) if is_spot_only else (ON_DEMAND, SPOT) if self.spot else (ON_DEMAND,)
         has = {capacity_type for capacity_type in (ON_DEMAND, SPOT) if kind.offers(capacity_type)}
         if has.isdisjoint(wanted):
@@ -184,9 +208,9 @@ class Market:
 
     def _tell_spot(self, groups: Sequence[Template]) -> None:
         """Say where spot prices count, and where they could."""
-        pools = {template.name: _admits(template) for template in groups if template.types is None}
-        only = [name for name, admitted in pools.items() if admitted == {SPOT}]
-        too = [name for name, admitted in pools.items() if SPOT in admitted and name not in only]
+        pools = [template for template in groups if not template.is_group and template.admits(SPOT)]
+        only = [template.name for template in pools if not template.admits(ON_DEMAND)]
+        too = [template.name for template in pools if template.of_capacity_types and template.name not in only]
         kinds = self.catalogue.types
         dear = [kind.name for kind in kinds if kind.offers(ON_DEMAND) and not kind.offers(SPOT)]
         told = self.state.report.sentences
@@ -198,6 +222,15 @@ class Market:
             told.append(f"Spot was not looked at, which NodePools admit (capacity_types=admitted does): {listed(too)}.")
         told += spot_note([kind.name for kind in kinds if not kind.offers(ON_DEMAND)])
 
+    def _tell_unanswered(self) -> None:
+        """Say what of NodePools could not be asked."""
+        sentences = self.state.report.sentences
+        for (pool, key), kinds in self.unanswered.items():
+            sentences.append(
+                f"Relaxed: NodePool {pool} requires something of {key:.80}, which neither the price list nor a node says of "
+                f"{len(kinds)} type{'s' * (len(kinds) != 1)}, which count as admitted: {listed(list(kinds))}."
+            )
+
     def _spare(self, capacity_type: str) -> Labels:
         """Return the labels that tell spare capacity from other machines."""
         alike = [node.labels for node in self.nodes if node.capacity_type == capacity_type]
@@ -208,8 +241,10 @@ class Market:
         return spare
 
 
-def _admits(template: Template) -> set[str]:
-    """Return the capacity types that a NodePool names and admits; none where it says nothing of them."""
-    asked = [each for each in template.requirements if label_name(each.key) == CAPACITY_TYPE]
-    machines = {name: Machine({CAPACITY_TYPE: frozenset((name,))}) for name in (ON_DEMAND, RESERVED, SPOT) if asked}
-    return {name for name, it in machines.items() if all(required(template, each, it) is not False for each in asked)}
+def _holds(larger: dict[str, int] | None, size: dict[str, int]) -> bool:
+    return larger is not None and all(amount <= larger.get(name, 0) for name, amount in size.items())
+
+
+def _is_of_machines(key: str) -> bool:
+    """Return whether a label tells what a type is, rather than its name or place, or how it is paid."""
+    return is_of_the_type(key) and key not in (TYPE, HOSTNAME, CAPACITY_TYPE) and not key.startswith("topology.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
+from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     HOSTNAME,
     OLD_TYPE,
@@ -16,6 +17,7 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     ZONE,
     Constraint,
     Toleration,
+    limit,
 )
 from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 from schedgap.instances.provisioning.readers.kubernetes.objects import (
@@ -141,6 +143,8 @@ def _parts(selector: Raw, affinity: Raw, tolerations: Raw, spread: Raw) -> Parts
             relaxed.append(ANTI_ZONE.format(_short(term.topology_key)))
         elif picks or term.match_label_keys or term.mismatch_label_keys:
             relaxed.append(NOT_MERGED)
+        elif any(each.operator[0] in "GL" for each in (term.label_selector or LabelSelector()).match_expressions):
+            raise InstanceError("a selector of pods has an operator that is for nodes")
         else:
             apart.append(_apart(term))
     affinities = () if required is None else (named_alike(required),)
@@ -156,7 +160,16 @@ def _apart(term: _PodTerm) -> Apart:
 
 
 def named_alike(terms: NodeTerms) -> NodeTerms:
-    """Return terms in which labels with two names have the newer one."""
+    """Return terms in which labels with two names have the newer one.
+
+    Raises
+    ------
+    InstanceError
+        for a limit that is no whole number.
+    """
+    for each in (each for term in terms.node_selector_terms for each in term.match_expressions):
+        if each.operator[0] in "GL":
+            limit(each)
     return NodeTerms(
         tuple(
             SelectorTerm(

@@ -28,7 +28,10 @@ def pod_request(pod: Pod) -> dict[str, int]:
     """
     spec, status = pod.spec, pod.status
     total: dict[str, int] = {}
-    infeasible = any(c.type == "PodResizePending" and c.reason == "Infeasible" for c in status.conditions)
+    # Up to Kubernetes 1.32 a field says so, since then a condition.
+    infeasible = status.resize == "Infeasible" or any(
+        c.type == "PodResizePending" and c.reason == "Infeasible" for c in status.conditions
+    )
     for container in spec.containers:
         _add(total, _container(container, status.container_statuses, infeasible))
     if spec.init_containers:

@@ -11,12 +11,14 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import Const
 from schedgap.instances.provisioning.readers.kubernetes.nodes import (
     CONTROL_PLANES,
     CONTROLLING,
+    GPU,
     largest,
     less,
     smallest,
+    with_gpus,
 )
 from schedgap.instances.provisioning.readers.kubernetes.templates import Template, without_names
-from schedgap.instances.provisioning.readers.quantities import PODS
+from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
     from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, State
 
-GPU = "gpu"
 NOT_EVERYWHERE = "of DaemonSets that are not on every node that admits them, and count on no new machine"
 
 
@@ -61,6 +62,9 @@ class Sizes:
         self.systems = {
             key: {node.labels[key] for node in nodes if key in node.labels} for key in (ARCH_LABEL, OS_LABEL)
         }
+        self.states_gpus = catalogue.states(GPU)
+        # Of types without a node in a group: by name, and whether the group is of no NodePool.
+        self.unseen: dict[tuple[str, bool], dict[str, int]] = {}
         self.whole: set[str] = set()
         self.foreign: set[str] = set()
         self.many: set[str] = set()
@@ -72,16 +76,14 @@ class Sizes:
         for key, known in self.systems.items():
             if known and (values := machine.labels.get(key)) and values.isdisjoint(known):
                 self.foreign.add(kind.name)
-        own = [node.allocatable for node in alike if node.name in template.nodes]
-        size = largest(own) if own else self._not_seen(kind, alike)
-        # A device that is broken, or not there yet, is on a new machine.
-        more = largest([size, *(node.devices for node in alike)])
-        if alike and not any(name.endswith("/gpu") for name in more.keys() - {NVIDIA_GPU}):
-            more = largest([more, with_gpus(kind)])
-        size |= {name: amount for name, amount in more.items() if "/" in name}
-        if not own and (many := [name for name in self.shared if size.get(name)]):
-            self.many.add(kind.name)
-            size |= dict.fromkeys(many, UNLIMITED)
+        own = [node for node in alike if node.name in template.nodes and _is_likely(node, kind)]
+        place = (kind.name, template.is_group)
+        if own:
+            size = self._with_devices(kind, largest([node.allocatable for node in own]), alike)
+        else:
+            if place not in self.unseen:
+                self.unseen[place] = self._not_seen(kind, alike, template.is_group)
+            size = self.unseen[place]
         daemons = [(d, asked) for d, constraint, asked in self.certain if may_run(constraint, machine)]
         taken = [amounts for d, asked in daemons for amounts in (asked, self.excluding.taken_by(d))]
         return less(size | self.excluding.capacity, *taken, *self.static)
@@ -122,15 +124,32 @@ class Sizes:
             if names:
                 self.state.report.sentences.append(f"Relaxed: {sentence}.")
 
-    def _not_seen(self, kind: MachineType, alike: Sequence[RunningNode]) -> dict[str, int]:
+    def _not_seen(self, kind: MachineType, alike: Sequence[RunningNode], is_group: bool) -> dict[str, int]:
         """Return the size of a type of which a group has no node: nodes elsewhere may have other settings, and disks."""
         if not (kind.overhead and PODS in kind.capacity):
             self.whole.add(kind.name)
         size = {PODS: UNLIMITED} | with_gpus(kind) | self._any_amount(kind)
-        if alike:
+        likely = [node for node in alike if _is_likely(node, kind)]
+        if likely:
             # Of devices they tell more than the list.
             size = {name: amount for name, amount in size.items() if "/" not in name}
-        return largest([size, *(node.allocatable for node in alike)])
+        size = largest([size, *(node.allocatable for node in likely)])
+        # What the system takes of CPU and memory follows from the type, on nodes that do not control the cluster.
+        workers = [node.allocatable for node in likely if CONTROL_PLANES.isdisjoint(node.labels)]
+        if is_group and workers:
+            size |= {name: amount for name, amount in largest(workers).items() if name in (CPU, RAM)}
+        size = self._with_devices(kind, size, alike)
+        if many := [name for name in self.shared if size.get(name)]:
+            self.many.add(kind.name)
+            size |= dict.fromkeys(many, UNLIMITED)
+        return size
+
+    def _with_devices(self, kind: MachineType, size: dict[str, int], alike: Sequence[RunningNode]) -> dict[str, int]:
+        """Return a size with all devices: one that is broken, or not there yet, is on a new machine."""
+        more = largest([size, *(node.devices for node in alike)])
+        if alike and not any(name.endswith("/gpu") for name in more.keys() - {NVIDIA_GPU}):
+            more = largest([more, with_gpus(kind)])
+        return size | {name: amount for name, amount in more.items() if "/" in name}
 
     def _any_amount(self, kind: MachineType) -> dict[str, int]:
         """Return what a type may have of what the price list says nothing about; others' GPUs only where it has some."""
@@ -161,7 +180,6 @@ class Sizes:
                 yield smallest(on[name] for on in on_nodes)
 
 
-def with_gpus(kind: MachineType) -> dict[str, int]:
-    """Return the size of a type, in which GPUs are called as Kubernetes calls those of their make."""
-    size = kind.usable()
-    return {kind.gpu_name: size.pop(GPU)} | size if GPU in size else size
+def _is_likely(node: RunningNode, kind: MachineType) -> bool:
+    """Return whether a node tells how large its type is: not where most of it was taken away, as by huge pages."""
+    return all(2 * node.allocatable.get(name, 0) >= kind.capacity.get(name, 0) for name in (CPU, RAM))

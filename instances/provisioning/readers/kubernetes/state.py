@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes import objects
-from schedgap.instances.provisioning.readers.kubernetes.documents import read_objects
+from schedgap.instances.provisioning.readers.kubernetes.documents import decode, read_objects
 from schedgap.instances.provisioning.readers.kubernetes.objects import (
     Node,
     NodeClaim,
@@ -96,7 +96,8 @@ class State:
 
     mirrored : requests of static pods by node, and by namespace and name without the node's. on_one_node : claims that one node
     at a time can use. marks : what pods say of their nodes, as `Disruption.marks`. budgets : PodDisruptionBudgets.
-    node_claims : conditions of Karpenter's claims, by node.
+    node_claims : conditions of Karpenter's claims, by node. twice, malformed : objects that are left out, the latter with what
+    is wrong.
     """
 
     report: Report = field(default_factory=Report)
@@ -111,6 +112,8 @@ class State:
     marks: dict[str, int] = field(default_factory=dict)
     budgets: dict[str, PodDisruptionBudget] = field(default_factory=dict)
     node_claims: dict[str, dict[str, str]] = field(default_factory=dict)
+    twice: list[str] = field(default_factory=list)
+    malformed: list[str] = field(default_factory=list)
     jobs: int = 0
     pods: int = 0
 
@@ -118,19 +121,26 @@ class State:
 def read_state(paths: Sequence[Path | str]) -> State:
     """Read the objects of a cluster; memory grows by what is distinct, not by what a pod's document holds.
 
+    What is malformed, or there twice, is left out by name: without a pod or a volume no floor rises.
+
     Raises
     ------
     InstanceError
-        naming file and object: malformed, there twice, or no pods or no nodes at all.
+        naming a malformed NodePool, without which less could be rented.
     """
     state, cache = State(), PartsCache()
     seen: set[tuple[str, str]] = set()
-    for place, item in read_objects(paths):
+    for place, kind, item in read_objects(paths):
+        if isinstance(item, InstanceError):
+            if kind == NodePool.__name__:
+                raise InstanceError(f"{item}; correct the object or take it out.")
+            state.malformed.append(str(item))
+            continue
         meta: objects.Metadata = item.metadata  # type: ignore[attr-defined]
         name = f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
-        kind = type(item).__name__
         if (kind, name) in seen:
-            raise InstanceError(f"{place}: {kind} {name} is there twice; give each object once.")
+            state.twice.append(f"{kind} {name}")
+            continue
         seen.add((kind, name))
         try:
             if isinstance(item, Pod):
@@ -154,24 +164,8 @@ def read_state(paths: Sequence[Path | str]) -> State:
                     labelled_place(item.metadata.labels) if required is None else named_alike(required)
                 )
         except InstanceError as error:
-            raise InstanceError(f"{place}, {kind} {name}: {error}; correct the object or take it out.") from None
-    _check(state)
+            state.malformed.append(f"{place}, {kind} {name}: {error}")
     return state
-
-
-def _check(state: State) -> None:
-    if not state.nodes:
-        raise InstanceError("no node is there; give what `kubectl get pods,nodes -A -o json` prints.")
-    if not state.groups:
-        raise InstanceError(
-            f"of {state.pods} pods none is to be packed; give what `kubectl get pods -A -o json` prints."
-        )
-    placed = {node: group for group in state.groups.values() for node in group.on}
-    for node, group in placed.items():
-        if node not in state.nodes:
-            raise InstanceError(
-                f"a pod of {group.name} runs on node '{node:.60}', which is not there; give all pods and nodes of one moment."
-            )
 
 
 def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
@@ -224,6 +218,7 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
     key = GroupKey(meta.namespace, title, vector, parts, bytes(meta.labels), ports, claims)
     group = state.groups.get(key)
     if group is None:
+        decode(meta.labels, dict[str, str] | None)
         group = state.groups[key] = PodGroup(key)
     if spec.node_name:
         group.on[spec.node_name] = group.on.get(spec.node_name, 0) + 1

@@ -18,13 +18,14 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     is_of_a_provider,
     is_of_the_type,
     lasting,
+    may_run,
 )
 from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, SPOT_LABELS
 from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms, SelectorTerm
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
     from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
@@ -33,6 +34,12 @@ if TYPE_CHECKING:
 
 GROUP_LABELS = (POOL, "eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool")
 REGION = "topology.kubernetes.io/region"
+OS = "kubernetes.io/os"
+# Of these the name of a machine, and its system, a group says nothing.
+OPEN = frozenset((HOSTNAME, OS))
+NEW_GROUP = "new group"
+# What may be rented of the node groups that are of no NodePool: anything, or nothing beside NodePools.
+ANY, KEPT = "any", "kept"
 Labels: TypeAlias = "dict[str, frozenset[str | None]]"
 
 
@@ -40,7 +47,7 @@ Labels: TypeAlias = "dict[str, frozenset[str | None]]"
 class Template:
     """What machines that are rented anew have beside their type.
 
-    nodes : names of those that are of it. types : those that it takes, None for all. unknown : labels that they may have.
+    nodes : names of those that are of it. unknown : labels that they may have. is_group : whether it is of no NodePool.
     """
 
     name: str
@@ -48,13 +55,23 @@ class Template:
     taints: tuple[Taint, ...] = ()
     requirements: tuple[Expression, ...] = ()
     nodes: frozenset[str] = frozenset()
-    types: frozenset[str] | None = None
     unknown: frozenset[str] = frozenset()
+    is_group: bool = False
 
     @property
     def absent(self) -> frozenset[str]:
         """Labels that new machines must not have."""
         return frozenset(label_name(each.key) for each in self.requirements if each.operator == "DoesNotExist")
+
+    def admits(self, capacity_type: str) -> bool:
+        """Return whether its requirements admit spare capacity, or machines on demand."""
+        machine = Machine({CAPACITY_TYPE: frozenset((capacity_type,))})
+        return all(required(self, each, machine) for each in self.of_capacity_types)
+
+    @property
+    def of_capacity_types(self) -> list[Expression]:
+        """What it requires of capacity types."""
+        return [each for each in self.requirements if label_name(each.key) == CAPACITY_TYPE]
 
     def kind_in_zones(self, kind: MachineType, catalogue: Catalogue) -> MachineType:
         """Return a type with its prices in the zones of a NodePool alone; with all where the list has other names for zones."""
@@ -74,15 +91,21 @@ class Template:
 
 
 def templates(
-    state: State, nodes: Sequence[RunningNode], looked: frozenset[str], names: Iterable[str]
+    state: State, nodes: Sequence[RunningNode], looked: frozenset[str], asked: Sequence[Constraint], node_groups: str
 ) -> list[Template]:
-    """Return the NodePools, and groups of running nodes that are of none; these have their nodes' types only.
+    """Return the NodePools, and what the running nodes that are of none show of node groups.
 
-    looked : labels that some constraint looks at. names : of the types of the price list; without any NodePool one that no
-    node has may be of any group.
+    Of a node group no more is known than its nodes: new machines of it, or of another made like it, may be of any type, with
+    the labels that pods look at there, and with its taints or none.
+
+    looked : labels that some constraint looks at. asked : the constraints of pods. node_groups : `kept` where no such machine
+    is rented beside NodePools.
     """
     pools = [_pool(state, name, pool, nodes, looked) for name, pool in state.pools.items()]
-    unused = frozenset() if pools else frozenset(names) - {node.type_name for node in nodes}
+    if pools and node_groups == KEPT:
+        return pools
+    # A group that lacks a label is made as easily as one that has it.
+    avoided = {each.key for one in asked for each in one.expressions() if each.operator in ("NotIn", "DoesNotExist")}
     groups: defaultdict[object, list[RunningNode]] = defaultdict(list)
     for node in nodes:
         if node.labels.get(POOL) not in state.pools:
@@ -92,17 +115,30 @@ def templates(
     alike: dict[object, Template] = {}
     for members in groups.values():
         observed = observed_labels(members, looked, of_type=False)
-        values = {key: found | {None} if is_by_hand(key) else found for key, found in observed.items()}
-        # What not all nodes of a group have was put on some of them.
-        taints = tuple(taint for taint in members[0].taints if all(taint in node.taints for node in members))
-        made = Template(group_of(members[0]), values, taints, types=unused)
-        first = alike.setdefault((frozenset(values.items()), taints), made)
-        alike[frozenset(values.items()), taints] = replace(
-            first,
-            nodes=first.nodes | {node.name for node in members},
-            types=(first.types or frozenset()) | {node.type_name for node in members},
-        )
-    return [*pools, *alike.values()]
+        values = {
+            key: found | {None} if is_by_hand(key) or key in avoided else found for key, found in observed.items()
+        }
+        # Those of spare capacity come with it.
+        none = tuple(t for t in members[0].taints if t.key in SPOT_LABELS and all(t in node.taints for node in members))
+        for taints in {frozenset(none): none, **{frozenset(node.taints): node.taints for node in members}}.values():
+            of_it = frozenset(node.name for node in members if set(node.taints) == set(taints))
+            made = Template(_title(members, taints), values, taints, nodes=of_it, is_group=True)
+            first = alike.setdefault((frozenset(values.items()), frozenset(taints)), made)
+            alike[frozenset(values.items()), frozenset(taints)] = replace(first, nodes=first.nodes | of_it)
+    made_anew = _made_anew(asked, [*pools, *alike.values()], looked) if alike else ()
+    return [*pools, *sorted(alike.values(), key=lambda template: bool(template.taints)), *made_anew]
+
+
+def _made_anew(asked: Sequence[Constraint], known: Sequence[Template], looked: frozenset[str]) -> Iterator[Template]:
+    """Yield a node group for pods that ask for labels which no template has together: it may be given any of them."""
+    # Labels that nothing has forbid nothing.
+    has = {key for each in known for key in each.labels}
+    free = {key for key in looked if is_of_the_type(key) or key in OPEN or key not in has}
+    machines = [Machine(each.labels, each.taints, (each.unknown | free) - each.labels.keys()) for each in known]
+    homeless = [one for one in dict.fromkeys(asked) if all(may_run(one, machine) is False for machine in machines)]
+    lacking = {each.key for one in homeless for each in one.expressions()}
+    if keys := frozenset(lacking - free):
+        yield Template(NEW_GROUP, {}, unknown=keys, is_group=True)
 
 
 def _pool(state: State, name: str, pool: NodePool, nodes: Iterable[RunningNode], looked: frozenset[str]) -> Template:
@@ -158,8 +194,15 @@ def required(template: Template, each: Expression, machine: Machine) -> bool | N
 
 def group_of(node: RunningNode) -> str:
     """Return a name for the group that a node is of."""
-    tainted = next((taint.key.rpartition("/")[2] for taint in node.taints if taint.key), "")
-    return next((value for _, value in _labelled(node)), "") or tainted or "general"
+    return _title([node], node.taints)
+
+
+def _title(members: Sequence[RunningNode], taints: Sequence[Taint]) -> str:
+    """Return a name for machines of a group with some of its taints."""
+    if not (labelled := _labelled(members[0])):
+        return next((taint.key.rpartition("/")[2] for taint in taints if taint.key), "general")
+    is_usual = bool(taints) == all(node.taints for node in members)
+    return labelled[0][1] if is_usual else f"{labelled[0][1]}, {'tainted' if taints else 'untainted'}"
 
 
 def _labelled(node: RunningNode) -> tuple[tuple[str, str], ...]:

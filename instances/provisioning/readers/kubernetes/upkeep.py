@@ -20,10 +20,9 @@ from schedgap.instances.provisioning.disruption.model import (
 )
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import SPOT
-from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, holds
-from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, is_leaving, is_ready
 from schedgap.instances.provisioning.readers.kubernetes.pod_marks import TRUE
+from schedgap.instances.provisioning.readers.kubernetes.restraints import budgets_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
     from schedgap.instances.provisioning.readers.kubernetes.objects import (
         DisruptionSpec,
-        PodDisruptionBudget,
     )
     from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
     from schedgap.instances.provisioning.readers.kubernetes.state import State
@@ -113,25 +111,10 @@ def _pool(state: State, name: str) -> Pool:
 
 def _blocked(state: State) -> Iterator[str]:
     """Yield the nodes of pods of which a PodDisruptionBudget admits no eviction now, or that have more than one."""
-    namespaces = {name.partition("/")[0] for name in state.budgets}
-    for group in (g for g in state.groups.values() if g.on and g.key.namespace in namespaces):
-        labels: dict[str, str] = decode(group.key.labels, dict[str, str] | None) or {}
-        has = Machine({key: frozenset((value,)) for key, value in labels.items()})
-        found = [
-            budget
-            for name, budget in state.budgets.items()
-            if name.partition("/")[0] == group.key.namespace and _selects(budget, has)
-        ]
-        if len(found) > 1 or any(budget.status.disruptions_allowed == 0 for budget in found):
+    for group in (g for g in state.groups.values() if g.on):
+        found = budgets_of(state, group)
+        if len(found) > 1 or any(state.budgets[name].status.disruptions_allowed == 0 for name in found):
             yield from group.on
-
-
-def _selects(budget: PodDisruptionBudget, labels: Machine) -> bool:
-    selector = budget.spec.selector
-    if selector is None:
-        return False
-    # Operators of nodes select no pod.
-    return all(each.operator[0] not in "GL" and holds(each, labels) for each in selector.expressions())
 
 
 def tell_blocked(state: State) -> None:

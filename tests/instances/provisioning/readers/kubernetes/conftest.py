@@ -269,3 +269,48 @@ def allowed(read):
         return {cluster.class_name(c): [n for n, f in named if may[f, c]] for c in range(cluster.num_classes)}, cluster
 
     return allowed
+
+
+@pytest.fixture(scope="session")
+def optimum():
+    """Return the least price of machines that hold all tasks, in micro-dollars, by trying everything; None if there is none."""
+    return _optimum
+
+
+def _optimum(cluster):
+    tasks = [c for c, number in enumerate(cluster.counts.tolist()) for _ in range(number)]
+    stock = [-1] * cluster.num_types if cluster.stock is None else cluster.stock.tolist()
+    places = {}
+
+    def types(content):
+        """The types that hold classes together: of which there are any number the cheapest, of others all that are cheaper."""
+        if content not in places:
+            asked = cluster.demand[cluster.type2family][:, content]
+            fits = (asked >= 0).all(axis=(1, 2)) & (asked.sum(axis=1) <= cluster.capacity).all(axis=1)
+            if cluster.per_machine is not None:
+                most = cluster.per_machine.tolist()
+                fits &= all(most[c] < 0 or content.count(c) <= most[c] for c in content)
+            held = sorted((int(cluster.price[k]), k) for k in np.flatnonzero(fits).tolist())
+            free = next((n for n, (_, k) in enumerate(held) if stock[k] < 0), len(held))
+            places[content] = held[: free + 1]
+        return places[content]
+
+    def rent(contents, used):
+        if not contents:
+            return 0
+        costs = []
+        for price, k in types(contents[0]):
+            if stock[k] < 0 or used.count(k) < stock[k]:
+                rest = rent(contents[1:], (*used, k))
+                costs += [] if rest is None else [price + rest]
+        return min(costs, default=None)
+
+    def split(left, contents):
+        if not left:
+            yield contents
+            return
+        for n, content in enumerate((*contents, ())):
+            if types(more := (*content, left[0])):
+                yield from split(left[1:], (*contents[:n], more, *contents[n + 1 :]))
+
+    return min((cost for contents in split(tasks, ()) if (cost := rent(contents, ())) is not None), default=None)

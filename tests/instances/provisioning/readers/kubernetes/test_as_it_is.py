@@ -113,7 +113,8 @@ def test_gpus_that_pods_share_are_any_number_elsewhere(allowed, one, k8s):
 def test_a_taint_that_some_nodes_of_a_group_have_is_none_of_it(allowed, one, k8s):
     by_hand = [{"key": "maintenance", "effect": "NoSchedule"}]
     nodes = [node(k8s, "a", labels={GROUP: "g"}, taints=by_hand), node(k8s, "b", "big", "16", {GROUP: "g"})]
-    assert "t" in allowed([*nodes, one("x")], PRICES)[0]["x"]
+    types, _ = allowed([*nodes, one("x")], PRICES)
+    assert types["x"] == ["t (g)", "big (g)"]
 
 
 @pytest.mark.parametrize(("operator", "value"), [("In", "z2"), ("NotIn", "z1")])
@@ -150,7 +151,7 @@ def test_nodes_that_go_or_control_and_daemons_that_are_not_everywhere_are_told(r
 
 
 def test_a_count_beside_unlike_nodes_and_another_architecture_are_told(read, one, k8s):
-    prices = "name,cpu,memory_gib,price,count,arch\nt,4,16,1,2,amd64\nr,4,16,0.5,,arm64\nm7gd.large,2,8,0.5,,\n"
+    prices = "name,cpu,memory_gib,price,count,arch\nt,4,16,1,3,amd64\nr,4,16,0.5,,arm64\nm7gd.large,2,8,0.5,,\n"
     cluster = read([node(k8s, "a", cpu="3", labels={"kubernetes.io/arch": "amd64"}), node(k8s, "b"), one("x")], prices)
     assert said(cluster, "Relaxed: the count of t")
     assert said(cluster, "another architecture", ": m7gd.large, r.")

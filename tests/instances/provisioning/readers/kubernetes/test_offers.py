@@ -8,15 +8,16 @@ from schedgap.instances.provisioning import kubernetes
 TYPE, CAPACITY_TYPE = "node.kubernetes.io/instance-type", "karpenter.sh/capacity-type"
 
 
-def test_every_type_may_have_the_labels_and_taints_of_some_node(allowed, one, k8s):
-    """Without NodePools: types with nodes as these are, a type without nodes as any of them."""
+def test_every_type_may_have_the_labels_of_some_node_with_its_taints_or_none(allowed, one, k8s):
+    """m of node a, r for all, l larger: of team x, plain, or tainted where only node b is."""
     taint = {"key": "gpu", "effect": "NoSchedule"}
     nodes = [k8s.node("a", "m", "4", "16Gi", "9", {"team": "x"}), k8s.node("b", "l", "8", "32Gi", "9", taints=[taint])]
     tolerant = {"tolerations": [{"key": "gpu", "operator": "Exists"}]}
     pods = [one("x", nodeSelector={"team": "x"}), one("any", cpu="2"), one("gpu", cpu="3", **tolerant)]
     types, _ = allowed([*nodes, *pods])
-    assert types["x"] == types["any"] == ["m", "r (general)"]
-    assert types["gpu"] == ["m", "l", "r (general)", "r (gpu)"]
+    assert types["x"] == ["m", "l (general)", "r (general)"]
+    assert types["any"] == ["m", "l (general)", "l (general)-2", "r (general)", "r (general)-2"]
+    assert types["gpu"] == [*types["any"][:3], "l (gpu)", *types["any"][3:]]
 
 
 def test_architecture_and_instance_type(allowed, one, k8s):
@@ -68,11 +69,11 @@ def test_spot_and_on_demand(allowed, one, k8s):
     ]
     nodes = [k8s.node("a", "m", "4", "16Gi", "9")]
     types, cluster = allowed([*nodes, *pods])
-    # The node has no such label.
-    assert types == {"spot": ["m", "l", "r"], "firm": ["m", "l", "r"]}
+    # m is dearer than r, and no larger; the node has no such label.
+    assert types == {"spot": ["l", "r"], "firm": ["l", "r"]}
     assert "Relaxed: bound to spot or on-demand machines: 2 pods: shop/firm, shop/spot." in cluster.notes
     types, cluster = allowed([*nodes, *pods], capacity_types="admitted")
-    assert types == {"spot": ["m (spot)", "l (spot)"], "firm": ["m", "l", "r"]}
+    assert types == {"spot": ["m (spot)", "l (spot)"], "firm": ["l", "r"]}
 
 
 @pytest.mark.parametrize(
@@ -193,16 +194,17 @@ def test_what_is_left_out(read, one, k8s):
     [
         ([], "no node is there"),
         (["node"], "of 0 pods none is to be packed"),
-        (["node", "pod", "pod"], r"cluster.json item 2: Pod shop/x is there twice; give each object once"),
-        (["node", "elsewhere"], "a pod of shop/x runs on node 'b', which is not there"),
-        (["node", "typeless", "pod"], "no label node.kubernetes.io/instance-type on node t"),
+        (["node", "elsewhere"], "of 1 pods none is to be packed; give"),
+        (["node", "typeless", "pod"], "no label node.kubernetes.io/instance-type on node t, .* --set node_type=NAME"),
         (
             ["node", "bad"],
-            r"cluster.json item 1, Pod shop/x: '1x' is no quantity; .*; correct the object or take it out\.",
+            r"none is to be packed \(1 objects are malformed: cluster.json item 1, Pod shop/x: '1x' is no quantity;",
         ),
         (["node", "kindless"], "cluster.json item 1: it has no kind; correct the object or take it out"),
-        (["node", "sign"], "a selector of pods has operator 'Gt', which is for nodes; correct the object"),
-        (["node", "wrong"], r"cluster.json item 1 \('x'\): Expected `array`, got `int` - at `\$.spec.containers`"),
+        (["node", "sign"], "Pod shop/x: a selector of pods has an operator that is for nodes"),
+        (["node", "wrong"], r"item 1, Pod \('x'\): Expected `array`, got `int` - at `\$.spec.containers`"),
+        (["wrong"], r"no node is there \(1 objects are malformed"),
+        (["node", "pod", "pool"], r"item 2, NodePool \('p'\): .* correct the object or take it out"),
     ],
 )
 def test_states_that_do_not_do(read, one, k8s, objects, message):
@@ -216,6 +218,7 @@ def test_states_that_do_not_do(read, one, k8s, objects, message):
         "kindless": {"metadata": {"name": "x"}},
         "sign": one("x", affinity=k8s.apart({}, labelSelector={"matchExpressions": [sign]})),
         "wrong": one("x"),
+        "pool": k8s.pool("p", ("a", "Likes", [])),
     }
     known["wrong"]["spec"]["containers"] = 1
     with pytest.raises(InstanceError, match=message):

@@ -64,3 +64,10 @@ def test_a_resize_on_its_way(request_of, k8s, has, reason, cpu):
         value = k8s.requests(has) if key == "resources" else {"cpu": has}
         status = {"conditions": resized, "containerStatuses": [{"name": "main", key: value}]}
         assert request_of(k8s.requests("1"), status=status)["cpu"] == cpu
+
+
+@pytest.mark.parametrize(("resize", "cpu"), [("Infeasible", 500), ("Deferred", 1000), ("", 1000)])
+def test_a_resize_that_cannot_be_done_as_a_field_says_it(request_of, k8s, resize, cpu):
+    """Up to Kubernetes 1.32: `status.resize`."""
+    has = {"name": "main", "resources": k8s.requests("500m"), "allocatedResources": {"cpu": "500m"}}
+    assert request_of(k8s.requests("1"), status={"resize": resize, "containerStatuses": [has]})["cpu"] == cpu
