@@ -13,7 +13,6 @@ from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInsta
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, listed, micro_dollars, unique_names
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions
-from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions
 from schedgap.instances.provisioning.readers.kubernetes.alone import kept_apart, say_between
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
