@@ -86,7 +86,9 @@ def running(**limits) -> ProvisioningInstance:
 def apart_and_moves() -> ProvisioningInstance:
     """Machines hold more of a class than may share one; three tasks may move, of which two must."""
     instance = table3()
-    instance = instance.replace(counts=[4, *instance.counts[1:]], task2class=None, task_names=None, name="apart-and-moves")
+    instance = instance.replace(
+        counts=[4, *instance.counts[1:]], task2class=None, task_names=None, name="apart-and-moves"
+    )
     large = int(np.argmax(instance.price))
     content = np.zeros((2, instance.num_classes), np.int64)
     content[0, 0], content[1, 1] = 3, 1

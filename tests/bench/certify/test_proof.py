@@ -216,7 +216,9 @@ def test_only_so_many_tasks_of_a_class_share_a_machine():
         assert reason(problem, number, {"scale": 1, "prices": [share]}) is None
         assert reason(problem, number + 1, {"scale": 1, "prices": [share]}) is not None
     assert "is worth more than the machine" in reason(apart(5, 2), 5, {"scale": 1, "prices": [BIN]})
-    assert "is worth more than the machine" in reason(replace(apart(5, 1), together=()), 5, {"scale": 1, "prices": [BIN]})
+    assert "is worth more than the machine" in reason(
+        replace(apart(5, 1), together=()), 5, {"scale": 1, "prices": [BIN]}
+    )
 
 
 def test_limits_hold_for_tasks_of_different_prices_and_on_branches():
