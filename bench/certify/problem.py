@@ -1,8 +1,8 @@
 """Packing problems as the checker of certificates sees them, from files that it reads by itself, in exact whole numbers.
 
 Only what bounds rest on is read: what fits on which machine, how many tasks of a class, and its price. All else that an
-instance may say (stocks, limits on moves, lost throughput) makes solutions fewer or dearer: a bound without it holds all the
-same.
+instance may say (stocks, limits on moves, lost throughput) makes solutions fewer or dearer, and a bound without it holds all
+the same.
 """
 
 from __future__ import annotations

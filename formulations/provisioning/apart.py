@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.provisioning.running import ANY_NUMBER
+
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
 
 def classes_apart(instance: ProvisioningInstance) -> IntArray:
-    """Return the classes of which there are more tasks than may share a machine."""
-    return np.flatnonzero(instance.most_together < instance.counts)
+    """Return the classes of which only so many tasks may share a machine."""
+    if instance.per_machine is None:
+        return np.empty(0, np.int64)
+    return np.flatnonzero(instance.per_machine != ANY_NUMBER)
 
 
 def machines_apart(instance: ProvisioningInstance) -> IntArray:

@@ -34,6 +34,11 @@ def without_interference(instance: ProvisioningInstance) -> str | None:
     return None if instance.throughput is None else "counts prices only; with interference use the method interference"
 
 
+def without_classes_apart(instance: ProvisioningInstance) -> str | None:
+    """Return None, or why a formulation cannot take the instance whose machines hold any number of tasks of a class."""
+    return None if instance.per_machine is None else "it has no limit on how many tasks of a class share a machine"
+
+
 def claimed(instance: ProvisioningInstance, solution: Provisioning | None, bound: int | None) -> Status:
     """Return what a method may claim of a solution with a proven bound, micro-dollars."""
     if solution is None:

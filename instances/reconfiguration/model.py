@@ -220,6 +220,7 @@ class ReconfigurationInstance(InstanceModel):
             class2workload=class2workload,
             workloads=tuple(catalogue.workloads[w] for w in workload_order),
             throughput=None if throughput is None else throughput[np.ix_(workload_order, workload_order)],
+            per_machine=None if catalogue.per_machine is None else catalogue.per_machine[class_order],
         )
         object.__setattr__(self, "catalogue", changed)
         object.__setattr__(self, "job2class", locked_ints(job2class))

@@ -83,6 +83,20 @@ def running(**limits) -> ProvisioningInstance:
     return instance.replace(running=machines, **limits)
 
 
+def apart_and_moves() -> ProvisioningInstance:
+    """Machines hold more of a class than may share one; three tasks may move, of which two must."""
+    instance = table3()
+    instance = instance.replace(
+        counts=[4, *instance.counts[1:]], task2class=None, task_names=None, name="apart-and-moves"
+    )
+    large = int(np.argmax(instance.price))
+    content = np.zeros((2, instance.num_classes), np.int64)
+    content[0, 0], content[1, 1] = 3, 1
+    machines = Running.from_contents(("crowded", "other"), (large, large), content)
+    limits = np.where(np.arange(instance.num_classes) == 0, 1, -1)
+    return instance.replace(running=machines, max_moves=3, per_machine=limits)
+
+
 def short_jobs(jobs, seed, **parameters):
     """Jobs of minutes, a few at a time."""
     return eva_synthetic(jobs, seed=seed, mean_gap_s=400.0, min_hours=0.1, max_hours=0.4, **parameters)
@@ -143,6 +157,8 @@ MAKERS = {
         "alibaba-like": lambda: alibaba_like(8, seed=5),
         "running": running,
         "stock-and-moves": lambda: running(stock=np.where(np.arange(21) % 2, 20, -1), max_moves=6),
+        "apart": lambda: zero_demand().replace(name="apart", per_machine=[1, -1, -1]),
+        "apart-and-moves": lambda: apart_and_moves(),
     },
     "reconfiguration": {
         "one-job": lambda: short_jobs(1, 1),

@@ -17,7 +17,7 @@ from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph, bu
 from schedgap.formulations.provisioning.arc_flow.flow_model import build_flow_model
 from schedgap.formulations.provisioning.arc_flow.interchangeable import merge_interchangeable
 from schedgap.formulations.provisioning.fallback import cheap_bound
-from schedgap.formulations.provisioning.limits import claimed, without_interference
+from schedgap.formulations.provisioning.limits import claimed, without_classes_apart, without_interference
 from schedgap.formulations.trajectory import improving, whole_claims
 from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import MethodError
@@ -37,10 +37,10 @@ def build(instance: ProvisioningInstance) -> LinearModel:
     Raises
     ------
     MethodError
-        if the instance has interference or its graph is too large.
+        if the instance has interference, or classes that are kept apart, or its graph is too large.
     """
     merged = merge_equal_classes(instance).instance
-    graphs = without_interference(instance) or build_flow_graphs(merged)
+    graphs = without_interference(instance) or without_classes_apart(instance) or build_flow_graphs(merged)
     if isinstance(graphs, str):
         raise MethodError(f"{instance.name}: {graphs}.")
     return build_flow_model(merged, graphs).model

@@ -24,6 +24,7 @@ import numpy as np
 from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.catalogue import catalogue_of
+from schedgap.formulations.provisioning.limits import without_classes_apart
 from schedgap.formulations.provisioning.patterns.covering import Cover
 from schedgap.formulations.provisioning.patterns.enumerated import Enumeration, PatternSet
 from schedgap.formulations.provisioning.patterns.kernels_interference import (
@@ -46,7 +47,9 @@ NODES_A_CONTENT = 3
 
 def with_interference(instance: ProvisioningInstance) -> str | None:
     """Return None, or why the method has nothing to do here."""
-    return None if instance.throughput is not None else "the instance has no interference; use the method patterns"
+    if instance.throughput is None:
+        return "the instance has no interference; use the method patterns"
+    return without_classes_apart(instance)
 
 
 def enumerate_contents(instance: ProvisioningInstance, max_contents: int) -> PatternSet | str:

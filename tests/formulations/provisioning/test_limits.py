@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_methods
+from schedgap.formulations.export import find_model_builder
 from schedgap.formulations.provisioning.limits import (
     MAX_NANO,
     class_values,
@@ -9,8 +10,9 @@ from schedgap.formulations.provisioning.limits import (
     limits_worth,
     too_expensive,
 )
+from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status, find_method
-from schedgap.instances.provisioning import ProvisioningInstance
+from schedgap.instances.provisioning import ProvisioningInstance, table7
 
 load_methods(["provisioning"])
 
@@ -75,3 +77,12 @@ def test_a_side_without_a_limit_has_no_price():
     assert values.tolist() == [0, 0, -3]
     assert limits_worth(values, low, high) == -27
     assert limits_worth(np.array([-2, 5, 1]), low, high) == -14 + 10 + 2
+
+
+@pytest.mark.parametrize("formulation", ["arc-flow", "interference"])
+def test_no_model_without_the_limits_of_an_instance(formulation):
+    """What would be written has contents that no machine may hold."""
+    instance = table7(5, interference=formulation == "interference")
+    instance = instance.replace(per_machine=[1] * instance.num_classes)
+    with pytest.raises(MethodError, match="it has no limit on how many tasks of a class share a machine"):
+        find_model_builder("provisioning", formulation)(instance)

@@ -35,3 +35,10 @@ def test_joined_pairs_of_different_types():
     assert found["c7i.4xlarge", "c7i.8xlarge"] == "c7i.12xlarge"
     assert found["r7i.8xlarge", "r7i.16xlarge"] == "r7i.24xlarge"
     assert not any(a.startswith("p3") or a == b for a, b in found)
+
+
+def test_one_large_machine_does_not_hold_what_several_hold_of_a_limited_class():
+    instance = table7(5)
+    limited = instance.replace(per_machine=[1] * instance.num_classes)
+    assert type_multiples(instance) and joined_pairs(instance)
+    assert type_multiples(limited) == joined_pairs(limited) == []

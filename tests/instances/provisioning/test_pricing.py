@@ -235,3 +235,32 @@ def test_each_family_may_have_values_and_counts_of_its_own(seed, scale, node_lim
         assert together.value[k] == together.pattern[k] @ values[f] <= best <= together.upper[k]
         alone = Pricer(instance).price(values[f], np.zeros(5, np.int64), node_limit, counts=counts[f])
         assert together.upper[k] == alone.upper[k]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_more_of_a_class_than_may_share_a_machine(seed):
+    """Against all contents; a class that asks for nothing, too."""
+    instance = small_instance(seed)
+    demand = instance.demand.copy()
+    demand[:, 3] = np.where(demand[:, 3] < 0, -1, 0)
+    limited = instance.replace(demand=demand, counts=[3, 3, 3, 3], per_machine=[1, 2, -1, 2])
+    values = np.array([5, 4, 3, 2])
+    priced = Pricer(limited).price(values, np.zeros(5, np.int64))
+    for k in range(5):
+        row = demand[instance.type2family[k]]
+        ranges = [range(n + 1 if asked[0] >= 0 else 1) for n, asked in zip([1, 2, 3, 2], row, strict=True)]
+        fitting = (x for x in product(*ranges) if (np.array(x) @ np.maximum(row, 0) <= instance.capacity[k]).all())
+        assert priced.value[k] == priced.upper[k] == max(int(np.array(x) @ values) for x in fitting)
+
+
+def test_the_search_grows_with_resources_no_faster_than_they_do():
+    """Thirty resources, where two shares of each would be 2^30 samples; six have 2^6, as they had."""
+    for resources, samples in ((2, 9), (6, 64), (7, 16), (30, 16)):
+        rng = np.random.default_rng(resources)
+        instance = small_instance(1, resources)
+        demand = np.where(instance.demand < 0, -1, rng.integers(1, 5, instance.demand.shape))
+        instance = instance.replace(demand=demand, capacity=np.full((5, resources), 9))
+        pricer = Pricer(instance)
+        assert {family.samples.shape for family in pricer.families} == {(samples, resources)}
+        priced = pricer.price(np.array([5, 4, 3, 2]), np.zeros(5, np.int64))
+        assert (priced.value == priced.upper).all()

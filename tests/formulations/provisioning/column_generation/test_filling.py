@@ -5,6 +5,7 @@ import numpy as np
 from schedgap.formulations.provisioning.column_generation.filling import Filling
 from schedgap.formulations.provisioning.column_generation.master import group_weights
 from schedgap.formulations.provisioning.column_generation.resource_prices import ResourceRelaxation
+from schedgap.instances.provisioning import ProvisioningInstance
 from schedgap.instances.provisioning.generators import distinct
 from schedgap.instances.provisioning.objective import cost
 from schedgap.instances.provisioning.verify import verify
@@ -110,3 +111,24 @@ def test_small_machines_are_joined():
     joined = filling._enlarged(number, int(number @ instance.price))
     assert joined[name("c7i.16xlarge")] == joined.sum() == 1
     assert joined @ instance.price == number @ instance.price
+
+
+def test_machines_hold_no_more_of_a_class_than_may_share_one():
+    """Four machines, all by annealing, and five, of which one is filled first; each is full with one task of each class."""
+    for machines in (4, 5):
+        instance = ProvisioningInstance(
+            name="apart",
+            resources=("cpu",),
+            families=("x",),
+            type_names=("m",),
+            type2family=[0],
+            capacity=[[9]],
+            price=[7],
+            demand=[[[1], [2], [1], [2], [1], [2]]],
+            counts=np.full(6, machines),
+            per_machine=np.full(6, 1),
+        )
+        found = filling_of(instance)._filled(np.array([machines]), inf)
+        assert verify(instance, found) <= 7 * machines
+        crowded = filling_of(instance.replace(per_machine=None))._filled(np.array([machines]), inf)
+        assert crowded.count.max() > 1

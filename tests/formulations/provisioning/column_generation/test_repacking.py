@@ -118,3 +118,20 @@ def test_machines_are_not_joined_at_a_loss_of_room(two_families):
     assert Repacking(dearer, each_alone(dearer), np.zeros(3, np.int64)).merges == [(0, 1, 2)]
     smaller = dearer.replace(capacity=two_families.capacity - np.array([[0, 0], [0, 1], [0, 0]]))
     assert Repacking(smaller, each_alone(smaller), np.zeros(3, np.int64)).merges == []
+
+
+def test_no_more_of_a_class_on_a_machine_than_may_share_it():
+    """From one machine a task: cheaper, and no machine has two of a limited class; without limits some has."""
+    instance = table7(60, seed=4)
+    counts = np.full(instance.num_classes, 3)
+    instance = instance.replace(counts=counts, task2class=None, task_names=None)
+    limited = instance.replace(per_machine=[1] * instance.num_classes)
+    alone = Provisioning.from_patterns(instance.reservation_type, counts, np.eye(instance.num_classes, dtype=np.int64))
+    fullest = []
+    for each in (instance, limited):
+        repacking = Repacking(each, alone, each.reservation_price * 500)
+        repacking.search(time.perf_counter() + 5.0, 3)
+        found = repacking.solution()
+        assert verify(each, found) == repacking.cost < verify(each, alone)
+        fullest.append(found.count.max())
+    assert fullest[0] > fullest[1] == 1

@@ -111,3 +111,24 @@ def test_never_dearer_than_placing_alone(drawn, seed, order):
     for limit in range(moves(instance, karpenter(instance).solution), moves(instance, solution)):
         limited = instance.replace(max_moves=limit)
         assert verify(limited, karpenter_consolidation(limited, order=order).solution) > 0
+
+
+def test_tasks_of_a_class_part_where_only_one_shares_a_machine(make):
+    """Three on A, as after labels were changed by hand: one stays, the others go to B and to a new machine."""
+    instance = make({"t": (5, [10])}, [([1], 3), ([1], 2)], [("t", [3, 0]), ("t", [0, 2])], resources=CPU)
+    limited = instance.replace(per_machine=[1, -1])
+    placed = karpenter(limited).solution
+    assert verify(limited, placed) == 15
+    assert moves(limited, placed) == 2
+    assert kept(limited) == (["node-a", "node-b", None], 15)
+    # Without the limit all fit one machine.
+    assert kept(instance)[1] == 5
+
+
+def test_a_machine_is_not_given_up_for_tasks_that_may_share_no_other(make):
+    """Two machines with one task each of a limited class, and one with another: only the last one goes."""
+    nodes = [("t", [1, 0]), ("t", [1, 0]), ("t", [0, 1])]
+    instance = make({"t": (5, [10])}, [([1], 2), ([1], 1)], nodes, resources=CPU, per_machine=[1, -1])
+    names, paid = kept(instance)
+    assert paid == 10
+    assert len(names) == 2

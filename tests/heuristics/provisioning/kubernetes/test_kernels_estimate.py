@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster
+from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import cluster_autoscaler
 from schedgap.heuristics.provisioning.kubernetes.kernels_estimate import estimate, fill
+from schedgap.instances.provisioning import verify
 
 
 def estimated(instance, order, limit=1000):
@@ -79,3 +81,14 @@ def test_fill_goes_round(make):
     # 3 fits on nodes 0 and 2, three times each; two tasks wait.
     assert place.tolist() == [1, 2, 0, 2, 0, 2, 0, -1, -1]
     assert at == 1
+
+
+def test_tasks_that_share_no_node_are_given_one_each(make):
+    """Three of a class kept apart and four others of 1 on nodes of 4: three nodes. Others first fill one of two nodes."""
+    instance = make({"t": (1, [4])}, [([1], 3), ([1], 4)], resources=("cpu",), per_machine=[1, -1])
+    number, taken, where = estimated(instance, [0, 1])
+    assert (number, taken) == (3, [3, 4])
+    assert sorted(where[:3]) == [0, 1, 2]
+    assert estimated(instance, [1, 0], limit=2)[:2] == (2, [1, 4])
+    solution = cluster_autoscaler(instance, np.random.default_rng(1)).solution
+    assert verify(instance, solution) == 3
