@@ -13,8 +13,8 @@ import typer
 from schedgap.bench.cli.ending import NOTHING_MEASURED, SOME_FAILED
 from schedgap.bench.cli.options import AsJson, Force, Jobs, pairs_of, refuse_existing
 from schedgap.bench.cli.progress import ProgressBar
-from schedgap.bench.cli.show_floor import show_floor
 from schedgap.bench.floor import floor as bracket
+from schedgap.bench.floor import floor_lines
 from schedgap.bench.isolation.spawners import prepare_spawner
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import MAX_MEMORY_MIB, MAX_TIME_LIMIT_S
@@ -84,14 +84,14 @@ def floor(
             memory_mib=memory,
             on_progress=bar.show,
         )
+    _answer(found, out, as_json=as_json)
+    raise typer.Exit(exit_code(found))
+
+
+def _answer(found: Floor, out: Path | None, *, as_json: bool) -> None:
     if out is not None:
         _write(found, out)
-    if as_json:
-        typer.echo(json.dumps(found.to_json(), allow_nan=False))
-    else:
-        show_floor(found)
-    if code := exit_code(found):
-        raise typer.Exit(code)
+    typer.echo(json.dumps(found.to_json(), allow_nan=False) if as_json else "\n".join(floor_lines(found)))
 
 
 def exit_code(found: Floor) -> int:

@@ -32,11 +32,11 @@ from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.method import REGISTRY, Found, Outcome, Status, method, untold
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import keeping
-from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK, features, unlimited
+from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK, anew, unlimited
 from schedgap.instances.provisioning.verify import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from schedgap.instances.provisioning.solution import Provisioning
 
@@ -46,6 +46,8 @@ LIMITED_HEURISTICS = ("karpenter", "karpenter-consolidation", "cluster-autoscale
 # Tasks up to which placing them one by one is quick, and distinct demands up to which graphs are tried.
 MAX_ONE_BY_ONE, MAX_GRAPH_CLASSES = 20_000, 60
 MAX_PATTERNS = 20_000
+# Share of the time for `pooled` where machines have stocks.
+RENTING_SHARE = 0.8
 # Tasks a machine from which on packing machines that are rented for all together is better than choosing contents.
 MANY = 8
 # The quick bounds, and another that is quick for bins; the share of the time limit for each that takes time.
@@ -111,9 +113,9 @@ class Portfolio(Search):
         for name in (*BOUNDS, *[BINS_BOUND] * (self.instance.num_types == 1)):
             if self.is_open:
                 self._take(name, self._ask(name, self.instance, BOUND_SHARE * self.limit_s))
-        # A stock does not matter where machines without one are as good.
-        offered = without_dominated(self.instance) if self.instance.max_moves is None else None
-        if offered is None or features(offered.instance) - {PER_MACHINE}:
+        # A stock does not matter where machines without one are as good; renting knows of stocks, moves it does not.
+        offered = None if self.instance.max_moves is not None else without_dominated(self.instance)
+        if offered is None or (offered.instance.stock is not None and can_pool(offered.instance) is not None):
             self._limited()
         else:
             self._plain(offered)
@@ -152,6 +154,9 @@ class Portfolio(Search):
                 self.parts.append(f"pooled {time.perf_counter() - before:.1f} s")
                 self._take("pooled", Outcome(bound=search.bound), None if best is None else restore(best))
 
+        has_stock = small.stock is not None
+        if has_stock:
+            self._ask_each(("consolidation-ilp", *LIMITED_HEURISTICS))
         run("patterns", 0.3, max_patterns=MAX_PATTERNS)
         if small.num_tasks <= MAX_ONE_BY_ONE:
             run("first-fit-decreasing", 0.2)
@@ -159,9 +164,9 @@ class Portfolio(Search):
         # Its effort is bounded by counts, not by the clock.
         if not is_many or small.num_types * small.num_tasks <= QUICK or PATTERNS_SHARE * self.limit_s >= PATTERNS_S:
             run("pattern-rounding", PATTERNS_SHARE)
-        can_generate = can_price(small) is None
-        if is_many:
-            rent(1.0)
+        can_generate = can_price(small) is None and not has_stock
+        if is_many or has_stock:
+            rent(RENTING_SHARE if has_stock else 1.0)
         else:
             run("bound-pooled", 0.1)
             rent(0.1)
@@ -177,13 +182,16 @@ class Portfolio(Search):
             search.run(PATIENCE)
             found = search.outcome()
             self._take("column-generation", found, None if found.solution is None else restore(found.solution))
+        if has_stock:
+            self._ask_each(("consolidation",))
         rent(1.0)
 
     def _limited(self) -> None:
         def hear(solution: Provisioning | None = None, bound: int | None = None) -> None:
             self._found(bound=bound)
 
-        free = Portfolio(unlimited(self.instance), time.perf_counter(), 0.2 * self.limit_s, self.threads, hear)
+        fewer = unlimited if self.instance.max_moves is None else anew
+        free = Portfolio(fewer(self.instance), time.perf_counter(), 0.2 * self.limit_s, self.threads, hear)
         free.run()
         self._raise(free.bound, f"{free.prover} without limits")
         if free.best is not None:
@@ -192,7 +200,11 @@ class Portfolio(Search):
                 self._keep(cand, f"{free.solver} without limits")
             except VerifyError:
                 self.parts.append("its solution breaks the limits")
-        for name in ("consolidation-ilp", *LIMITED_HEURISTICS, "consolidation"):
+        self._ask_each(("consolidation-ilp", *LIMITED_HEURISTICS, "consolidation"))
+
+    def _ask_each(self, names: Iterable[str]) -> None:
+        """Run methods that know stocks and limits on moves, on the instance as it is."""
+        for name in names:
             if self.is_open:
                 share = 0.4 if name != "consolidation" else 1.0
                 limit_s = min(self.left_s, share * self.limit_s)

@@ -27,6 +27,7 @@ import numpy as np
 from schedgap.formulations.backends import solve
 from schedgap.formulations.rows import Rows
 from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def block_model(
 ) -> LinearModel:
     """Build the linear program; prices in dollars, every block row divided by its largest capacity.
 
-    whole : machines are whole, at most as many of a type as there are tasks, and so are all numbers: prices count in steps.
+    whole : machines are whole, at most as many of a type as there are tasks or can be had, and so are all numbers: prices
+    count in steps.
     """
     classes = [np.flatnonzero(block.allowed) for block in blocks]
     num_x = sum(inside.size for inside in classes)
@@ -86,7 +88,8 @@ def block_model(
     cost, upper = np.zeros(columns), np.full(columns, np.inf)
     cost[num_x:] = instance.price / scale
     if whole:
-        upper[num_x:] = instance.num_tasks
+        stock = np.full(instance.num_types, ANY_NUMBER) if instance.stock is None else instance.stock
+        upper[num_x:] = np.where(stock == ANY_NUMBER, instance.num_tasks, np.minimum(stock, instance.num_tasks))
     integral = (np.arange(columns) >= num_x) & whole
     return rows.model(f"prices-{instance.name}", cost, upper, scale, integral=integral)
 

@@ -37,11 +37,19 @@ def with_classes(
     return instance.replace(**{**gone, "job_names": (), "demand": demand, "counts": counts, **changes})
 
 
-def part_of(instance: ProvisioningInstance, classes: IntArray, counts: IntArray) -> ProvisioningInstance:
-    """Return the instance of some tasks only: of classes (P,) so many (P,)."""
+def part_of(
+    instance: ProvisioningInstance, classes: IntArray, counts: IntArray, rented: IntArray | None = None
+) -> ProvisioningInstance:
+    """Return the instance of some tasks only: of classes (P,) so many (P,).
+
+    rented : (M,) types of machines that the others are on, which its stocks are without; none if left out.
+    """
     limits = None if instance.per_machine is None else instance.per_machine[classes]
     name = f"{instance.name}, part"
-    return with_classes(instance, instance.demand[:, classes], counts, name=name, per_machine=limits)
+    stock = instance.stock
+    if stock is not None and rented is not None:
+        stock = np.where(stock == ANY_NUMBER, ANY_NUMBER, stock - np.bincount(rented, minlength=stock.size))
+    return with_classes(instance, instance.demand[:, classes], counts, name=name, per_machine=limits, stock=stock)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,6 +28,11 @@ def has_stock(instance: ProvisioningInstance) -> bool:
     return instance.stock is not None and bool((instance.stock != ANY_NUMBER).any())
 
 
+def anew(instance: ProvisioningInstance) -> ProvisioningInstance:
+    """Return the instance without running machines and limits on moves: a cluster made anew of what can be had."""
+    return instance if instance.running is None else instance.replace(running=None, max_moves=None)
+
+
 def unlimited(instance: ProvisioningInstance) -> ProvisioningInstance:
     """Return the instance without stocks, running machines and limits on moves: its best solution costs no more.
 

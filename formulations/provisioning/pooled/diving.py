@@ -45,7 +45,7 @@ def dive(instance: ProvisioningInstance, rng: np.random.Generator, end: float) -
     contents: list[IntArray] = []
     while left.any() and time.perf_counter() < end:
         classes = np.flatnonzero(left)
-        part = part_of(instance, classes, left[classes])
+        part = part_of(instance, classes, left[classes], np.array(types, np.int64))
         relaxed = Pooled(part, by_type=True).relax(end - time.perf_counter())
         if relaxed is None:
             break

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
-from schedgap.instances.provisioning.offer import unlimited
+from schedgap.instances.provisioning.offer import anew
 from schedgap.instances.provisioning.running import ANY_NUMBER
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class Reduced:
 
 
 def reduced(instance: ProvisioningInstance) -> Reduced:
-    """Reduce an instance; what runs and what is limited goes. Classes may differ on dropped machine families only."""
-    first = merge_equal_classes(unlimited(instance))
+    """Reduce an instance; what runs and limits on moves go. Classes may differ on dropped machine families only."""
+    first = merge_equal_classes(anew(instance))
     offered = without_dominated(first.instance)
     last = merge_equal_classes(offered.instance)
     return Reduced(last.instance, (first, offered, last))

@@ -31,6 +31,7 @@ from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes, part_of
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
@@ -75,10 +76,12 @@ def supported(instance: ProvisioningInstance) -> str | None:
     """Return None, or why tasks cannot be packed in reasonable memory: contents have a place for each distinct demand."""
     if instance.num_classes > MAX_CLASSES and merge_equal_classes(instance).instance.num_classes > MAX_CLASSES:
         return f"more than {MAX_CLASSES} distinct demands: the contents of all machines would not fit; use pattern-rounding"
+    if (types_alone(instance) < 0).any():
+        return "some tasks fit no machine type of which any number can be had: nothing is left for what finds no room"
     return without_interference(instance)
 
 
-@method("pooled", family=FAMILY, supports=supported, bounds=True, version=2, handles=(PER_MACHINE,))
+@method("pooled", family=FAMILY, supports=supported, bounds=True, version=2, handles=(STOCK, PER_MACHINE))
 def pooled(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, found: Found = untold
 ) -> Outcome:
@@ -93,10 +96,21 @@ def pooled(
     return search.outcome_for(instance, small.restore, build_s, details)
 
 
+def types_alone(instance: ProvisioningInstance) -> IntArray:
+    """(C,) int64: the cheapest type that fits one task of each class, of those without a stock; -1 for none."""
+    if instance.stock is None:
+        return instance.reservation_type
+    types: IntArray = np.full(instance.num_classes, -1, np.int64)
+    fits = instance.fits() & (instance.stock == ANY_NUMBER)[:, None]
+    for k in np.argsort(-instance.price, kind="stable").tolist():
+        types[fits[k]] = k
+    return types
+
+
 def _alone(instance: ProvisioningInstance) -> tuple[IntArray, IntArray]:
     """Return types (T,) and contents (T, C) of the machines on which each task costs least alone."""
     task2class = np.repeat(np.arange(instance.num_classes), instance.counts)
-    return instance.reservation_type[task2class], np.eye(instance.num_classes, dtype=np.int64)[task2class]
+    return types_alone(instance)[task2class], np.eye(instance.num_classes, dtype=np.int64)[task2class]
 
 
 class Renting(Search):
@@ -138,7 +152,7 @@ class Renting(Search):
 
     def _choose_contents(self) -> None:
         """Bound and pack by the contents of machines, where tasks are of few kinds."""
-        if self.instance.num_classes > FEW_KINDS or too_expensive(self.instance) is not None:
+        if self.instance.num_classes > FEW_KINDS or self.instance.stock is not None or too_expensive(self.instance):
             return
         end = time.perf_counter() + min(self.left_s, CONTENTS_SHARE * self.limit_s)
         relaxation = Relaxation(self.instance)
@@ -179,7 +193,7 @@ class Renting(Search):
             ruined[rng.choice(types.size, number, replace=False, p=loss / loss.sum())] = True
             counts = content[ruined].sum(axis=0)
             classes = np.flatnonzero(counts)
-            part = part_of(instance, classes, counts[classes])
+            part = part_of(instance, classes, counts[classes], types[~ruined])
             by_type = bool(rng.integers(2))
             more_types, more = self._recreated(part, rng, PART_SHARE * self.limit_s, end, by_type=by_type)
             if instance.price[more_types].sum() <= instance.price[types[ruined]].sum():
@@ -198,7 +212,7 @@ class Renting(Search):
         types, content, left = dive(instance, rng, now + DIVE_SHARE * (end - now))
         if left.any():
             classes = np.flatnonzero(left)
-            part = part_of(instance, classes, left[classes])
+            part = part_of(instance, classes, left[classes], types)
             now = time.perf_counter()
             rest = Renting(part, now, min(max(LEAST_S, limit_s), end - now), self.threads)
             rest.improve(*_alone(part))
@@ -255,13 +269,18 @@ class Renting(Search):
         left = instance.counts - content.sum(axis=0)
         if not left.any():
             return types, content, True
-        more_types, more = self._rest(instance, left, depth)
+        more_types, more = self._rest(instance, left, types, depth)
         return np.concatenate((types, more_types)), np.vstack((content, more)), False
 
-    def _rest(self, instance: ProvisioningInstance, left: IntArray, depth: int) -> tuple[IntArray, IntArray]:
-        """Rent and pack for the tasks (C,) that found no room; at the last depth each on a machine of its own."""
+    def _rest(
+        self, instance: ProvisioningInstance, left: IntArray, rented: IntArray, depth: int
+    ) -> tuple[IntArray, IntArray]:
+        """Rent and pack for the tasks (C,) that found no room; at the last depth each on a machine of its own.
+
+        rented : (M,) the types of the machines that the others are on.
+        """
         classes = np.flatnonzero(left)
-        part = part_of(instance, classes, left[classes])
+        part = part_of(instance, classes, left[classes], rented)
         types, content = _alone(part)
         if depth > 0 and self.left_s > 0:
             limit_s = min(self.left_s, max(REST_S, REST_SHARE * self.limit_s))

@@ -78,7 +78,8 @@ class Pooled:
             else family_blocks(instance, np.arange(len(instance.families)), apart)
         )
         # A row for classes that are kept apart is none of a resource.
-        is_free = len(self.blocks) == 1 and not by_type and not apart.size and bool(self.blocks[0].allowed.all())
+        is_free = len(self.blocks) == 1 and not by_type and not apart.size and instance.stock is None
+        is_free = is_free and bool(self.blocks[0].allowed.all())
         self.totals: Totals | None = Totals(instance, self._resource_prices) if is_free else None
 
     def _resource_prices(self, capacity: IntArray) -> FloatArray:

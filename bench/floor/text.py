@@ -5,35 +5,47 @@ from __future__ import annotations
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
-from schedgap.bench.cli.show import say, show_further_table
-from schedgap.bench.floor import HOURLY, MONTH_H
-from schedgap.bench.statistics.tables import NOTHING, Head, in_percent, percent
+from schedgap.bench.floor.found import HOURLY, MONTH_H
+from schedgap.bench.statistics.tables import NOTHING, Head, folded, in_percent, percent, table_lines, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from schedgap.bench.floor import Floor, Point
+    from schedgap.bench.floor.found import Floor, Point
 
 # Rows of machines, notes of the import and steps of the plan that are shown; `floor.json` and `plan.json` have all.
 MOST_ROWS, MOST_NOTES, MOST_STEPS, MOST_PLACES = 20, 12, 3, 2
 
 
-def show_floor(found: Floor) -> None:
-    """Print what a cluster pays, what nobody can pay less than, the plan, its machines, and price against moves."""
-    if found.shortage is None:
-        say(*_lines(found))
-    else:
-        say(_title(found), *_now(found), *found.shortage.sentences)
+def floor_lines(found: Floor) -> list[str]:
+    """Return what a cluster pays, what nobody can pay less than, the plan, its machines, and price against moves.
+
+    Sentences and tables fit the terminal.
+    """
+    lines = _said(_lines(found))
     before, after = found.by_type()
     if found.chosen.plan is not None:
-        _show_machines(before, after)
+        lines += _machines(before, after)
     if len(found.front) > 1:
-        _show_front(found)
-    say("", *_steps(found), *found.plan_remarks, *_whys(found))
+        lines += _front(found)
     notes = found.instance.notes
     left_out = len(notes) - MOST_NOTES
     more = [f"{left_out} more notes are in floor.json (--out) and --json."] if left_out > 0 else []
-    say(*_some(notes), *more, *found.remarks, *found.problems)
+    further = [
+        *_steps(found),
+        *found.plan_remarks,
+        *_whys(found),
+        *_some(notes),
+        *more,
+        *found.remarks,
+        *found.problems,
+    ]
+    return [*lines, *_said(["", *further])]
+
+
+def _said(sentences: Iterable[str]) -> list[str]:
+    """Return sentences, folded between words."""
+    return [line for text in sentences for line in folded(text, terminal_width())]
 
 
 def _title(found: Floor) -> str:
@@ -53,6 +65,8 @@ def _now(found: Floor) -> list[str]:
 
 
 def _lines(found: Floor) -> list[str]:
+    if found.shortage is not None:
+        return [_title(found), *_now(found), *found.shortage.sentences[: 1 + MOST_NOTES]]
     chosen = found.chosen
     limit = "" if chosen.max_moves is None else f" of at most {chosen.max_moves}"
     moved = "" if chosen.moves is None else f", {chosen.moves}{limit} tasks move"
@@ -78,8 +92,8 @@ def _a_month(found: Floor, value: int) -> str:
     return f", {value / found.family.objective_scale * MONTH_H:,.0f} $ a month" if found.unit == HOURLY else ""
 
 
-def _show_machines(before: dict[str, int], after: dict[str, int]) -> None:
-    """Print how many machines of each type there are."""
+def _machines(before: dict[str, int], after: dict[str, int]) -> list[str]:
+    """Return a table of how many machines of each type there are."""
     sides = [*([before] if before else []), after]
     names = list(dict.fromkeys((*after, *before)))
     # A last row for two types or more.
@@ -90,10 +104,10 @@ def _show_machines(before: dict[str, int], after: dict[str, int]) -> None:
         rows.append((*sums, f"of {len(rest)} more types, which are in floor.json (--out)"))
     # The names last: they may be long.
     heads = [*([Head("now")] if before else []), Head("plan"), Head("type", is_text=True)]
-    show_further_table("Machines", heads, rows)
+    return ["", *table_lines("Machines", heads, rows)]
 
 
-def _show_front(found: Floor) -> None:
+def _front(found: Floor) -> list[str]:
     heads = [
         Head("may move"),
         Head(f"best plan ({found.unit})"),
@@ -109,7 +123,7 @@ def _show_front(found: Floor) -> None:
         )
         for point in found.front
     ]
-    show_further_table("Price against moves", heads, rows)
+    return ["", *table_lines("Price against moves", heads, rows)]
 
 
 def _limit(point: Point) -> str:

@@ -2,20 +2,19 @@
 
 import pytest
 
-from schedgap.bench.cli.show_floor import MOST_NOTES, MOST_ROWS, show_floor
-from schedgap.bench.floor import Floor, Point
+from schedgap.bench.floor import Floor, Point, floor_lines
+from schedgap.bench.floor.text import MOST_NOTES, MOST_ROWS
 from schedgap.instances.family import find_family
 from schedgap.instances.provisioning import Provisioning, Running
 
 
 @pytest.fixture
-def printed(capsys, monkeypatch):
+def printed(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
 
     def show(instance, point, **changes):
         fields = {"price_now": 3_000_000, "pending": 0, "chosen": point, "front": (point,)}
-        show_floor(Floor(instance, find_family("provisioning"), **(fields | changes)))
-        return capsys.readouterr().out.splitlines()
+        return floor_lines(Floor(instance, find_family("provisioning"), **(fields | changes)))
 
     return show
 
