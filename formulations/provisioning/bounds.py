@@ -167,12 +167,15 @@ def _apart_rows(instance: ProvisioningInstance, apart: IntArray, allowed: BoolAr
     return size, instance.most_together[inside]
 
 
-def type_blocks(instance: ProvisioningInstance, *, blocking: bool, apart: IntArray | None = None) -> list[Block]:
+def type_blocks(
+    instance: ProvisioningInstance, *, blocking: bool, apart: IntArray | None = None, copies: bool = False
+) -> list[Block]:
     """Return one block for each machine type. blocking : also rows for copies and dual-feasible functions.
 
-    apart : as in `family_blocks`; with `blocking`, copies say the same.
+    apart : as in `family_blocks`; with `blocking`, copies say the same. copies : rows for these alone.
     """
     fits = instance.fits()
+    apart = np.zeros(0, np.int64) if copies else apart
     apart = _kept_apart(instance, instance.num_types) if apart is None else apart
     blocks = []
     for k in range(instance.num_types):
@@ -182,6 +185,7 @@ def type_blocks(instance: ProvisioningInstance, *, blocking: bool, apart: IntArr
         core = len(rows)
         if blocking:
             rows += [row for size, room in rows for row in resource_rows(size, room)[1:]]
+        if blocking or copies:
             rows += _copy_rows(instance, k, demand)
         size = np.array([row[0] for row in rows], np.int64).reshape(-1, instance.num_classes)
         capacity = np.array([row[1] for row in rows], np.int64).reshape(-1, 1)

@@ -25,6 +25,7 @@ from schedgap.formulations.provisioning.limits import too_expensive, without_int
 from schedgap.formulations.provisioning.pooled.diving import dive
 from schedgap.formulations.provisioning.pooled.offered import reduced
 from schedgap.formulations.provisioning.pooled.packing import pack
+from schedgap.formulations.provisioning.pooled.placing import is_small, place
 from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, Rented, spread
 from schedgap.formulations.provisioning.search import Search, restoring
 from schedgap.instances.method import Found, Outcome, method, untold
@@ -50,6 +51,10 @@ FIRST_S = 0.3
 FIRST_SHARE, PART_SHARE, LAST_SHARE = 0.2, 0.05, 0.85
 # Least seconds for what a dive leaves, and the share of the time that is left which a dive may take.
 LEAST_S, DIVE_SHARE = 1.2, 0.6
+# Share of the time limit for placing whole tasks once; and again for those of machines that were taken apart, seconds at least,
+# in such a part of all tries, with so many machines at most.
+PLACING_SHARE = 0.5
+AGAIN_SHARE, AGAIN_S, AGAIN, MOST_AGAIN = 0.02, 0.5, 0.85, 7
 # Machines that are taken apart at once, at most, and the least share of its price that counts as a machine's loss.
 MOST_RUINED, LEAST_LOSS = 25, 1e-4
 # What is spared of each machine first, the least difference that is tried, and the most, in average tasks.
@@ -139,6 +144,8 @@ class Renting(Search):
         if rented.machines is not None and not self._is_dear(rented):
             self._fill(rented.machines)
         end = self.start + LAST_SHARE * self.limit_s
+        if is_small(self.instance):
+            self._place(PLACING_SHARE * self.limit_s)
         if self.instance.num_types * self.instance.num_classes <= MAX_SHARES and self.instance.num_types > 1:
             self._ruin(end)
             programs = [families, Pooled(self.instance, by_type=True)]
@@ -171,6 +178,27 @@ class Renting(Search):
             self.types, self.content = types, content
             self.keep(Provisioning.from_machines(types, content), paid)
 
+    def _place(self, limit_s: float) -> None:
+        """Place whole tasks on machines of each type, from the best solution, and rent again for what finds no room."""
+        for is_first in (True, False):
+            start = None if is_first else (self.types, self.content)
+            types, content, bound = self._placed(self.instance, min(self.left_s, limit_s / 2), start)
+            self.improve(types, content)
+            self.raise_bound(bound)
+
+    def _placed(
+        self, instance: ProvisioningInstance, limit_s: float, start: tuple[IntArray, IntArray] | None = None
+    ) -> tuple[IntArray, IntArray, int]:
+        """Return types (M,) and contents (M, C) of machines with all tasks, and a bound on their price."""
+        placed = place(instance, limit_s, self.threads, start)
+        if placed is None:
+            return *_alone(instance), 0
+        types, content = placed.types, placed.content
+        if placed.left.any():
+            more_types, more = self._rest(instance, placed.left, types, MAX_DEPTH)
+            types, content = np.concatenate((types, more_types)), np.vstack((content, more))
+        return types, content, placed.bound
+
     def _ruin(self, end: float) -> None:
         """Dive, then again and again take machines apart and rent for their tasks, until `end`.
 
@@ -180,22 +208,30 @@ class Renting(Search):
         relaxed = Pooled(instance, by_type=True).relax(end - time.perf_counter()) if self.is_open else None
         if relaxed is None:
             return
-        is_small = instance.num_types * instance.num_classes <= FEW_SHARES
+        is_few = instance.num_types * instance.num_classes <= FEW_SHARES
         # Not from a better start, if there was one: what other methods found is hard to improve by taking machines apart.
-        types, content = self._recreated(instance, rng, FIRST_SHARE * self.limit_s, end, by_type=is_small)
+        types, content = self._recreated(instance, rng, FIRST_SHARE * self.limit_s, end, by_type=is_few)
         self.improve(types, content)
+        if is_small(instance):
+            types, content = self.types, self.content
         idle, known = 0, self.objective
         while self.is_open and time.perf_counter() < end - LEAST_S and idle < PATIENCE * types.size:
             idle, known = (idle + 1, known) if self.objective == known else (0, self.objective)
             loss = np.maximum(instance.price[types] - content @ relaxed.value, LEAST_LOSS * instance.price[types])
-            number = int(rng.integers(1, min(MOST_RUINED, types.size) + 1))
+            most = MOST_AGAIN if is_small(instance) and rng.random() < AGAIN else MOST_RUINED
+            number = int(rng.integers(1, min(most, types.size) + 1))
             ruined = np.zeros(types.size, np.bool_)
             ruined[rng.choice(types.size, number, replace=False, p=loss / loss.sum())] = True
             counts = content[ruined].sum(axis=0)
             classes = np.flatnonzero(counts)
             part = part_of(instance, classes, counts[classes], types[~ruined])
-            by_type = bool(rng.integers(2))
-            more_types, more = self._recreated(part, rng, PART_SHARE * self.limit_s, end, by_type=by_type)
+            if most == MOST_AGAIN:
+                before = types[ruined], content[np.ix_(ruined, classes)]
+                limit_s = min(max(AGAIN_S, AGAIN_SHARE * self.limit_s), end - time.perf_counter())
+                more_types, more, _ = self._placed(part, limit_s, before)
+            else:
+                by_type = bool(rng.integers(2))
+                more_types, more = self._recreated(part, rng, PART_SHARE * self.limit_s, end, by_type=by_type)
             if instance.price[more_types].sum() <= instance.price[types[ruined]].sum():
                 types = np.concatenate((types[~ruined], more_types))
                 content = np.vstack((content[~ruined], spread(more, classes, instance.num_classes)))

@@ -107,7 +107,7 @@ class Pooled:
         for block in self.blocks:
             capacity = block.capacity.copy()
             capacity[: spared.size] = np.maximum(capacity[: spared.size] - spared[:, None], 0)
-            blocks.append(_coarse(replace(block, capacity=capacity), instance.counts))
+            blocks.append(coarse(replace(block, capacity=capacity), instance.counts))
         return block_model(instance, blocks, whole=True)
 
     def solve(self, spare: float, time_limit_s: float, threads: int) -> Rented:
@@ -142,16 +142,17 @@ class Pooled:
         return Relaxed(found.x[-self.instance.num_types :], shares, value)
 
 
-def _coarse(block: Block, counts: IntArray) -> Block:
+def coarse(block: Block, counts: IntArray) -> Block:
     """Return a block with capacities of at most 2^20 units: demands rounded down, capacities up, so that a bound stays one.
 
     A search proves nothing with bytes; and no machine needs more of a resource than all tasks take.
     """
     size, capacity = block.size.copy(), block.capacity.copy()
-    for r, row in enumerate(size):
+    for r in np.flatnonzero(capacity.max(axis=1) > COARSE).tolist():
+        row = size[r]
         taken = int(row[block.allowed].astype(object) @ counts[block.allowed].astype(object))
         capacity[r] = np.minimum(capacity[r], max(1, taken))
-        unit = -(-int(capacity[r].max(initial=1)) // COARSE)
+        unit = -(-int(capacity[r].max()) // COARSE)
         size[r], capacity[r] = row // unit, -(-capacity[r] // unit)
     return replace(block, size=size, capacity=capacity)
 

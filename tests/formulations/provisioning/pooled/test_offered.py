@@ -63,10 +63,17 @@ def test_classes_that_differ_on_a_dropped_family_only_are_one():
     assert verify(instance, plan) == 12
 
 
-def test_what_runs_and_what_is_limited_goes():
-    running = Running.from_contents(("a",), [0], [[1]])
+def test_what_runs_goes_and_stocks_stay():
+    running = Running.from_contents(("a",), [0], [[1, 0]])
     small = reduced(offer([[4, 4], [4, 4]], [4, 5], running=running, stock=[1, 9], max_moves=0)).instance
-    assert (small.running, small.stock, small.max_moves) == (None, None, None)
+    assert (small.running, small.stock.tolist(), small.max_moves) == (None, [1, 9], None)
+
+
+def test_a_stock_stands_for_no_other_type_and_goes_where_another_is_as_good():
+    both = [[4, 4], [4, 4]]
+    assert without_dominated(offer(both, [4, 5], stock=[1, -1])).kept.tolist() == [0, 1]
+    left = without_dominated(offer(both, [5, 4], stock=[1, -1]))
+    assert (left.kept.tolist(), left.instance.stock) == ([1], None)
 
 
 @pytest.mark.parametrize("seed", range(20))

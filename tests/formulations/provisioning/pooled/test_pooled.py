@@ -4,21 +4,23 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.provisioning.pooled.pooled import bound_pooled, pooled
+from schedgap.formulations.provisioning.pooled.pooled import bound_pooled, pooled, supported
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning import ProvisioningInstance, Running, verify
 
 
 @pytest.fixture
 def no_contents(monkeypatch):
-    """Rent for all together, even where tasks are of few kinds."""
+    """Rent for all together, even where tasks are of few kinds, or few enough to be placed one by one."""
     monkeypatch.setattr("schedgap.formulations.provisioning.pooled.pooled.FEW_KINDS", 0)
+    monkeypatch.setattr("schedgap.formulations.provisioning.pooled.pooled.is_small", lambda _: False)
 
 
-@pytest.mark.parametrize("few_kinds", [0, 6])
+@pytest.mark.parametrize(("few_kinds", "small"), [(0, False), (0, True), (6, False)])
 @pytest.mark.parametrize("seed", range(20))
-def test_solutions_verify_and_claims_hold(varied_instance, monkeypatch, seed, few_kinds):
+def test_solutions_verify_and_claims_hold(varied_instance, monkeypatch, seed, few_kinds, small):
     monkeypatch.setattr("schedgap.formulations.provisioning.pooled.pooled.FEW_KINDS", few_kinds)
+    monkeypatch.setattr("schedgap.formulations.provisioning.pooled.pooled.is_small", lambda _: small)
     instance = varied_instance(seed)
     best, found = patterns(instance).bound, pooled(instance, time_limit_s=1.0)
     cost = verify(instance, found.solution)
@@ -86,3 +88,14 @@ def test_classes_equal_on_the_machines_that_stay_are_restored():
     )
     found = pooled(instance, time_limit_s=5.0)
     assert verify(instance, found.solution) == found.bound == 12
+
+
+def test_stocks_end_and_what_is_rented_for_parts_counts():
+    """Eight tasks of 3 on machines of 6: three at $4 can be had, every further one costs $7: 3 x 4 + 7 = 19."""
+    instance = ProvisioningInstance(
+        "stock", ("cpu",), ("f",), ("spot", "new"), [0, 0], [[6], [6]], [4, 7], [[[3]]], [8], stock=np.array([3, -1])
+    )
+    found = pooled(instance, time_limit_s=5.0)
+    assert (verify(instance, found.solution), found.bound) == (19, 19)
+    none = instance.replace(stock=np.array([3, 4]))
+    assert "of which any number can be had" in supported(none)
