@@ -94,10 +94,13 @@ class Market:
         """
         groups = templates(self.state, self.nodes, self.looked, self.asked, self.node_groups)
         known = {CAPACITY_TYPE, TYPE, *(key for node in self.nodes for key in node.labels)}
-        known |= {key for template in groups for key in (*template.labels, *(r.key for r in template.requirements))}
+        pools = [template for template in groups if not template.is_group]
+        known |= {key for template in pools for key in (*template.labels, *(r.key for r in template.requirements))}
         known |= {key for kind in self.catalogue.types for key in kind.labels}
         self.nowhere = self.looked - known | {HOSTNAME} | (frozenset() if self.zones else {ZONE})
-        running = [self._running(node) for node in self.nodes]
+        # Nodes have their labels as they stand; where new groups may have any, no pod needs them to have more.
+        free = {key for template in groups if template.is_new for key in (*template.labels, *template.unknown)}
+        running = [self._running(node, self.nowhere - free) for node in self.nodes]
         self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)}
         machines = [offer.machine for offer in running]
         sizes = Sizes(self.state, self.catalogue, self.nodes, machines, self.excluding)
@@ -107,12 +110,12 @@ class Market:
         self._tell_unanswered()
         return rented, running
 
-    def _running(self, node: RunningNode) -> Offer:
+    def _running(self, node: RunningNode, nowhere: frozenset[str]) -> Offer:
         labels = {key: value for key, value in node.labels.items() if key in self.looked}
         key = (tuple(sorted(labels.items())), node.taints)
         if key not in self.variants:
             values = {name: frozenset((value,)) for name, value in labels.items()}
-            self.variants[key] = Machine(values, node.taints, self.nowhere)
+            self.variants[key] = Machine(values, node.taints, nowhere)
         zone = node.zone if self.zones else ""
         group = group_of(node)
         return Offer(
@@ -134,18 +137,10 @@ class Market:
             if not alike and not (kind.capacity and stated <= kind.capacity.keys()):
                 unsized.append(kind.name)
                 continue
-            plain: dict[object, dict[str, int]] = {}
             for template in groups:
-                is_seen = any(node.name in template.nodes for node in alike)
-                for offer in self._of_template(kind, template, labels, alike, sizes):
-                    # With taints a machine holds fewer pods, and those that it holds also without, unless it is larger then.
-                    place = (frozenset(template.labels.items()), offer.capacity_type, offer.zone)
-                    if template.is_group and not template.taints:
-                        plain[place] = offer.capacity
-                    if is_seen or not (
-                        template.is_group and template.taints and _holds(plain.get(place), offer.capacity)
-                    ):
-                        yield offer
+                # Of what runs there is more where it runs; for all else there are new groups.
+                if not template.is_group or template.is_new or any(node.name in template.nodes for node in alike):
+                    yield from self._of_template(kind, template, labels, alike, sizes)
         if unsized:
             self.state.report.sentences.append(
                 f"Not offered, as the price list has no sizes of them and no node is one: {listed(unsized)}."
@@ -175,7 +170,7 @@ class Market:
             for zone, offerings in near.places(capacity_type, self.zones):
                 if self.zones:
                     has = has | {ZONE: frozenset((zone,))}
-                machine = Machine(has, taints, self.nowhere | (open_keys - has.keys() - template.absent))
+                machine = Machine(has, taints, (self.nowhere | (open_keys - template.absent)).difference(has))
                 answers = [(label_name(each.key), required(template, each, machine)) for each in template.requirements]
                 if any(holds is False for _, holds in answers):
                     continue
@@ -239,10 +234,6 @@ class Market:
             values = SPOT_LABELS[key][0 if capacity_type == SPOT else 1]
             spare[key] = frozenset((*values, *(labels.get(key) for labels in alike or [{}])))
         return spare
-
-
-def _holds(larger: dict[str, int] | None, size: dict[str, int]) -> bool:
-    return larger is not None and all(amount <= larger.get(name, 0) for name, amount in size.items())
 
 
 def _is_of_machines(key: str) -> bool:
