@@ -97,10 +97,9 @@ class Market:
         pools = [template for template in groups if not template.is_group]
         known |= {key for template in pools for key in (*template.labels, *(r.key for r in template.requirements))}
         known |= {key for kind in self.catalogue.types for key in kind.labels}
-        self.nowhere = self.looked - known | {HOSTNAME} | (frozenset() if self.zones else {ZONE})
-        # Nodes have their labels as they stand; where new groups may have any, no pod needs them to have more.
-        free = {key for template in groups if template.is_new for key in (*template.labels, *template.unknown)}
-        running = [self._running(node, self.nowhere - free) for node in self.nodes]
+        placeless = frozenset((HOSTNAME,) if self.zones else (HOSTNAME, ZONE))
+        self.nowhere = self.looked - known | placeless
+        running = [self._running(node, placeless) for node in self.nodes]
         self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)}
         machines = [offer.machine for offer in running]
         sizes = Sizes(self.state, self.catalogue, self.nodes, machines, self.excluding)
@@ -110,12 +109,13 @@ class Market:
         self._tell_unanswered()
         return rented, running
 
-    def _running(self, node: RunningNode, nowhere: frozenset[str]) -> Offer:
+    def _running(self, node: RunningNode, unknown: frozenset[str]) -> Offer:
+        # It has its labels as they stand.
         labels = {key: value for key, value in node.labels.items() if key in self.looked}
         key = (tuple(sorted(labels.items())), node.taints)
         if key not in self.variants:
             values = {name: frozenset((value,)) for name, value in labels.items()}
-            self.variants[key] = Machine(values, node.taints, nowhere)
+            self.variants[key] = Machine(values, node.taints, unknown)
         zone = node.zone if self.zones else ""
         group = group_of(node)
         return Offer(
