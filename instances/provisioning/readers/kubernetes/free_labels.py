@@ -10,6 +10,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
+from schedgap.instances.provisioning.readers.catalogues.labels import OTHER
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, holds, limit
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
     from schedgap.instances.provisioning.readers.kubernetes.objects import Expression
 
-# A value that nobody names: no label has a space.
-OTHER = "another value"
 # So many combinations are told apart, and terms of one constraint.
 MOST, MOST_TERMS = 32, 64
 _Term: TypeAlias = "frozenset[Expression]"

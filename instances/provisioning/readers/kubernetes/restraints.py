@@ -12,7 +12,7 @@ from schedgap.instances.provisioning.running import Restraint
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression
+    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, PodDisruptionBudget
     from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State
 
 Places = Counter[tuple[int, int]]
@@ -65,7 +65,8 @@ class Guards:
             labels: dict[str, str] = decode(group.key.labels, dict[str, str] | None) or {}
             has = Machine({key: frozenset((value,)) for key, value in labels.items()})
             near = [each for item in (*labels.items(), ("", "")) for each in self._near.get((place[0], *item), ())]
-            self._known[place] = [name for _, name, asked in sorted(near, key=lambda each: each[0]) if all(holds(each, has) for each in asked)]
+            near.sort(key=lambda each: each[0])
+            self._known[place] = [name for _, name, asked in near if all(holds(each, has) for each in asked)]
         return self._known.get(place, [])
 
 
