@@ -62,9 +62,11 @@ class Sizes:
         self.systems = {
             key: {node.labels[key] for node in nodes if key in node.labels} for key in (ARCH_LABEL, OS_LABEL)
         }
-        self.states_gpus = catalogue.states(GPU)
-        # By a type's name, and whether a group has a node of it.
+        # By a type's name, and whether a group has a node of it: in all, and less what comes with it.
         self.whole_size: dict[tuple[str, bool], dict[str, int]] = {}
+        self.sizes: dict[tuple[str, bool, tuple[int, ...]], dict[str, int]] = {}
+        self.looked = sorted({each.key for _, constraint, _ in self.certain for each in constraint.expressions()})
+        self.known: dict[object, tuple[int, ...]] = {}
         self.whole: set[str] = set()
         self.foreign: set[str] = set()
         self.many: set[str] = set()
@@ -76,16 +78,27 @@ class Sizes:
         for key, known in self.systems.items():
             if known and (values := machine.labels.get(key)) and values.isdisjoint(known):
                 self.foreign.add(kind.name)
-        likely = [node for node in alike if _is_likely(node, kind)]
+        likely = [node for node in alike if _is_likely(node, kind)] if alike else []
         is_seen = any(node.name in template.nodes for node in likely)
         if (kind.name, is_seen) not in self.whole_size:
             size = largest([node.allocatable for node in likely]) if is_seen else self._not_seen(kind, likely)
             size = self._with_devices(kind, size, alike)
             self.whole_size[kind.name, is_seen] = size if is_seen else self._with_shared(kind, size)
-        size = self.whole_size[kind.name, is_seen]
-        daemons = [(d, asked) for d, constraint, asked in self.certain if may_run(constraint, machine)]
-        taken = [amounts for d, asked in daemons for amounts in (asked, self.excluding.taken_by(d))]
-        return less(size | self.excluding.capacity, *taken, *self.static)
+        coming = self._coming(machine)
+        if (place := (kind.name, is_seen, coming)) not in self.sizes:
+            size = self.whole_size[kind.name, is_seen]
+            daemons = [(d, asked) for d, _, asked in (self.certain[n] for n in coming)]
+            taken = [amounts for d, asked in daemons for amounts in (asked, self.excluding.taken_by(d))]
+            self.sizes[place] = less(size | self.excluding.capacity, *taken, *self.static)
+        return self.sizes[place]
+
+    def _coming(self, machine: Machine) -> tuple[int, ...]:
+        """Return the numbers of the certain DaemonSets that surely come with a machine."""
+        seen = tuple((machine.labels.get(key), key in machine.unknown) for key in self.looked)
+        if (place := (seen, machine.taints)) not in self.known:
+            surely = [may_run(constraint, machine) for _, constraint, _ in self.certain]
+            self.known[place] = tuple(n for n, admits in enumerate(surely) if admits)
+        return self.known[place]
 
     def usual_pods(self, kind: MachineType, capacity: dict[str, int], alike: Sequence[RunningNode]) -> int:
         """Return how many pods a new machine takes beside its DaemonSets' as nodes of its type, or the list, have it.

@@ -43,7 +43,7 @@ OPEN = frozenset((HOSTNAME, OS))
 NEW_GROUP = "new group"
 AKS_SPOT = "kubernetes.azure.com/scalesetpriority"
 # So many of them are told apart by labels and taints together.
-MOST_GROUPS = 64
+MOST_GROUPS = 256
 # What may be rented of the node groups that are of no NodePool: anything, or nothing beside NodePools.
 ANY, KEPT = "any", "kept"
 Labels: TypeAlias = "dict[str, frozenset[str | None]]"
@@ -148,10 +148,13 @@ def _made_anew(
             values[key] = list(dict.fromkeys((None, *(node.labels.get(key) for node in nodes))))
     system = observed_labels(nodes, looked & {OS}, of_type=False)
     of_it = frozenset(node.name for node in nodes)
-    made = combinations(asked, daemons, values)
-    groups = _taints(nodes, asked, daemons)
-    for n, taints in enumerate(groups):
-        if made is None or (n and len(made) * len(groups) > MOST_GROUPS):
+    number = 0
+    for taints in _taints(nodes, asked, daemons):
+        bare = Machine({}, taints)
+        near, coming = ([one for one in some if _tolerates(one, bare)] for some in (asked, daemons))
+        made = combinations(near, coming, values) if number < MOST_GROUPS else None
+        number += len(made or ())
+        if made is None:
             yield Template(NEW_GROUP, system, taints, (), of_it, frozenset(values), is_group=True, is_new=True)
             continue
         for labels in made:
@@ -171,16 +174,20 @@ def _taints(
         frozenset(each): each for node in nodes if (each := tuple(t for t in node.taints if t.key not in SPOT_LABELS))
     }
     shared = {one & two: tuple(t for t in own[one] if t in two) for one, two in pairs(own, 2)}
-    tolerating = list(dict.fromkeys(Constraint(tolerations=each.tolerations) for each in asked))
-    kept_off = list(dict.fromkeys(Constraint(tolerations=each.tolerations) for each in daemons))
+    tolerating = list({each.tolerations: each for each in asked}.values())
+    kept_off = list({each.tolerations: each for each in daemons}.values())
     found: dict[int, tuple[Taint, ...]] = {}
     for taints in ((), *(own | shared).values()):
         machine = Machine({}, taints)
-        admits = [may_run(each, machine) is True for each in tolerating]
-        admits += [may_run(each, machine) is False for each in kept_off]
+        admits = [_tolerates(each, machine) for each in tolerating]
+        admits += [not _tolerates(each, machine) for each in kept_off]
         if any(admits[: len(tolerating)]):
             found.setdefault(sum(1 << n for n, each in enumerate(admits) if each), taints)
     return [bare, *(bare + found[mask] for mask in largest(found) if found[mask])]
+
+
+def _tolerates(constraint: Constraint, machine: Machine) -> bool:
+    return may_run(Constraint(tolerations=constraint.tolerations), machine) is not False
 
 
 def _pool(state: State, name: str, pool: NodePool, nodes: Iterable[RunningNode], looked: frozenset[str]) -> Template:
