@@ -353,7 +353,10 @@ def beside(random, objects, prices, mark=""):
     mark : what their names end with.
     """
     row = random.choice(rows(prices))
-    zone = {ZONE: row["zone"]} if row.get("zone") else {}
+    shown = {n["metadata"]["labels"].get(ZONE) for n in objects if n["kind"] == "Node"} - {None}
+    # Where the list and the nodes have no zone in common, the list's are taken as other names for the nodes'.
+    is_told = not shown or not shown.isdisjoint(each.get("zone") for each in rows(prices))
+    zone = {ZONE: row["zone"] if is_told else min(shown)} if row.get("zone") else {}
     own = {ARCH: row.get("arch") or "amd64", SYSTEM: row.get("os") or "linux", **zone}
     gpus = {"extended": {"nvidia.com/gpu": row["gpu"]}} if row.get("gpu", "0") != "0" else {}
     size = (row["name"], row["cpu"], f"{row['memory_gib']}Gi", row.get("pods") or "1000")

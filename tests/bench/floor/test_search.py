@@ -114,10 +114,9 @@ def test_failed_runs_are_told():
     assert first.startswith("with any number of moves: ")
     assert second.startswith("with at most 0 moves: ")
     assert last == "portfolio is not tried on further points: it failed 2 times in the same way (memory)."
-    assert (result.chosen.price, result.chosen.floor, result.chosen.gap, result.chosen.plan) == (None,) * 4
-    assert all("karpenter: " in point.why for point in result.front)
-    assert ["portfolio was not tried" in point.why for point in result.front] == [False, True, True, True, False]
-    assert result.to_json()["machines"] is None
+    # What a run had found before it was killed stands, so that a point may have a plan all the same.
+    assert all((point.plan is None) == (point.why is not None) for point in result.front)
+    assert all("karpenter: " in point.why for point in result.front if point.plan is None)
 
 
 def test_what_a_failed_run_had_found_stands(monkeypatch):

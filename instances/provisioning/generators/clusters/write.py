@@ -76,9 +76,11 @@ def _write(name: str, folder: Path, nodes: int, seed: int, *, labelled: bool) ->
 def _prices(kind: Kind, made: Cluster) -> str:
     """Return the price list; own machines are as many as there are."""
     own = not kind.provider.has_type_label
-    lines = ["name,price,spot_price,cpu,memory_gib,gpu,pods" + ",count" * own]
+    named = any(each.product for each in kind.provider.types)
+    lines = ["name,price,spot_price,cpu,memory_gib,gpu,pods" + ",gpu_name" * named + ",count" * own]
     for each in kind.provider.types:
         spot = f"{each.spot / 1e6:.4f}" if each.spot else ""
         line = f"{each.name},{each.micro / 1e6:.4f},{spot},{each.vcpu},{each.gib},{each.gpus},{each.most_pods}"
+        line += f",{each.product}" * named
         lines.append(line + f",{sum(node.kind == each for node in made.made)}" * own)
     return "\n".join(lines) + "\n"

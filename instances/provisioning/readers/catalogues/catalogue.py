@@ -35,6 +35,7 @@ class MachineType:
     capacity : fine units by resource; a resource that is not there is 0, save `pods`, without which there is no limit.
     overhead : what of it the system takes. labels : the values that Kubernetes' labels may have, as far as they are known.
     fee : dollars an hour beside the price. gpu_name : how Kubernetes calls what `gpu` counts.
+    gpu_model : what they are, as the list calls them.
     usual_pods : how many pods one takes unless its network is set up to take more; -1 where that is not known.
     """
 
@@ -47,6 +48,7 @@ class MachineType:
     fee: Fraction | None = None
     gpu_name: str = NVIDIA_GPU
     usual_pods: int = -1
+    gpu_model: str = ""
 
     def usable(self) -> dict[str, int]:
         """Return the capacity without the overhead, in fine units."""

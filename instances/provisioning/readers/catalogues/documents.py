@@ -57,6 +57,7 @@ class _Gpu(msgspec.Struct):
 
     count: int = msgspec.field(name="Count", default=0)
     logical: int = msgspec.field(name="LogicalGpuCount", default=0)
+    name: str = msgspec.field(name="Name", default="")
     manufacturer: str = msgspec.field(name="Manufacturer", default="NVIDIA")
 
     @property
@@ -193,6 +194,7 @@ def _ec2_type(path: Path, kind: _Ec2Type, priced: MachineType) -> MachineType:
         capacity=capacity,
         labels=type_labels(kind.name, arch) | labels | priced.labels,
         gpu_name=make,
+        gpu_model=gpus[0].name if len(gpus) == 1 else priced.gpu_model,
         usual_pods=-1 if PODS in capacity else kind.network.usual_pods(),
     )
 

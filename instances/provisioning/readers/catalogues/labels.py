@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from fractions import Fraction
 
 # The values that each label may have, None among them where it may be missing.
@@ -24,6 +25,13 @@ AZURE = ("karpenter.azure.com/sku-", "kubernetes.azure.com/sku-")
 CPU_LABELS = (*(f"{provider}cpu" for provider in (*AWS, *AZURE)), "karpenter.kwok.sh/instance-cpu")
 MEMORY_LABELS = tuple(f"{provider}memory" for provider in (*AWS, *AZURE))
 AWS_GPUS, AZURE_GPUS = tuple(f"{provider}gpu-count" for provider in AWS), f"{AZURE[0]}gpu-count"
+# Labels that name a GPU, each in its own way: NVIDIA-A100-SXM4-80GB, nvidia-tesla-a100, a100.
+GPU_LABELS = (
+    *("nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", f"{AZURE[0]}gpu-name"),
+    *(f"{provider}gpu-name" for provider in AWS),
+)
+# A value that nobody names: no label has a space.
+OTHER = "another value"
 ABSENT: frozenset[str | None] = frozenset((None,))
 # A type's name, such as c7gn.2xlarge (pkg/providers/instancetype/types.go of Karpenter's AWS provider).
 _AWS_NAME = re.compile(r"(([a-z]+)(?:-\d+tb)?(\d+)[a-z0-9-]*)\.([a-z0-9-]+)")
@@ -64,6 +72,20 @@ def size_labels(
         values = frozenset((str(gpus),)) if gpus else ABSENT
         labels |= dict.fromkeys(AWS_GPUS, values) | {AZURE_GPUS: values if nvidia else values | ABSENT}
     return labels
+
+
+def gpu_values(model: str, named: Iterable[str]) -> frozenset[str | None]:
+    """Return those of some values of a GPU's label that a model may have, with one that nobody names, and none.
+
+    A model is the first word with a number in it, without what tells its memory or make: A100 of A100-80GB.
+    """
+    words = (_plain(word) for word in re.split(r"[-_ ]", model))
+    word = next((word for word in words if any(map(str.isdigit, word))), _plain(model))
+    return frozenset((None, OTHER, *(value for value in named if word in _plain(value))))
+
+
+def _plain(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 @lru_cache(maxsize=10_000)

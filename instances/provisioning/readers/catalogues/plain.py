@@ -30,7 +30,7 @@ MIB = 2**20
 WHAT = "price list"
 COLUMNS = ("name", "price")
 # Columns that are no resource.
-OTHERS = (*COLUMNS, "spot_price", "zone", "family", "count", "fee", "arch", "os")
+OTHERS = (*COLUMNS, "spot_price", "zone", "family", "count", "fee", "arch", "os", "gpu_name")
 
 
 def plain(path: Path) -> Catalogue:
@@ -71,6 +71,7 @@ def plain_types(path: Path, columns: Collection[str] = ()) -> tuple[tuple[Machin
                 row_offerings(path, line, row),
                 labels=type_labels(name, arch, system) | _size_labels(row, capacity),
                 family=row.get("family", "").strip(),
+                gpu_model=row.get("gpu_name", "").strip(),
                 fee=amount(path, line, "fee", fee) if fee else None,
             )
         )

@@ -151,7 +151,7 @@ def _machine(path: Path, line: int, row: dict[str, str]) -> MachineType:
     labels = type_labels(name, row.get("Arch", "").strip())
     mib, gpus = None if gib is None else gib * GIB_MIB, int(number) if is_gpu and not is_part else None
     labels |= size_labels(cpu, mib, gpus, nvidia=make == NVIDIA_GPU)
-    return MachineType(name, capacity, (), labels=labels, gpu_name=make)
+    return MachineType(name, capacity, (), labels=labels, gpu_name=make, gpu_model=accelerator if is_gpu else "")
 
 
 def _hosted(name: str) -> tuple[str, int] | None:

@@ -75,7 +75,8 @@ class Assembly:
         self.family = [families[key] for key in keys]
         names = {key: offer.group for key, offer in zip(reversed(keys), reversed(offers), strict=True)}
         self.family_names = [names[key] for key in families]
-        self._classes(groups, constraints, excluding, number, [column for column, _ in families])
+        self.admits: BoolArray = np.array([column for column, _ in families], np.bool_)
+        self._classes(groups, constraints, excluding, number)
 
     def _classes(
         self,
@@ -83,10 +84,9 @@ class Assembly:
         constraints: Sequence[Constraint],
         excluding: Exclusions,
         number: dict[Constraint, int],
-        families: Sequence[tuple[bool, ...]],
     ) -> None:
         """Merge groups of equal demand and families to classes; leave out what fits no machine."""
-        admitted = np.array(families, np.bool_).T
+        admitted = self.admits.T
         family_of = {offer.node: family for offer, family in zip(self.offers, self.family, strict=True) if offer.node}
         classes: dict[tuple[object, ...], int] = {}
         self.demand: list[dict[str, int]] = []
@@ -194,8 +194,7 @@ class Assembly:
     def _types(self, capacities: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
         """Return the offers that are machine types, and the type of each node.
 
-        Of offers that admit the same pods those are enough that no other covers, beside those of which there are only so many,
-        and those that nodes are of.
+        Of offers those are enough that no other covers, beside those that nodes are of.
         Nodes that differ from what can be rented are types of their own.
         """
         rented: dict[tuple[object, ...], int] = {}
@@ -207,12 +206,12 @@ class Assembly:
                 nodes.setdefault(key, []).append(k)
             else:
                 rented.setdefault(key, k)
-        best = uncovered(rented.values(), self.offers, self.family, capacities)
+        best = uncovered(rented.values(), self.offers, self.family, self.admits, capacities)
         kept = {*best, *(rented[place] for place in nodes if place in rented)}
         if len(rented) > len(kept):
             self.report.sentences.append(
                 f"{len(rented) - len(kept)} of {len(rented)} machines that can be rented are no larger and no cheaper "
-                "than another that takes the same pods, and were left out."
+                "than another that takes the same pods and perhaps more, and were left out."
             )
         types = sorted(kept)
         index = {k: number for number, k in enumerate(types)}

@@ -23,7 +23,7 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import Machi
 from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
     from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Apart
@@ -213,11 +213,13 @@ def _anti_affinity(state: State, groups: Sequence[PodGroup]) -> list[_Rule]:
     # Terms that select the same pods are one constraint, of all pods that have one of them.
     holders: defaultdict[tuple[int, ...], dict[int, None]] = defaultdict(dict)
     chosen: dict[tuple[Apart, str], tuple[int, ...]] = {}
+    near = _places(profiles)
     for p, profile in enumerate(profiles):
         for term in profile.apart:
             place = (term, profile.namespace)
             if place not in chosen:
-                chosen[place] = tuple(q for q, other in enumerate(profiles) if _selects(term, profile.namespace, other))
+                possible = _possible(term, profile.namespace, near, len(profiles))
+                chosen[place] = tuple(q for q in possible if _selects(term, profile.namespace, profiles[q]))
             holders[chosen[place]][p] = None
     outside = {p for selected, holding in holders.items() for p in holding if p not in selected}
     for g in (g for p in outside for g in members[profiles[p]]):
@@ -229,6 +231,23 @@ def _anti_affinity(state: State, groups: Sequence[PodGroup]) -> list[_Rule]:
         if alone and sum(number[p] for p in selected) > 1:
             rules.append(_Rule(alone, others))
     return rules
+
+
+def _places(profiles: Sequence[_Profile]) -> defaultdict[object, list[int]]:
+    """Return the profiles of each namespace, and of each label with its value, in their order."""
+    near: defaultdict[object, list[int]] = defaultdict(list)
+    for q, profile in enumerate(profiles):
+        for place in (profile.namespace, *profile.labels):
+            near[place].append(q)
+    return near
+
+
+def _possible(term: Apart, namespace: str, near: Mapping[object, list[int]], number: int) -> Sequence[int]:
+    """Return profiles of which a term selects no others: those with the value of a label, or in a namespace."""
+    places: list[list[object]] = [] if term.everywhere else [[*(term.namespaces or (namespace,))]]
+    places += [[(each.key, value) for value in each.values] for each in term.selector or () if each.operator == "In"]
+    found = [[q for place in dict.fromkeys(some) for q in near.get(place, ())] for some in places]
+    return sorted(min(found, key=len)) if found else range(number)
 
 
 def _host_ports(state: State, groups: Sequence[PodGroup]) -> list[_Rule]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.objects import Expression
     from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State
 
+# A zone that nobody names: no label has a space.
+ANOTHER_ZONE = "another zone"
 ADMITTED, AUTO, IGNORE = "admitted", "auto", "ignore"
 UNPLACED = "volumes whose place is not given"
 TOGETHER = "volumes that one node at a time can use (ReadWriteOnce), which several pods share"
@@ -119,13 +121,19 @@ def _shared_volumes(state: State, groups: Sequence[PodGroup]) -> None:
 
 
 def _zones(
-    catalogue: Catalogue, nodes: Sequence[RunningNode], state: State, asked: Iterable[Expression]
+    catalogue: Catalogue, nodes: Sequence[RunningNode], state: State, asked: Sequence[Expression]
 ) -> tuple[str, ...]:
-    """Return the zones of nodes and NodePools, and those of the price list, unless it has other names for all."""
+    """Return the zones of nodes, NodePools and pods, and those of the price list, unless it has other names for all.
+
+    Where pods avoid zones, and a line of the list holds for all, there is one more.
+    """
     required = (each for pool in state.pools.values() for each in pool.spec.template.spec.requirements)
     own = {node.zone for node in nodes if node.zone} | _in_zones(required)
     named = own | _in_zones(asked)
-    return tuple(sorted(own.union(catalogue.zones if not own or not named.isdisjoint(catalogue.zones) else ())))
+    found = named.union(catalogue.zones if not own or not named.isdisjoint(catalogue.zones) else ())
+    avoided = any(label_name(each.key, each.values) == ZONE and each.operator == "NotIn" for each in asked)
+    everywhere = any(not offer.zone for kind in catalogue.types for offer in kind.offerings)
+    return (*sorted(found), *((ANOTHER_ZONE,) if avoided and everywhere else ()))
 
 
 def _in_zones(expressions: Iterable[Expression]) -> set[str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from schedgap.instances.provisioning.readers.amounts import listed
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least, spot_note
-from schedgap.instances.provisioning.readers.catalogues.labels import OS_LABEL
+from schedgap.instances.provisioning.readers.catalogues.catalogue import NVIDIA_GPU, ON_DEMAND, SPOT, least, spot_note
+from schedgap.instances.provisioning.readers.catalogues.labels import ABSENT, GPU_LABELS, OS_LABEL, gpu_values
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
     HOSTNAME,
@@ -17,7 +17,7 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     Machine,
     is_of_the_type,
 )
-from schedgap.instances.provisioning.readers.kubernetes.nodes import SPOT_LABELS
+from schedgap.instances.provisioning.readers.kubernetes.nodes import GPU, SPOT_LABELS
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.sizes import Sizes
 from schedgap.instances.provisioning.readers.kubernetes.templates import (
@@ -31,7 +31,7 @@ from schedgap.instances.provisioning.readers.kubernetes.templates import (
 from schedgap.instances.provisioning.readers.quantities import CPU, RAM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from fractions import Fraction
 
     from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
@@ -80,8 +80,10 @@ class Market:
     spot: bool = False
     node_groups: str = ANY
     nowhere: frozenset[str] = frozenset()
+    wanted: frozenset[str] = frozenset()
     variants: dict[object, Machine] = field(default_factory=dict)
     spare: dict[str, Labels] = field(default_factory=dict)
+    open_labels: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
     unanswered: defaultdict[tuple[str, str], dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
 
     def offers(self) -> tuple[list[Offer], list[Offer]]:
@@ -94,10 +96,13 @@ class Market:
         """
         groups = templates(self.state, self.nodes, self.looked, self.asked, self.node_groups)
         known = {CAPACITY_TYPE, TYPE, *(key for node in self.nodes for key in node.labels)}
-        known |= {key for template in groups for key in (*template.labels, *(r.key for r in template.requirements))}
+        pools = [template for template in groups if not template.is_group]
+        known |= {key for template in pools for key in (*template.labels, *(r.key for r in template.requirements))}
         known |= {key for kind in self.catalogue.types for key in kind.labels}
-        self.nowhere = self.looked - known | {HOSTNAME} | (frozenset() if self.zones else {ZONE})
-        running = [self._running(node) for node in self.nodes]
+        placeless = frozenset((HOSTNAME,) if self.zones else (HOSTNAME, ZONE))
+        self.nowhere = self.looked - known | placeless
+        self.wanted = frozenset(each.key for one in self.asked for each in one.expressions())
+        running = [self._running(node, placeless) for node in self.nodes]
         self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)}
         machines = [offer.machine for offer in running]
         sizes = Sizes(self.state, self.catalogue, self.nodes, machines, self.excluding)
@@ -105,14 +110,16 @@ class Market:
         sizes.tell()
         self._tell_spot(groups)
         self._tell_unanswered()
+        self._tell_unknown()
         return rented, running
 
-    def _running(self, node: RunningNode) -> Offer:
+    def _running(self, node: RunningNode, unknown: frozenset[str]) -> Offer:
+        # It has its labels as they stand.
         labels = {key: value for key, value in node.labels.items() if key in self.looked}
         key = (tuple(sorted(labels.items())), node.taints)
         if key not in self.variants:
             values = {name: frozenset((value,)) for name, value in labels.items()}
-            self.variants[key] = Machine(values, node.taints, self.nowhere)
+            self.variants[key] = Machine(values, node.taints, unknown)
         zone = node.zone if self.zones else ""
         group = group_of(node)
         return Offer(
@@ -127,29 +134,32 @@ class Market:
         stated = {name for name in (CPU, RAM) if self.catalogue.states(name)}
         unsized = []
         # What a NodePool requires of types, their nodes may tell.
-        told = self.looked | {label_name(each.key) for template in groups for each in template.requirements}
+        required_of = [each for template in groups for each in template.requirements]
+        told = self.looked | {label_name(each.key) for each in required_of}
+        asked = [each for one in self.asked for each in one.expressions()]
+        named = {key: {v for e in (*asked, *required_of) if e.key == key for v in e.values} for key in GPU_LABELS}
         for kind in self.catalogue.types:
             alike = by_type[kind.name]
-            labels = observed_labels(alike, told, of_type=True)
+            labels = self._gpu_labels(kind, named) | observed_labels(alike, told, of_type=True)
             if not alike and not (kind.capacity and stated <= kind.capacity.keys()):
                 unsized.append(kind.name)
                 continue
-            plain: dict[object, dict[str, int]] = {}
             for template in groups:
-                is_seen = any(node.name in template.nodes for node in alike)
-                for offer in self._of_template(kind, template, labels, alike, sizes):
-                    # With taints a machine holds fewer pods, and those that it holds also without, unless it is larger then.
-                    place = (frozenset(template.labels.items()), offer.capacity_type, offer.zone)
-                    if template.is_group and not template.taints:
-                        plain[place] = offer.capacity
-                    if is_seen or not (
-                        template.is_group and template.taints and _holds(plain.get(place), offer.capacity)
-                    ):
-                        yield offer
+                # Of what runs there is more where it runs; for all else there are new groups.
+                if not template.is_group or template.is_new or any(node.name in template.nodes for node in alike):
+                    yield from self._of_template(kind, template, labels, alike, sizes)
         if unsized:
             self.state.report.sentences.append(
                 f"Not offered, as the price list has no sizes of them and no node is one: {listed(unsized)}."
             )
+
+    def _gpu_labels(self, kind: MachineType, named: Mapping[str, set[str]]) -> Labels:
+        """Return what labels that name a GPU may be, by what the price list calls it; of a machine without any, none."""
+        if kind.gpu_name != NVIDIA_GPU or (not kind.gpu_model and kind.capacity.get(GPU, 0)):
+            return {}
+        if not kind.capacity.get(GPU, 0):
+            return dict.fromkeys(GPU_LABELS, ABSENT) if self.catalogue.states(GPU) else {}
+        return {key: gpu_values(kind.gpu_model, values) for key, values in named.items()}
 
     def _of_template(
         self, kind: MachineType, template: Template, labels: Labels, alike: Sequence[RunningNode], sizes: Sizes
@@ -175,7 +185,7 @@ class Market:
             for zone, offerings in near.places(capacity_type, self.zones):
                 if self.zones:
                     has = has | {ZONE: frozenset((zone,))}
-                machine = Machine(has, taints, self.nowhere | (open_keys - has.keys() - template.absent))
+                machine = Machine(has, taints, (self.nowhere | (open_keys - template.absent)).difference(has))
                 answers = [(label_name(each.key), required(template, each, machine)) for each in template.requirements]
                 if any(holds is False for _, holds in answers):
                     continue
@@ -184,6 +194,8 @@ class Market:
                 if 0 <= count <= len(there):
                     # All that there are run.
                     continue
+                for key in (key for key in machine.unknown if key in self.wanted and _is_of_machines(key)):
+                    self.open_labels[key][kind.name] = None
                 for key in (key for key, holds in answers if holds is None and _is_of_machines(key)):
                     self.unanswered[template.name, key][kind.name] = None
                 capacity = sizes.of(kind, template, machine, alike)
@@ -231,6 +243,15 @@ class Market:
                 f"{len(kinds)} type{'s' * (len(kinds) != 1)}, which count as admitted: {listed(list(kinds))}."
             )
 
+    def _tell_unknown(self) -> None:
+        """Say of which types it is not known whether they have what pods ask for."""
+        for key, kinds in self.open_labels.items():
+            more = "; a column gpu_name of the price list tells it" if key in GPU_LABELS else ""
+            self.state.report.sentences.append(
+                f"Relaxed: label {key:.80}, which pods ask for, is not known of {len(kinds)} "
+                f"type{'s' * (len(kinds) != 1)}, which may have any value: {listed(list(kinds))}{more}."
+            )
+
     def _spare(self, capacity_type: str) -> Labels:
         """Return the labels that tell spare capacity from other machines."""
         alike = [node.labels for node in self.nodes if node.capacity_type == capacity_type]
@@ -239,10 +260,6 @@ class Market:
             values = SPOT_LABELS[key][0 if capacity_type == SPOT else 1]
             spare[key] = frozenset((*values, *(labels.get(key) for labels in alike or [{}])))
         return spare
-
-
-def _holds(larger: dict[str, int] | None, size: dict[str, int]) -> bool:
-    return larger is not None and all(amount <= larger.get(name, 0) for name, amount in size.items())
 
 
 def _is_of_machines(key: str) -> bool:

@@ -12,7 +12,7 @@ from schedgap.instances.provisioning.running import Restraint
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from schedgap.instances.provisioning.readers.kubernetes.objects import PodDisruptionBudget
+    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, PodDisruptionBudget
     from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State
 
 Places = Counter[tuple[int, int]]
@@ -23,12 +23,13 @@ def restraints(state: State, members: Sequence[Sequence[PodGroup]], index: Mappi
     marked: defaultdict[str, Places] = defaultdict(Counter)
     covered: defaultdict[str, Places] = defaultdict(Counter)
     pending: Counter[str] = Counter()
+    guards = Guards(state)
     for c, groups in enumerate(members):
         for group in groups:
             for (node, mark), number in group.held.items():
                 if node in group.on:
                     marked[mark][index[node], c] += number
-            for name in budgets_of(state, group):
+            for name in guards.of(group):
                 covered[name].update({(index[node], c): number for node, number in group.on.items()})
                 pending[name] += group.pending
     return (
@@ -41,22 +42,32 @@ def _made(name: str, at_once: int | None, places: Places) -> Restraint:
     return Restraint(name, at_once, tuple((e, c, number) for (e, c), number in sorted(places.items())))
 
 
-def budgets_of(state: State, group: PodGroup) -> list[str]:
-    """Return the names of the PodDisruptionBudgets of a group of pods."""
-    own = [name for name in state.budgets if name.partition("/")[0] == group.key.namespace]
-    if not own:
-        return []
-    labels: dict[str, str] = decode(group.key.labels, dict[str, str] | None) or {}
-    has = Machine({key: frozenset((value,)) for key, value in labels.items()})
-    return [name for name in own if _selects(state.budgets[name], has)]
+class Guards:
+    """Which PodDisruptionBudgets are over which pods."""
 
+    def __init__(self, state: State) -> None:
+        # By namespace and one of the labels that each asks for, or none.
+        self._near: defaultdict[tuple[str, str, str], list[tuple[int, str, tuple[Expression, ...]]]] = defaultdict(list)
+        for number, (name, budget) in enumerate(state.budgets.items()):
+            # Operators of nodes select no pod.
+            if (selector := budget.spec.selector) is None or any(e.operator[0] in "GL" for e in selector.expressions()):
+                continue
+            asked = selector.expressions()
+            places = next(([(e.key, v) for v in e.values] for e in asked if e.operator == "In"), [("", "")])
+            for place in dict.fromkeys(places):
+                self._near[name.partition("/")[0], *place].append((number, name, asked))
+        self._known: dict[tuple[str, bytes], list[str]] = {}
 
-def _selects(budget: PodDisruptionBudget, labels: Machine) -> bool:
-    selector = budget.spec.selector
-    if selector is None:
-        return False
-    # Operators of nodes select no pod.
-    return all(each.operator[0] not in "GL" and holds(each, labels) for each in selector.expressions())
+    def of(self, group: PodGroup) -> list[str]:
+        """Return the names of the budgets of a group of pods, in the order in which they were read."""
+        place = group.key.namespace, bytes(group.key.labels)
+        if self._near and place not in self._known:
+            labels: dict[str, str] = decode(group.key.labels, dict[str, str] | None) or {}
+            has = Machine({key: frozenset((value,)) for key, value in labels.items()})
+            near = [each for item in (*labels.items(), ("", "")) for each in self._near.get((place[0], *item), ())]
+            near.sort(key=lambda each: each[0])
+            self._known[place] = [name for _, name, asked in near if all(holds(each, has) for each in asked)]
+        return self._known.get(place, [])
 
 
 def _at_once(budget: PodDisruptionBudget, running: int, pending: int) -> int:

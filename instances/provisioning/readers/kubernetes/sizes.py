@@ -62,9 +62,11 @@ class Sizes:
         self.systems = {
             key: {node.labels[key] for node in nodes if key in node.labels} for key in (ARCH_LABEL, OS_LABEL)
         }
-        self.states_gpus = catalogue.states(GPU)
-        # Of types without a node in a group: by name, and whether the group is of no NodePool.
-        self.unseen: dict[tuple[str, bool], dict[str, int]] = {}
+        # By a type's name, and whether a group has a node of it: in all, and less what comes with it.
+        self.whole_size: dict[tuple[str, bool], dict[str, int]] = {}
+        self.sizes: dict[tuple[str, bool, tuple[int, ...]], dict[str, int]] = {}
+        self.looked = sorted({each.key for _, constraint, _ in self.certain for each in constraint.expressions()})
+        self.known: dict[object, tuple[int, ...]] = {}
         self.whole: set[str] = set()
         self.foreign: set[str] = set()
         self.many: set[str] = set()
@@ -76,17 +78,27 @@ class Sizes:
         for key, known in self.systems.items():
             if known and (values := machine.labels.get(key)) and values.isdisjoint(known):
                 self.foreign.add(kind.name)
-        own = [node for node in alike if node.name in template.nodes and _is_likely(node, kind)]
-        place = (kind.name, template.is_group)
-        if own:
-            size = self._with_devices(kind, largest([node.allocatable for node in own]), alike)
-        else:
-            if place not in self.unseen:
-                self.unseen[place] = self._not_seen(kind, alike, template.is_group)
-            size = self.unseen[place]
-        daemons = [(d, asked) for d, constraint, asked in self.certain if may_run(constraint, machine)]
-        taken = [amounts for d, asked in daemons for amounts in (asked, self.excluding.taken_by(d))]
-        return less(size | self.excluding.capacity, *taken, *self.static)
+        likely = [node for node in alike if _is_likely(node, kind)] if alike else []
+        is_seen = any(node.name in template.nodes for node in likely)
+        if (kind.name, is_seen) not in self.whole_size:
+            size = largest([node.allocatable for node in likely]) if is_seen else self._not_seen(kind, likely)
+            size = self._with_devices(kind, size, alike)
+            self.whole_size[kind.name, is_seen] = size if is_seen else self._with_shared(kind, size)
+        coming = self._coming(machine)
+        if (place := (kind.name, is_seen, coming)) not in self.sizes:
+            size = self.whole_size[kind.name, is_seen]
+            daemons = [(d, asked) for d, _, asked in (self.certain[n] for n in coming)]
+            taken = [amounts for d, asked in daemons for amounts in (asked, self.excluding.taken_by(d))]
+            self.sizes[place] = less(size | self.excluding.capacity, *taken, *self.static)
+        return self.sizes[place]
+
+    def _coming(self, machine: Machine) -> tuple[int, ...]:
+        """Return the numbers of the certain DaemonSets that surely come with a machine."""
+        seen = tuple((machine.labels.get(key), key in machine.unknown) for key in self.looked)
+        if (place := (seen, machine.taints)) not in self.known:
+            surely = [may_run(constraint, machine) for _, constraint, _ in self.certain]
+            self.known[place] = tuple(n for n, admits in enumerate(surely) if admits)
+        return self.known[place]
 
     def usual_pods(self, kind: MachineType, capacity: dict[str, int], alike: Sequence[RunningNode]) -> int:
         """Return how many pods a new machine takes beside its DaemonSets' as nodes of its type, or the list, have it.
@@ -124,25 +136,22 @@ class Sizes:
             if names:
                 self.state.report.sentences.append(f"Relaxed: {sentence}.")
 
-    def _not_seen(self, kind: MachineType, alike: Sequence[RunningNode], is_group: bool) -> dict[str, int]:
+    def _not_seen(self, kind: MachineType, likely: Sequence[RunningNode]) -> dict[str, int]:
         """Return the size of a type of which a group has no node: nodes elsewhere may have other settings, and disks."""
         if not (kind.overhead and PODS in kind.capacity):
             self.whole.add(kind.name)
         size = {PODS: UNLIMITED} | with_gpus(kind) | self._any_amount(kind)
-        likely = [node for node in alike if _is_likely(node, kind)]
-        if likely:
-            # Of devices they tell more than the list.
-            size = {name: amount for name, amount in size.items() if "/" not in name}
-        size = largest([size, *(node.allocatable for node in likely)])
-        # What the system takes of CPU and memory follows from the type, on nodes that do not control the cluster.
-        workers = [node.allocatable for node in likely if CONTROL_PLANES.isdisjoint(node.labels)]
-        if is_group and workers:
-            size |= {name: amount for name, amount in largest(workers).items() if name in (CPU, RAM)}
-        size = self._with_devices(kind, size, alike)
+        if not likely:
+            return size
+        # Of devices they tell more than the list, and what the system takes of CPU and memory follows from the type.
+        size = {name: amount for name, amount in size.items() if "/" not in name and name not in (CPU, RAM)}
+        return largest([size, *(node.allocatable for node in likely)])
+
+    def _with_shared(self, kind: MachineType, size: dict[str, int]) -> dict[str, int]:
+        """Return a size with any number of the devices that pods share on other nodes."""
         if many := [name for name in self.shared if size.get(name)]:
             self.many.add(kind.name)
-            size |= dict.fromkeys(many, UNLIMITED)
-        return size
+        return size | dict.fromkeys(many, UNLIMITED)
 
     def _with_devices(self, kind: MachineType, size: dict[str, int], alike: Sequence[RunningNode]) -> dict[str, int]:
         """Return a size with all devices: one that is broken, or not there yet, is on a new machine."""

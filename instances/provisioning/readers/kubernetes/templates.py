@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from itertools import chain
+from itertools import combinations as pairs
 from typing import TYPE_CHECKING, TypeAlias
 
 from schedgap.instances.errors import InstanceError
@@ -20,6 +22,7 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     lasting,
     may_run,
 )
+from schedgap.instances.provisioning.readers.kubernetes.free_labels import combinations, largest, values_of
 from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, SPOT_LABELS
 from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms, SelectorTerm
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
@@ -38,6 +41,9 @@ OS = "kubernetes.io/os"
 # Of these the name of a machine, and its system, a group says nothing.
 OPEN = frozenset((HOSTNAME, OS))
 NEW_GROUP = "new group"
+AKS_SPOT = "kubernetes.azure.com/scalesetpriority"
+# So many of them are told apart by labels and taints together.
+MOST_GROUPS = 256
 # What may be rented of the node groups that are of no NodePool: anything, or nothing beside NodePools.
 ANY, KEPT = "any", "kept"
 Labels: TypeAlias = "dict[str, frozenset[str | None]]"
@@ -48,6 +54,7 @@ class Template:
     """What machines that are rented anew have beside their type.
 
     nodes : names of those that are of it. unknown : labels that they may have. is_group : whether it is of no NodePool.
+    is_new : whether it is a node group that could be made, beside machines of which the very same run.
     """
 
     name: str
@@ -57,6 +64,7 @@ class Template:
     nodes: frozenset[str] = frozenset()
     unknown: frozenset[str] = frozenset()
     is_group: bool = False
+    is_new: bool = False
 
     @property
     def absent(self) -> frozenset[str]:
@@ -93,52 +101,93 @@ class Template:
 def templates(
     state: State, nodes: Sequence[RunningNode], looked: frozenset[str], asked: Sequence[Constraint], node_groups: str
 ) -> list[Template]:
-    """Return the NodePools, and what the running nodes that are of none show of node groups.
-
-    Of a node group no more is known than its nodes: new machines of it, or of another made like it, may be of any type, with
-    the labels that pods look at there, and with its taints or none.
+    """Return the NodePools; where nodes are of none, machines like these, and node groups as they could be made.
 
     looked : labels that some constraint looks at. asked : the constraints of pods. node_groups : `kept` where no such machine
     is rented beside NodePools.
     """
     pools = [_pool(state, name, pool, nodes, looked) for name, pool in state.pools.items()]
-    if pools and node_groups == KEPT:
+    outside = [node for node in nodes if node.labels.get(POOL) not in state.pools]
+    if not outside or (pools and node_groups == KEPT):
         return pools
-    # A group that lacks a label is made as easily as one that has it.
-    avoided = {each.key for one in asked for each in one.expressions() if each.operator in ("NotIn", "DoesNotExist")}
-    groups: defaultdict[object, list[RunningNode]] = defaultdict(list)
+    return [*pools, *_like(outside, looked), *_made_anew(state, outside, looked, asked)]
+
+
+def _like(nodes: Sequence[RunningNode], looked: frozenset[str]) -> Iterator[Template]:
+    """Yield what nodes show, for more of the very same."""
+    alike: defaultdict[object, list[RunningNode]] = defaultdict(list)
     for node in nodes:
-        if node.labels.get(POOL) not in state.pools:
-            labels = frozenset((k, v) for k, v in node.labels.items() if k in looked and not is_of_the_type(k))
-            groups[_labelled(node) or (labels, node.taints)].append(node)
-    # Groups of which new machines would be alike are one, with the nodes of all.
-    alike: dict[object, Template] = {}
-    for members in groups.values():
-        observed = observed_labels(members, looked, of_type=False)
-        values = {
-            key: found | {None} if is_by_hand(key) or key in avoided else found for key, found in observed.items()
-        }
-        # Those of spare capacity come with it.
-        none = tuple(t for t in members[0].taints if t.key in SPOT_LABELS and all(t in node.taints for node in members))
-        for taints in {frozenset(none): none, **{frozenset(node.taints): node.taints for node in members}}.values():
-            of_it = frozenset(node.name for node in members if set(node.taints) == set(taints))
-            made = Template(_title(members, taints), values, taints, nodes=of_it, is_group=True)
-            first = alike.setdefault((frozenset(values.items()), frozenset(taints)), made)
-            alike[frozenset(values.items()), frozenset(taints)] = replace(first, nodes=first.nodes | of_it)
-    made_anew = _made_anew(asked, [*pools, *alike.values()], looked) if alike else ()
-    return [*pools, *sorted(alike.values(), key=lambda template: bool(template.taints)), *made_anew]
+        labels = frozenset((k, v) for k, v in node.labels.items() if k in looked and not is_of_the_type(k))
+        alike[labels, node.taints].append(node)
+    for members in alike.values():
+        labels = observed_labels(members, looked, of_type=False)
+        of_it = frozenset(node.name for node in members)
+        yield Template(group_of(members[0]), labels, members[0].taints, nodes=of_it, is_group=True)
 
 
-def _made_anew(asked: Sequence[Constraint], known: Sequence[Template], looked: frozenset[str]) -> Iterator[Template]:
-    """Yield a node group for pods that ask for labels which no template has together: it may be given any of them."""
-    # Labels that nothing has forbid nothing.
-    has = {key for each in known for key in each.labels}
-    free = {key for key in looked if is_of_the_type(key) or key in OPEN or key not in has}
-    machines = [Machine(each.labels, each.taints, (each.unknown | free) - each.labels.keys()) for each in known]
-    homeless = [one for one in dict.fromkeys(asked) if all(may_run(one, machine) is False for machine in machines)]
-    lacking = {each.key for one in homeless for each in one.expressions()}
-    if keys := frozenset(lacking - free):
-        yield Template(NEW_GROUP, {}, unknown=keys, is_group=True)
+def _made_anew(
+    state: State, nodes: Sequence[RunningNode], looked: frozenset[str], asked: Sequence[Constraint]
+) -> Iterator[Template]:
+    """Yield node groups as they could be made: of any labels that pods look at, without taints or with those of nodes.
+
+    Where their combinations are very many, of these labels nothing is known.
+    """
+    daemons = [without_names(each.parts.constraint) for each in state.daemon_sets.values() if not each.pinned]
+    of_pods = {each.key for one in asked for each in one.expressions()}
+    values: dict[str, Sequence[str | None]] = {}
+    for key in sorted(looked - OPEN):
+        if is_of_the_type(key):
+            continue
+        if key in of_pods or not is_of_a_provider(key):
+            # What has a NodePool's label is of that NodePool.
+            values[key] = [
+                each for each in values_of(key, (*asked, *daemons)) if key != POOL or each not in state.pools
+            ]
+        else:
+            # Of a provider's labels that no pod looks at new groups have what others have.
+            values[key] = list(dict.fromkeys((None, *(node.labels.get(key) for node in nodes))))
+    system = observed_labels(nodes, looked & {OS}, of_type=False)
+    of_it = frozenset(node.name for node in nodes)
+    number = 0
+    for taints in _taints(nodes, asked, daemons):
+        bare = Machine({}, taints)
+        near, coming = ([one for one in some if _tolerates(one, bare)] for some in (asked, daemons))
+        made = combinations(near, coming, values) if number < MOST_GROUPS else None
+        number += len(made or ())
+        if made is None:
+            yield Template(NEW_GROUP, system, taints, (), of_it, frozenset(values), is_group=True, is_new=True)
+            continue
+        for labels in made:
+            has: Labels = {key: frozenset((value,)) for key, value in labels.items()}
+            said = [f"{key.rpartition('/')[2]}={value}" for key, value in labels.items() if value is not None]
+            name = f"{NEW_GROUP} {', '.join(said)}".strip()[:60]
+            yield Template(name, has | system, taints, nodes=of_it, is_group=True, is_new=True)
+
+
+def _taints(
+    nodes: Sequence[RunningNode], asked: Sequence[Constraint], daemons: Sequence[Constraint]
+) -> list[tuple[Taint, ...]]:
+    """Return no taints, and those of nodes, or that some of them share, which keep a DaemonSet off and admit some pod."""
+    # On spare capacity AKS puts its taint by itself; elsewhere people do, or do not.
+    bare = tuple({t: None for node in nodes for t in node.taints if t.key == AKS_SPOT})
+    own = {
+        frozenset(each): each for node in nodes if (each := tuple(t for t in node.taints if t.key not in SPOT_LABELS))
+    }
+    shared = {one & two: tuple(t for t in own[one] if t in two) for one, two in pairs(own, 2)}
+    tolerating = list({each.tolerations: each for each in asked}.values())
+    kept_off = list({each.tolerations: each for each in daemons}.values())
+    found: dict[int, tuple[Taint, ...]] = {}
+    for taints in ((), *(own | shared).values()):
+        machine = Machine({}, taints)
+        admits = [_tolerates(each, machine) for each in tolerating]
+        admits += [not _tolerates(each, machine) for each in kept_off]
+        if any(admits[: len(tolerating)]):
+            found.setdefault(sum(1 << n for n, each in enumerate(admits) if each), taints)
+    return [bare, *(bare + found[mask] for mask in largest(found) if found[mask])]
+
+
+def _tolerates(constraint: Constraint, machine: Machine) -> bool:
+    return may_run(Constraint(tolerations=constraint.tolerations), machine) is not False
 
 
 def _pool(state: State, name: str, pool: NodePool, nodes: Iterable[RunningNode], looked: frozenset[str]) -> Template:
@@ -194,18 +243,6 @@ def required(template: Template, each: Expression, machine: Machine) -> bool | N
 
 def group_of(node: RunningNode) -> str:
     """Return a name for the group that a node is of."""
-    return _title([node], node.taints)
-
-
-def _title(members: Sequence[RunningNode], taints: Sequence[Taint]) -> str:
-    """Return a name for machines of a group with some of its taints."""
-    if not (labelled := _labelled(members[0])):
-        return next((taint.key.rpartition("/")[2] for taint in taints if taint.key), "general")
-    is_usual = bool(taints) == all(node.taints for node in members)
-    return labelled[0][1] if is_usual else f"{labelled[0][1]}, {'tainted' if taints else 'untainted'}"
-
-
-def _labelled(node: RunningNode) -> tuple[tuple[str, str], ...]:
-    """Return the first label that names a node's group, with its value, or nothing."""
-    named = [(key, node.labels[key]) for key in GROUP_LABELS if node.labels.get(key, "").strip()]
-    return tuple(named[:1])
+    named = (node.labels[key] for key in GROUP_LABELS if node.labels.get(key, "").strip())
+    by_taint = (taint.key.rpartition("/")[2] for taint in node.taints if taint.key)
+    return next(chain(named, by_taint), "general")

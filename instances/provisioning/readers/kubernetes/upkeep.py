@@ -22,7 +22,7 @@ from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units,
 from schedgap.instances.provisioning.readers.catalogues.catalogue import SPOT
 from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, is_leaving, is_ready
 from schedgap.instances.provisioning.readers.kubernetes.pod_marks import TRUE
-from schedgap.instances.provisioning.readers.kubernetes.restraints import budgets_of
+from schedgap.instances.provisioning.readers.kubernetes.restraints import Guards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,8 +111,9 @@ def _pool(state: State, name: str) -> Pool:
 
 def _blocked(state: State) -> Iterator[str]:
     """Yield the nodes of pods of which a PodDisruptionBudget admits no eviction now, or that have more than one."""
+    guards = Guards(state)
     for group in (g for g in state.groups.values() if g.on):
-        found = budgets_of(state, group)
+        found = guards.of(group)
         if len(found) > 1 or any(state.budgets[name].status.disruptions_allowed == 0 for name in found):
             yield from group.on
 

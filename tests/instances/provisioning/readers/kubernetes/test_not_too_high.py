@@ -95,12 +95,13 @@ def test_new_machines_are_no_spot_because_nodes_of_their_type_are(
     pods = [one("x"), one("y", "b", cpu="2", affinity=k8s.near((key, *asked)))]
     prices = "name,cpu,memory_gib,price,spot_price\nt,4,16,0.2,0.1\nbig,8,32,1.0,0.4\n"
     types, _ = allowed([*nodes, *pods], prices)
-    assert {"t", "big"} <= {name.partition(" (general")[0] for name in types["y"]}
+    assert {"t", "big"} <= {name.partition(" (")[0] for name in types["y"]}
     types, cluster = allowed([*nodes, *pods], prices, capacity_types="admitted")
-    assert {"t", "big"} <= {name.partition(" (general")[0] for name in types["y"]}
+    assert {"t", "big"} <= {name.partition(" (")[0] for name in types["y"]}
     price = dict(zip(cluster.type_names, cluster.price.tolist(), strict=True))
     assert {price[name] for name in types["y"]} == {200_000, 1_000_000}
-    assert any("t (spot" in name for name in types["x"])
+    # AKS keeps pods off its spot machines by itself.
+    assert any("t (spot" in name for name in types["x"]) is not (tainted and "azure" in key)
 
 
 def test_what_a_pool_requires_without_naming_it_is_open_whatever_its_nodes_have(allowed, one, k8s):

@@ -15,9 +15,10 @@ def test_every_type_may_have_the_labels_of_some_node_with_its_taints_or_none(all
     tolerant = {"tolerations": [{"key": "gpu", "operator": "Exists"}]}
     pods = [one("x", nodeSelector={"team": "x"}), one("any", cpu="2"), one("gpu", cpu="3", **tolerant)]
     types, _ = allowed([*nodes, *pods])
-    assert types["x"] == ["m", "l (general)", "r (general)"]
-    assert types["any"] == ["m", "l (general)", "l (general)-2", "r (general)", "r (general)-2"]
-    assert types["gpu"] == [*types["any"][:3], "l (gpu)", *types["any"][3:]]
+    assert types["x"] == ["m", "l (new group team=x)", "r"]
+    # A machine of team x holds whatever one without a team does.
+    assert types["any"] == types["x"]
+    assert types["gpu"] == ["m", "l (gpu)", *types["x"][1:]]
 
 
 def test_architecture_and_instance_type(allowed, one, k8s):
@@ -50,14 +51,14 @@ def test_a_pool_with_a_malformed_requirement(read, one, k8s):
         read([k8s.node("a", "m", "4", "16Gi", "9"), one("x"), k8s.pool("p", ("n", "Gt", ["x"]))], k8s.offered)
 
 
-def test_labels_that_nothing_has_forbid_nothing_and_are_listed(allowed, one, k8s):
+def test_labels_that_nothing_has_new_groups_may_have(allowed, one, k8s):
     pods = [
         one("x", nodeSelector={"nobody/has": "it"}),
         one("here", cpu="2", nodeSelector={"kubernetes.io/hostname": "a"}),
     ]
     types, cluster = allowed([k8s.node("a", "m", "4", "16Gi", "9"), *pods])
-    assert types["x"] == types["here"] == ["m", "l", "r"]
-    assert "Relaxed: bound to label nobody/has, which is not known of every machine: 1 pod: shop/x." in cluster.notes
+    # A node has the labels that it has.
+    assert (types["x"], types["here"]) == (["l", "r"], ["l", "r", "m (a)"])
     assert "Relaxed: bound to a node by name: 1 pod: shop/here." in cluster.notes
 
 

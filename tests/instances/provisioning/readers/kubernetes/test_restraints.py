@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning import kubernetes
 from schedgap.instances.provisioning.running import Restraint
 
@@ -76,7 +75,8 @@ def test_budgets(imported, given, at_once):
     instance = imported(budget(**given))
     db = instance.class_names.index("db")
     assert instance.running.restraints[1] == Restraint("shop/guard", at_once, ((A, db, 1), (B, db, 2)))
-    assert instance.digest == imported().digest
+    # One that admits no eviction now is part of the instance: rules of real clusters look at it.
+    assert (instance.digest == imported().digest) == (given != {"status": {"disruptionsAllowed": 0}})
 
 
 def test_budgets_of_other_pods(imported):
@@ -84,7 +84,6 @@ def test_budgets_of_other_pods(imported):
 
 
 def test_a_budget_that_is_none(imported):
-    with pytest.raises(
-        InstanceError, match="PodDisruptionBudget shop/guard: 'most' is neither a number nor a percentage"
-    ):
-        imported(budget(minAvailable="most"))
+    instance = imported(budget(minAvailable="most"))
+    assert len(instance.running.restraints) == 1
+    assert any("PodDisruptionBudget ('guard')" in note and "minAvailable" in note for note in instance.notes)
