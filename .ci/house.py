@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 FLOORS = ("instances", "formulations", "heuristics", "bench")
-LONGEST_FUNCTION, MOST_ARGUMENTS, MOST_MODULES, LONGEST_FILE = 60, 12, 20, 300
+LONGEST_FUNCTION, MOST_ARGUMENTS, MOST_MODULES, LONGEST_FILE = 60, 12, 20, 500
 
 
 @dataclass

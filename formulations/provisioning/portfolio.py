@@ -164,7 +164,6 @@ class Portfolio(Search):
         # Its effort is bounded by counts, not by the clock.
         if not is_many or small.num_types * small.num_tasks <= QUICK or PATTERNS_SHARE * self.limit_s >= PATTERNS_S:
             run("pattern-rounding", PATTERNS_SHARE)
-        can_generate = can_price(small) is None and not has_stock
         if is_many or has_stock:
             rent(RENTING_SHARE if has_stock else 1.0)
         else:
@@ -174,17 +173,26 @@ class Portfolio(Search):
                 run("filtered-arc-flow", 0.4)
             if small.num_types == 1:
                 run("branch-cut-and-price", BINS_SHARE)
-        if can_generate and self.is_open:
-            search = ColumnGeneration(small, self.left_s, self._hearing("column-generation", restore))
-            search.raise_bound(self.bound)
-            if best is not None:
-                search.take(best)
-            search.run(PATIENCE)
-            found = search.outcome()
-            self._take("column-generation", found, None if found.solution is None else restore(found.solution))
+        if can_price(small) is None and not has_stock and self.is_open:
+            self._generate(small, best, restore)
         if has_stock:
             self._ask_each(("consolidation",))
         rent(1.0)
+
+    def _generate(
+        self,
+        small: ProvisioningInstance,
+        best: Provisioning | None,
+        restore: Callable[[Provisioning], Provisioning],
+    ) -> None:
+        """Generate columns for a reduced instance, from its best solution, until that is no gain any more."""
+        search = ColumnGeneration(small, self.left_s, self._hearing("column-generation", restore))
+        search.raise_bound(self.bound)
+        if best is not None:
+            search.take(best)
+        search.run(PATIENCE)
+        found = search.outcome()
+        self._take("column-generation", found, None if found.solution is None else restore(found.solution))
 
     def _limited(self) -> None:
         def hear(solution: Provisioning | None = None, bound: int | None = None) -> None:

@@ -320,7 +320,7 @@ class Renting(Search):
         types, content = _alone(part)
         if depth > 0 and self.left_s > 0:
             limit_s = min(self.left_s, max(REST_S, REST_SHARE * self.limit_s))
-            rented = Pooled(part, by_type=True).solve(0.0, limit_s, self.threads)
-            if rented.machines is not None and rented.machines.any():
-                types, content, _ = self._packed(part, rented.machines, depth - 1)
+            found = Pooled(part, by_type=True).solve(0.0, limit_s, self.threads)
+            if found.machines is not None and found.machines.any():
+                types, content, _ = self._packed(part, found.machines, depth - 1)
         return types, spread(content, classes, instance.num_classes)

@@ -98,7 +98,8 @@ class Pooled:
         demand = np.where(instance.demand >= 0, instance.demand, 0).max(axis=0)
         average = (instance.counts @ demand) / instance.num_tasks
         # Cut in floats: what is spared may leave 64 bits.
-        return np.minimum(np.floor(spare * average), instance.capacity.max(axis=0)).astype(np.int64)
+        spared: IntArray = np.minimum(np.floor(spare * average), instance.capacity.max(axis=0)).astype(np.int64)
+        return spared
 
     def model(self, spare: float = 0.0) -> LinearModel:
         """Build the program. spare : of each machine, in what an average task demands."""
