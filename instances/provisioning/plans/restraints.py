@@ -20,7 +20,7 @@ MOST_NAMES = 5
 
 
 def exceeded(instance: ProvisioningInstance, solution: Provisioning) -> Iterator[str]:
-    """Yield a sentence for each restraint of which a solution moves more tasks than may go at once.
+    """Yield what a solution moves that should stay, and of which restraints it moves more tasks than may go at once.
 
     Tasks of a class are interchangeable: of those on a machine the ones without it are taken to move first, so that
     no plan of these numbers moves fewer. O(N log N) for N entries.
@@ -31,23 +31,24 @@ def exceeded(instance: ProvisioningInstance, solution: Provisioning) -> Iterator
     stay = staying(instance, solution)
     entries = zip(running.machine.tolist(), running.task_class.tolist(), stay.tolist(), strict=True)
     left = {(e, c): number for e, c, number in entries}
+    over: list[str] = []
     for restraint in running.restraints:
         taken: dict[str, int] = {}
         for e, c, number in restraint.tasks:
             if (moved := number - left[e, c]) > 0:
                 taken[instance.class_name(c)] = taken.get(instance.class_name(c), 0) + moved
-        if (total := sum(taken.values())) > (restraint.at_once or 0):
-            yield _sentence(restraint, total, taken)
+        total = sum(taken.values())
+        if total and restraint.at_once is None:
+            names = [f"{name} ({number})" for name, number in sorted(taken.items())]
+            yield f"The plan moves {total} task{'s' * (total != 1)} that say {restraint.name}: {_first(names)}."
+        elif restraint.at_once is not None and total > restraint.at_once:
+            over.append(f"{restraint.name} ({total}, {restraint.at_once} at once)")
+    if over:
+        yield f"The plan moves more tasks of {len(over)} budgets than may go at once, so these go in turns: {_first(over)}."
 
 
-def _sentence(restraint: Restraint, total: int, taken: dict[str, int]) -> str:
-    names = [f"{name} ({number})" for name, number in sorted(taken.items())]
-    listed = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
-    tasks = f"{total} task{'s' * (total != 1)}"
-    if restraint.at_once is None:
-        return f"The plan moves {tasks} that say {restraint.name}: {listed}."
-    lets = f"{restraint.at_once} go at once" if restraint.at_once else "none go now"
-    return f"The plan moves {tasks} of budget {restraint.name}, which lets {lets}: {listed}."
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
 
 
 # Of tasks that run; without `at_once` they should not move at all.

@@ -42,12 +42,13 @@ def test_tasks_that_should_not_move_at_all(cluster, plan):
     assert plan_remarks(cluster, plan) == ()
 
 
-@pytest.mark.parametrize(("at_once", "said"), [(1, "1 go at once"), (0, "none go now"), (2, None)])
-def test_budgets(cluster, plan, at_once, said):
-    """Both a move."""
-    budget = Restraint("shop/db", at_once, ((N1, A, 1), (N2, A, 1)))
-    expected = () if said is None else (f"The plan moves 2 tasks of budget shop/db, which lets {said}: a (2).",)
-    assert plan_remarks(restrained(cluster, budget), plan) == expected
+@pytest.mark.parametrize(("at_once", "is_over"), [(1, True), (0, True), (2, False)])
+def test_budgets(cluster, plan, at_once, is_over):
+    """Both a move; budgets stand in one sentence, the first five by name."""
+    budgets = [Restraint(f"shop/db{i}", at_once, ((N1, A, 1), (N2, A, 1))) for i in range(7)]
+    named = ", ".join(f"shop/db{i} (2, {at_once} at once)" for i in range(5))
+    said = f"The plan moves more tasks of 7 budgets than may go at once, so these go in turns: {named} and 2 more."
+    assert plan_remarks(restrained(cluster, *budgets), plan) == ((said,) if is_over else ())
 
 
 def test_files(cluster, tmp_path):
