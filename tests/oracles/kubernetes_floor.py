@@ -314,19 +314,22 @@ class Judge:
         paid = [each for each in requirements if each["key"] == CAPACITY_TYPE]
         only_spot = not all(holds(each, {CAPACITY_TYPE: "on-demand"}) for each in paid)
         for row in kind.offers:
-            # A type that has no other price than its spot price is had at that one.
-            spot = only_spot or not row.get("price")
+            # A type that has no other price than its spot price is had at that one, and is spot.
+            priced = bool(row.get("price"))
+            spot = only_spot or not priced
             if not row.get("spot_price" if spot else "price"):
                 continue
             others = {each["zone"] for each in kind.offers if each.get("zone")}
             fixed = dict(kind.labels)
+            if not priced:
+                fixed[CAPACITY_TYPE] = "spot"
             if row.get("zone"):
                 fixed[ZONE] = row["zone"]
             keys = sorted(self.looked | {label(r["key"]) for r in requirements})
             values = [self._values(key, group, fixed, others) for key in keys]
             for chosen in product(*values):
                 labels = {key: value for key, value in zip(keys, chosen, strict=True) if value is not None}
-                if not all(holds(each, labels) or (each["key"] == CAPACITY_TYPE) for each in requirements):
+                if not all(holds(each, labels) or (priced and each["key"] == CAPACITY_TYPE) for each in requirements):
                     continue
                 come = [d for d in self.cluster.daemons if d.admitted(labels, group.taints)]
                 taken = total(self.cluster.static, *(daemon.request for daemon in come))

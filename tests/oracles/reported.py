@@ -49,4 +49,21 @@ def reported():
         yield Case(f"a zone that only a pod names, {on}", [there, elsewhere], empty, 0.64)
 
 
-FAMILIES = (reported,)
+def spare():
+    """Types t of both prices, u of a spot price alone, and v of none: spot counts where nothing else is admitted, or said."""
+    prices = "name,price,spot_price,cpu,memory_gib\nt,1,0.3,4,16\nu,,0.2,4,16\nv,0.9,,4,16\n"
+    yield Case("a type with a spot price alone", [node("n0", "t"), pod("x-1")], prices, 0.2)
+    firm = pod("x-1", nodeSelector={CAPACITY_TYPE: "on-demand"})
+    yield Case("which is no machine on demand", [node("n0", "t"), firm], prices, 0.9)
+    there = node("n0", "t", labels={POOL: "p"})
+    for admitted, right, others in ((["on-demand"], 0.9, 0.9), (["spot"], 0.2, 0.3), (["spot", "on-demand"], 0.2, 0.9)):
+        kind = (CAPACITY_TYPE, "In", admitted)
+        yield Case(f"a NodePool of {admitted}", [there, pool("p", kind), pod("x-1")], prices, right)
+        made = [there, pool("p", kind, (TYPE, "NotIn", ["u"])), pod("x-1")]
+        yield Case(f"a NodePool of {admitted} without that type", made, prices, others)
+    only = pool("p", (CAPACITY_TYPE, "In", ["spot"]), (TYPE, "In", ["v"]))
+    # What it would cost as spot nobody says: at most what it costs on demand, at least as much as the floor has it.
+    yield Case("spot alone, of a type without such a price", [there, only, pod("x-1")], prices, 1, relaxed=True)
+
+
+FAMILIES = (reported, spare)

@@ -79,6 +79,7 @@ class Market:
     zones: tuple[str, ...] = ()
     spot: bool = False
     node_groups: str = ANY
+    placeless: frozenset[str] = frozenset()
     nowhere: frozenset[str] = frozenset()
     wanted: frozenset[str] = frozenset()
     variants: dict[object, Machine] = field(default_factory=dict)
@@ -100,7 +101,7 @@ class Market:
         known |= {key for template in pools for key in (*template.labels, *(r.key for r in template.requirements))}
         known |= {key for kind in self.catalogue.types for key in kind.labels}
         placeless = frozenset((HOSTNAME,) if self.zones else (HOSTNAME, ZONE))
-        self.nowhere = self.looked - known | placeless
+        self.placeless, self.nowhere = placeless, self.looked - known | placeless
         self.wanted = frozenset(each.key for one in self.asked for each in one.expressions())
         running = [self._running(node, placeless) for node in self.nodes]
         self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)}
@@ -168,7 +169,11 @@ class Market:
         own = kind.labels_of(self.looked | named, is_of_pool=not template.is_group)
         near = kind if self.zones else template.kind_in_zones(kind, self.catalogue)
         # Of the system a group may say nothing.
-        open_keys = {key for key in self.looked if is_of_the_type(key)} | named | template.unknown | {OS_LABEL}
+        # A label that nothing has is one of a new group, where one can be made.
+        of_type = frozenset(key for key in self.looked if is_of_the_type(key)).union(
+            named, template.unknown, (OS_LABEL,)
+        )
+        open_keys = (of_type | (self.placeless if template.is_group else self.nowhere)) - template.absent
         for capacity_type, is_told in self._capacity_types(near, template):
             is_spot = is_told and capacity_type == SPOT
             taints = tuple(taint for taint in template.taints if is_spot or taint.key not in SPOT_LABELS)
@@ -185,7 +190,7 @@ class Market:
             for zone, offerings in near.places(capacity_type, self.zones):
                 if self.zones:
                     has = has | {ZONE: frozenset((zone,))}
-                machine = Machine(has, taints, (self.nowhere | (open_keys - template.absent)).difference(has))
+                machine = Machine(has, taints, open_keys.difference(has))
                 answers = [(label_name(each.key), required(template, each, machine)) for each in template.requirements]
                 if any(holds is False for _, holds in answers):
                     continue

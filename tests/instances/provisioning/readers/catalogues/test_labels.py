@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from schedgap.instances.provisioning.readers.catalogues.labels import size_labels, type_labels
+from schedgap.instances.provisioning.readers.catalogues.labels import gpu_values, size_labels, type_labels
 
 AWS, AZURE = "karpenter.k8s.aws/instance-", "karpenter.azure.com/sku-"
 
@@ -54,3 +54,23 @@ def test_gpus():
     """A machine without any has no label; Azure's Karpenter counts those of NVIDIA alone."""
     assert size_labels(None, None, 0)[f"{AWS}gpu-count"] == {None}
     assert size_labels(None, None, 1, nvidia=False)[f"{AZURE}gpu-count"] == {"1", None}
+
+
+@pytest.mark.parametrize(
+    ("model", "label", "may"),
+    [
+        ("A100-80GB", "NVIDIA-A100-SXM4-80GB", True),
+        ("A100", "nvidia-tesla-a100", True),
+        ("H100-MEGA", "NVIDIA-H100-80GB-HBM3", True),
+        ("T4", "Tesla-T4-SHARED", True),
+        ("RTX6000-Ada", "NVIDIA-RTX-6000-Ada-Generation", True),
+        ("A100", "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", True),
+        ("L40S", "NVIDIA-A100-SXM4-80GB", False),
+        ("L40S", "NVIDIA-L40", False),
+        ("V100", "NVIDIA-A100-SXM4-80GB", False),
+    ],
+)
+def test_models_of_gpus(model, label, may):
+    """A model may be called by any label that holds its name; it may also have another, or none."""
+    assert (label in gpu_values(model, [label])) is may
+    assert gpu_values(model, []) == {None, "another value"}

@@ -154,3 +154,27 @@ def test_a_limit_on_pods_that_can_be_lifted_is_no_limit_but_said(tmp_path, k8s):
     limited = read("limited.csv")
     assert limited.usual_tasks == ()
     assert limited.capacity[limited.type_names.index("m9z.large"), limited.resources.index("pods")] == 28_000
+
+
+PRODUCT = "nvidia.com/gpu.product"
+
+
+@pytest.mark.parametrize(("names", "offered"), [(("A100-80GB", "L40S"), {"a"}), (("", ""), {"l", "h"})])
+def test_a_pod_of_one_gpu_is_not_on_another(types_for, k8s, names, offered):
+    """Without a name in the list a type may have any GPU; where a node tells that it has, it has that one."""
+    prices = "name,price,cpu,memory_gib,gpu,gpu_name\n"
+    first, second, third = (*names, "H100" if names[0] else "")
+    prices += f"a,9,16,64,1,{first}\nl,2,16,65,1,{second}\nh,3,16,66,1,{third}\nt,1,16,64,1,T4\nc,1,4,16,,\n"
+    node = k8s.node("n", "t", "16", "64Gi", "110", {PRODUCT: "Tesla-T4"}, **{"nvidia.com/gpu": "1"})
+    assert types_for(prices, node, nodeSelector={PRODUCT: "NVIDIA-A100-SXM4-80GB"}) == offered
+    assert types_for(prices, node, nodeSelector={PRODUCT: "Tesla-T4"}) == ({"t"} if names[0] else {"l", "h", "t"})
+
+
+def test_of_which_types_a_label_is_not_known_is_said(read, k8s):
+    prices = "name,price,cpu,memory_gib,gpu\nt,1,16,64,1\nl,2,16,65,1\nc,1,4,16,0\n"
+    node = k8s.node("n", "t", "16", "64Gi", "110", {PRODUCT: "Tesla-T4"}, **{"nvidia.com/gpu": "1"})
+    pod = k8s.pod("p", None, ("Job", "p"), (k8s.requests("1"),), nodeSelector={PRODUCT: "Tesla-T4"})
+    line = (
+        f"Relaxed: label {PRODUCT}, which pods ask for, is not known of 1 type, which may have any value: l; a column "
+    )
+    assert any(note.startswith(line) for note in read([node, pod], prices).notes)
