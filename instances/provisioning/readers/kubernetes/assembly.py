@@ -12,9 +12,8 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, listed, micro_dollars, unique_names
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
-from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions
-from schedgap.instances.provisioning.readers.kubernetes.alone import kept_apart, say_between
-from schedgap.instances.provisioning.readers.kubernetes.covered import uncovered
+from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions, uncovered
+from schedgap.instances.provisioning.readers.kubernetes.at_most_one import kept_apart, say_between
 from schedgap.instances.provisioning.readers.kubernetes.restraints import restraints
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
 from schedgap.instances.provisioning.readers.kubernetes.upkeep import looked_at

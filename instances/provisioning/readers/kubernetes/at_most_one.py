@@ -21,13 +21,16 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.amounts import THOUSAND, listed
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, allowed_values, holds
 from schedgap.instances.provisioning.readers.kubernetes.documents import decode
+from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from schedgap.instances.arrays import BoolArray
     from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
     from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Apart
-    from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, PodGroup, State
+    from schedgap.instances.provisioning.readers.kubernetes.report import Report
+    from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, State
 
 NOT_ITSELF = "pod anti-affinity by hostname that does not select the pods themselves"
 ADDRESSES = "host ports of a single address"
@@ -287,3 +290,50 @@ def _selects(term: Apart, namespace: str, pod: _Profile) -> bool:
         return False
     has = Machine({key: frozenset((value,)) for key, value in pod.labels})
     return all(holds(expression, has) for expression in term.selector)
+
+
+CROWDED = "run on a node with others of their own that may not share one, and may stay or go anywhere"
+BETWEEN = "exclude pods of their own, but not those of them that may run on other machines"
+
+
+def kept_apart(
+    group: PodGroup, marks: tuple[int, ...], used: set[tuple[int, str]], report: Report
+) -> Iterator[tuple[PodGroup, tuple[int, ...]]]:
+    """Yield the parts of a group with their marks: of a node one pod, and what it has beyond without any.
+
+    Nobody is evicted, so what stands beside its like today may do so; then no machine forbids it. marks : as in
+    `Exclusions.alone`. used : marks and nodes that have a pod of them already; changed.
+    """
+    if not marks:
+        yield group, ()
+        return
+    kept, beyond = {}, {}
+    for node, number in group.on.items():
+        is_first = all((mark, node) not in used for mark in marks)
+        used.update((mark, node) for mark in marks)
+        if is_first:
+            kept[node] = 1
+        if number > is_first:
+            beyond[node] = number - is_first
+    if beyond:
+        report.relaxed[CROWDED][group.name] += sum(beyond.values())
+        yield PodGroup(group.key, beyond), ()
+    if kept or group.pending:
+        yield PodGroup(group.key, kept, group.pending), marks
+
+
+def say_between(
+    alone: Sequence[tuple[int, ...]], allowed: BoolArray, members: Sequence[Sequence[PodGroup]], report: Report
+) -> None:
+    """List the pods of classes that share a mark and a machine family: each excludes its own, but not the other's.
+
+    alone : of each class its marks. allowed : (C, F).
+    """
+    first: dict[int, list[int]] = {}
+    for c, marks in enumerate(alone):
+        others = {other for mark in marks for other in first.setdefault(mark, [])}
+        if any((allowed[c] & allowed[other]).any() for other in others):
+            for group in members[c]:
+                report.relaxed[BETWEEN][group.name] += group.count
+        for mark in marks:
+            first[mark].append(c)

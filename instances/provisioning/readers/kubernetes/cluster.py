@@ -14,8 +14,7 @@ from schedgap.instances.provisioning.readers.kubernetes.assembly import Assembly
 from schedgap.instances.provisioning.readers.kubernetes.at_most_one import exclusions
 from schedgap.instances.provisioning.readers.kubernetes.constraints import ZONE, Constraint
 from schedgap.instances.provisioning.readers.kubernetes.left_out import leave_out
-from schedgap.instances.provisioning.readers.kubernetes.node_types import types_of_nodes
-from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nodes
+from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nodes, types_of_nodes
 from schedgap.instances.provisioning.readers.kubernetes.offers import Market
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.state import read_state

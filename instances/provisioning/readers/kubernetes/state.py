@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.disruption.model import HELD, NO_SCALE_DOWN
 from schedgap.instances.provisioning.readers.kubernetes import objects
 from schedgap.instances.provisioning.readers.kubernetes.documents import decode, read_objects
 from schedgap.instances.provisioning.readers.kubernetes.objects import (
@@ -16,7 +18,6 @@ from schedgap.instances.provisioning.readers.kubernetes.objects import (
     Pod,
     PodDisruptionBudget,
 )
-from schedgap.instances.provisioning.readers.kubernetes.pod_marks import marks_of
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Parts, PartsCache, labelled_place, named_alike
 from schedgap.instances.provisioning.readers.kubernetes.report import Report
 from schedgap.instances.provisioning.readers.kubernetes.requests import ALWAYS, pod_request
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms
+    from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms, Owner
 
 ENDED = ("Succeeded", "Failed")
 PINNED = "bound by name to the node that they run on, with which they come and go"
@@ -256,3 +257,19 @@ def _ports(spec: objects.PodSpec) -> Iterator[HostPort]:
             number = port.host_port or (port.container_port if spec.host_network else 0)
             if number:
                 yield HostPort(port.protocol, number, "" if port.host_ip in ANY_ADDRESS else port.host_ip)
+
+
+# For as long a pod is left alone, as Go writes it; how old the pod is, an export of now does not say.
+DURATION = re.compile(r"([0-9]+(\.[0-9]*)?(ns|us|ms|s|m|h))+")
+TRUE = "true"
+
+
+def marks_of(pod: Pod, owner: Owner | None) -> int:
+    """Return what a pod that runs says of its node: to cluster-autoscaler nothing, if it comes and goes with the node."""
+    notes = pod.metadata.annotations
+    asked, safe = (notes.do_not_disrupt, notes.safe_to_evict) if notes is not None else ("", "")
+    held = HELD if asked == TRUE or DURATION.fullmatch(asked) else 0
+    is_static = notes is not None and notes.mirror is not None
+    if is_static or (owner is not None and owner.kind in ("DaemonSet", "Node")):
+        return held
+    return held | (NO_SCALE_DOWN if safe == "false" or (owner is None and safe != TRUE) else 0)

@@ -21,8 +21,8 @@ from schedgap.instances.provisioning.disruption.model import (
 from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import SPOT
 from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, is_leaving, is_ready
-from schedgap.instances.provisioning.readers.kubernetes.pod_marks import TRUE
 from schedgap.instances.provisioning.readers.kubernetes.restraints import Guards
+from schedgap.instances.provisioning.readers.kubernetes.state import TRUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

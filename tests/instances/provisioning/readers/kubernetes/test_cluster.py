@@ -10,8 +10,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning import kubernetes, read_instance, verify, write_instance
 from schedgap.instances.provisioning.readers.catalogues import read_catalogue
 from schedgap.instances.provisioning.readers.kubernetes.at_most_one import exclusions
-from schedgap.instances.provisioning.readers.kubernetes.node_types import types_of_nodes
-from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nodes
+from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nodes, types_of_nodes
 from schedgap.instances.provisioning.readers.kubernetes.state import read_state
 
 MIB = 2**20
