@@ -246,8 +246,11 @@ def _possible(term: Apart, namespace: str, near: Mapping[object, list[int]], num
     """Return profiles of which a term selects no others: those with the value of a label, or in a namespace."""
     places: list[list[object]] = [] if term.everywhere else [[*(term.namespaces or (namespace,))]]
     places += [[(each.key, value) for value in each.values] for each in term.selector or () if each.operator == "In"]
-    found = [[q for place in dict.fromkeys(some) for q in near.get(place, ())] for some in places]
-    return sorted(min(found, key=len)) if found else range(number)
+    found: list[list[int]] = [[q for place in dict.fromkeys(some) for q in near.get(place, ())] for some in places]
+    if not found:
+        return range(number)
+    fewest = min(found, key=len)
+    return sorted(fewest)
 
 
 def _host_ports(state: State, groups: Sequence[PodGroup]) -> list[_Rule]:

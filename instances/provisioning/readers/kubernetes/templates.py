@@ -117,8 +117,8 @@ def _like(nodes: Sequence[RunningNode], looked: frozenset[str]) -> Iterator[Temp
     """Yield what nodes show, for more of the very same."""
     alike: defaultdict[object, list[RunningNode]] = defaultdict(list)
     for node in nodes:
-        labels = frozenset((k, v) for k, v in node.labels.items() if k in looked and not is_of_the_type(k))
-        alike[labels, node.taints].append(node)
+        own = frozenset((k, v) for k, v in node.labels.items() if k in looked and not is_of_the_type(k))
+        alike[own, node.taints].append(node)
     for members in alike.values():
         labels = observed_labels(members, looked, of_type=False)
         of_it = frozenset(node.name for node in members)
