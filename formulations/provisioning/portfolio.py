@@ -47,7 +47,7 @@ LIMITED_HEURISTICS = ("karpenter", "karpenter-consolidation", "cluster-autoscale
 MAX_ONE_BY_ONE, MAX_GRAPH_CLASSES = 20_000, 60
 MAX_PATTERNS = 20_000
 # Share of the time for `pooled` where machines have stocks.
-RENTING_SHARE = 0.8
+RENTING_SHARE = 0.9
 # Tasks a machine from which on packing machines that are rented for all together is better than choosing contents.
 MANY = 8
 # The quick bounds, and another that is quick for bins; the share of the time limit for each that takes time.
