@@ -126,7 +126,10 @@ class Running:
         return placed
 
     def without(self, counts: IntArray) -> Running:
-        """Return the same machines with the classes 0..C-1 of `counts` (C,) only, and at most so many tasks of each."""
+        """Return the same machines with the classes 0..C-1 of `counts` (C,) only, and at most so many tasks of each.
+
+        Restraints, which name tasks, are gone.
+        """
         left = counts.tolist()
         kept = []
         for e, c, number in zip(self.machine.tolist(), self.task_class.tolist(), self.count.tolist(), strict=True):
@@ -136,7 +139,7 @@ class Running:
                 kept.append((e, c, taken))
         table = np.array(kept, np.int64).reshape(-1, 3)
         indptr = np.searchsorted(table[:, 0], np.arange(self.size + 1))
-        return replace(self, indptr=indptr, task_class=table[:, 1], count=table[:, 2])
+        return replace(self, indptr=indptr, task_class=table[:, 1], count=table[:, 2], restraints=())
 
     @classmethod
     def from_contents(cls, names: Sequence[str], machine_type: ArrayLike, content: ArrayLike, **more: Any) -> Running:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.provisioning.kernels_fit import Beside, Placed, place_in_turn, synergy_place
+from schedgap.heuristics.provisioning.kernels_fit import Apart, Beside, Placed, place_in_turn, synergy_place
 
 
 def drawn(seed):
@@ -28,14 +28,19 @@ def check(number, placed, demand, task2class, type2group, capacity):
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("best", [True, False])
-def test_tasks_are_placed_in_turn(seed, best):
+@pytest.mark.parametrize("most", [-1, 1])
+def test_tasks_are_placed_in_turn(seed, best, most):
+    """By any number of the first class on a machine, and by one."""
     *given, opens, rng = drawn(seed)
     order = rng.permutation(12)
     ways = []
     for place in (place_in_turn, place_in_turn.py_func):
         placed = Placed(np.zeros(12, np.int64), np.zeros((12, 2), np.int64), np.zeros(12, np.int64))
-        number = place(order, *given, opens, best, placed)
+        apart = Apart(np.array([most, -1, -1, -1]), np.full(4, -1), np.full(12, -1), np.zeros(12, np.int64))
+        number = place(order, *given, opens, best, apart, placed)
         check(number, placed, *given)
+        machines = placed.task2machine[given[1] == 0]
+        assert most < 0 or np.unique(machines).size == machines.size
         ways.append((number, *(array.tolist() for array in placed)))
     assert ways[0] == ways[1]
 
