@@ -26,23 +26,38 @@ def check(number, placed, demand, task2class, type2group, capacity):
     assert (placed.left[:number] >= 0).all()
 
 
+def in_turn(order, demand, task2class, type2group, capacity, opens, best, most):
+    """Place tasks one by one as plainly as can be: the machine of each, or the first of those with least room left."""
+    machines, place = [], {}
+    for t in order.tolist():
+        c = task2class[t]
+        rooms = {}
+        for m, (k, left, held) in enumerate(machines):
+            need = demand[type2group[k], c]
+            if need[0] >= 0 and (need <= left).all() and (most[c] < 0 or held.count(c) < most[c]):
+                rooms[m] = ((left - need) / capacity[k]).sum() if best else 0
+        if rooms:
+            place[t] = min(rooms, key=rooms.get)
+        else:
+            place[t] = len(machines)
+            machines.append([opens[c], capacity[opens[c]], []])
+        k, left, held = machines[place[t]]
+        machines[place[t]] = [k, left - demand[type2group[k], c], [*held, c]]
+    return len(machines), [place[t] for t in range(len(task2class))]
+
+
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("best", [True, False])
-@pytest.mark.parametrize("most", [-1, 1])
+@pytest.mark.parametrize("most", [-1, 1, 2])
 def test_tasks_are_placed_in_turn(seed, best, most):
-    """By any number of the first class on a machine, and by one."""
+    """Any number of the first class on a machine, or one, or two."""
     *given, opens, rng = drawn(seed)
-    order = rng.permutation(12)
-    ways = []
-    for place in (place_in_turn, place_in_turn.py_func):
-        placed = Placed(np.zeros(12, np.int64), np.zeros((12, 2), np.int64), np.zeros(12, np.int64))
-        apart = Apart(np.array([most, -1, -1, -1]), np.full(4, -1), np.full(12, -1), np.zeros(12, np.int64))
-        number = place(order, *given, opens, best, apart, placed)
-        check(number, placed, *given)
-        machines = placed.task2machine[given[1] == 0]
-        assert most < 0 or np.unique(machines).size == machines.size
-        ways.append((number, *(array.tolist() for array in placed)))
-    assert ways[0] == ways[1]
+    order, limits = rng.permutation(12), np.array([most, -1, -1, -1])
+    placed = Placed(np.zeros(12, np.int64), np.zeros((12, 2), np.int64), np.zeros(12, np.int64))
+    apart = Apart(limits, np.full(4, -1), np.full(12, -1), np.zeros(12, np.int64))
+    number = place_in_turn(order, *given, opens, best, apart, placed)
+    check(number, placed, *given)
+    assert (number, placed.task2machine.tolist()) == in_turn(order, *given, opens, best, limits)
 
 
 @pytest.mark.parametrize("seed", range(10))
