@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 class Progress:
     """How far a suite is: `done` of `total` runs of this call, after `record` (None at the start, with the `notes`).
 
-    left_s : the rest takes no longer; None where limits do not tell.
+    to_do : at the start, how many runs there are of each label. left_s : the rest takes no longer; None where limits do not tell.
     """
 
     done: int
@@ -54,6 +55,7 @@ class Progress:
     record: Record | None
     notes: tuple[str, ...] = ()
     left_s: float | None = None
+    to_do: Mapping[str, int] = field(default_factory=dict)
 
 
 def run_suite(
@@ -119,7 +121,7 @@ def run_suite(
         known = judged_together({key: journal.records[key] for key in plan.runs if key in journal.records})
         missing = to_do(plan, chosen_runs, known, retry=retry, fresh=fresh)
         tell = on_progress or _ignored
-        tell(Progress(0, len(missing), None, notes))
+        tell(Progress(0, len(missing), None, notes, to_do=Counter(plan.runs[key].label for key in missing)))
         keep = None if solutions is None else _made_folder(Path(solutions))
         ends = stack.enter_context(closing(_journalled(plan, missing, place, journal, keep, names)))
         for done, record in enumerate(ends, start=1):
@@ -261,7 +263,7 @@ def _performed(
     plan: Plan, executor: Executor, solutions: Path | None, tell: Callable[[Progress], None]
 ) -> dict[str, Record]:
     """Do the runs of a plan. solutions : directory for the verified ones."""
-    tell(Progress(0, len(plan.runs), None))
+    tell(Progress(0, len(plan.runs), None, to_do=Counter(run.label for run in plan.runs.values())))
     records: dict[str, Record] = {}
     names = {} if solutions is None else file_names(plan.runs, lambda run: run.label)
     tasks = (plan.task(key, keep=solutions is not None) for key in plan.runs)

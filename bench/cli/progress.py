@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Self
 
 import typer
@@ -13,8 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bars
 from rich.text import Text
 
-from schedgap.bench.isolation.activity import activities
+from schedgap.bench.isolation.activity import activities, is_compiling
 from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.statistics.summary import counted_time
 from schedgap.bench.statistics.tables import in_seconds
 
 if TYPE_CHECKING:
@@ -30,6 +32,42 @@ LEAST_S = 10.0
 SHOWN = 4
 
 
+class Pace:
+    """How long runs take, by method, and how long those take that are still to be done.
+
+    to_do : how many runs there are of each label. working_s : seconds so far in which nothing was compiled.
+    """
+
+    def __init__(self, to_do: Counter[str] | None = None) -> None:
+        self._to_do = Counter[str]() if to_do is None else to_do
+        self._done: Counter[str] = Counter()
+        self._took_s: Counter[str] = Counter()
+        self.working_s = 0.0
+
+    def ended(self, record: Record | None) -> None:
+        """Count what has ended: a run, or a step that has no record."""
+        label = "" if record is None else record.run.label
+        self._done[label] += 1
+        self._took_s[label] += 0.0 if record is None else counted_time(record) or 0.0
+
+    def left_s(self, number: int) -> float:
+        """Return the seconds that so many runs still take, of which those of `to_do` are known by method.
+
+        A run takes what those of its method took, or else all, and as much beside that as they did. Where they took longer
+        in sum than the clock says, several ran at a time.
+        """
+        done, took_s = self._done.total(), self._took_s.total()
+        mean_s = took_s / done
+        rest = self._to_do - self._done
+        known = sum(
+            n * (self._took_s[label] / self._done[label] if self._done[label] else mean_s) for label, n in rest.items()
+        )
+        expected_s = known + mean_s * max(0, number - rest.total())
+        if took_s > self.working_s:
+            return expected_s * self.working_s / took_s
+        return expected_s + number * (self.working_s - took_s) / done
+
+
 class ProgressBar:
     """Context manager; `show` is what `run_suite` and `gap` take as `on_progress`.
 
@@ -40,7 +78,8 @@ class ProgressBar:
     def __init__(self, what: str, *, quiet: bool = False, verbose: bool = False, step: str = "") -> None:
         self._what, self._quiet, self._verbose, self._step = what, quiet, verbose, step
         self._done = self._total = self._failed = 0
-        self._start = self._last = self._first = time.monotonic()
+        self._start = self._last = self._seen = time.monotonic()
+        self._pace = Pace()
         self._tenth = 0
         self._latest: float | None = None
         self._ended = threading.Event()
@@ -64,8 +103,11 @@ class ProgressBar:
         """Show how far the work is."""
         for note in progress.notes:
             self._say(note)
+        self._look()
         if not progress.done:
-            self._first = time.monotonic()
+            self._pace = Pace(Counter(progress.to_do))
+        else:
+            self._pace.ended(progress.record)
         if progress.record is not None:
             self._failed += progress.record.status in FAILED
             if self._verbose:
@@ -92,10 +134,18 @@ class ProgressBar:
 
     def left(self) -> str:
         """Return how long the rest takes if it goes on like this; empty where nothing tells."""
-        guesses = [] if self._latest is None else [max(0.0, self._latest - time.monotonic())]
-        if 0 < self._done < self._total:
-            guesses.append((time.monotonic() - self._first) / self._done * (self._total - self._done))
-        return duration(min(guesses)) if guesses and self._done < self._total else ""
+        self._look()
+        if self._latest is not None:
+            return duration(max(0.0, self._latest - time.monotonic()))
+        if is_compiling() or not 0 < self._done < self._total:
+            return ""
+        return duration(self._pace.left_s(self._total - self._done))
+
+    def _look(self) -> None:
+        """Count the time since the last look as that of runs, unless kernels are compiled."""
+        seen, self._seen = self._seen, time.monotonic()
+        if not is_compiling():
+            self._pace.working_s += self._seen - seen
 
     def _counted(self) -> str:
         if not self._step:
@@ -114,6 +164,7 @@ class ProgressBar:
 
     def _tick(self) -> None:
         while not self._ended.wait(1.0):
+            self._look()
             if time.monotonic() - self._last >= PERIOD_S:
                 self._tell()
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# How it is said that kernels are compiled.
+COMPILING = "compiling"
 _LOCK = threading.Lock()
 # By thread, the innermost last.
 _DOING: dict[int, list[str]] = {}
@@ -33,3 +35,8 @@ def activities() -> list[str]:
     """Return what each busy thread does, those that began first at the beginning."""
     with _LOCK:
         return [whats[-1] for whats in _DOING.values()]
+
+
+def is_compiling() -> bool:
+    """Whether a thread compiles kernels, which it does once and not for each run."""
+    return any(what.startswith(COMPILING) for what in activities())

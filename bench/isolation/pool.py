@@ -9,7 +9,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
-from schedgap.bench.isolation.activity import doing
+from schedgap.bench.isolation.activity import COMPILING, doing
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S
 from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth
 from schedgap.bench.isolation.judge import JUDGE_S, unjudged
@@ -115,7 +115,7 @@ class Pool:
         with trial:
             # One thread at a time: two processes compiling the same kernel would do the work twice.
             if label not in self._warmth:
-                with doing(f"compiling kernels for {request.family}: {request.method}"):
+                with doing(f"{COMPILING} {request.method} (once)"):
                     self._warmth[label] = self._try(request, label, patience_s)
         warmth = self._warmth[label]
         try:

@@ -1,10 +1,12 @@
 """How far the work is, where stderr is no terminal."""
 
+from collections import Counter
+
 import pytest
 
 from schedgap.bench.api import Progress
 from schedgap.bench.cli import progress
-from schedgap.bench.cli.progress import ProgressBar, duration
+from schedgap.bench.cli.progress import Pace, ProgressBar, duration
 from schedgap.bench.isolation.activity import doing
 from schedgap.instances.method import Status
 
@@ -28,13 +30,51 @@ def test_a_line_at_each_tenth(often, capsys, make_record):
     assert "left" not in lines[-1]
 
 
+def test_nothing_is_said_of_the_time_left_while_kernels_are_compiled(often, capsys, make_record):
+    with doing("compiling fifo (once)"), ProgressBar("suite x") as bar:
+        bar.show(Progress(0, 480, None))
+        bar.show(Progress(1, 480, make_record("a", objective=1, wall_s=0.1)))
+        assert bar.left() == ""
+    assert bar.left() != ""
+
+
+def test_what_is_left_is_known_by_method(make_record):
+    """Of a, one of 3 s is left to be done twice, of b one of 1 s three times: 9 s; of 4 s that were counted 8 had gone by."""
+    pace = Pace(Counter(a=3, b=4))
+    for label, wall_s in (("a", 3.0), ("b", 1.0)):
+        pace.ended(make_record(label, objective=1, wall_s=wall_s))
+    # As long as they took: one after another.
+    pace.working_s = 4.0
+    assert pace.left_s(5) == 9.0
+    # Two at a time.
+    pace.working_s = 2.0
+    assert pace.left_s(5) == 4.5
+    # Each had 2 s to do beside its method.
+    pace.working_s = 8.0
+    assert pace.left_s(5) == 19.0
+
+
+def test_a_method_that_none_was_run_of_takes_as_long_as_all(make_record):
+    pace = Pace(Counter(a=1, b=2))
+    pace.ended(make_record("a", objective=1, wall_s=3.0))
+    pace.working_s = 3.0
+    assert pace.left_s(2) == 6.0
+
+
+def test_steps_without_records_take_what_they_took():
+    pace = Pace()
+    pace.ended(None)
+    pace.working_s = 2.0
+    assert pace.left_s(3) == 6.0
+
+
 def test_what_goes_on_is_told(often, capsys, make_record):
-    with doing("compiling kernels for sharing: fifo"), ProgressBar("suite x") as bar:
+    with doing("compiling fifo (once)"), ProgressBar("suite x") as bar:
         bar.show(Progress(0, 2, None))
         bar.show(Progress(1, 2, make_record("a", status=Status.TIMEOUT)))
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("suite x: 1 of 2 runs, 1 failed, ")
-    assert line.endswith("; now compiling kernels for sharing: fifo")
+    assert line.endswith("; now compiling fifo (once)")
 
 
 def test_little_is_said_of_what_is_short(capsys, make_record):
