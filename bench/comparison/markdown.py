@@ -23,8 +23,10 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|
 
 def to_markdown(comparison: Comparison) -> str:
     """Return the text in GitHub's Markdown."""
+    warns = comparison.verdict is Verdict.OK and wording.slower(comparison)
+    sign = _SIGNS[Verdict.NOT_COMPARABLE if warns else comparison.verdict]
     lines = [
-        f"### {_SIGNS[comparison.verdict]} schedgap: {_escaped(wording.verdict(comparison))}",
+        f"### {sign} schedgap: {_escaped(wording.verdict(comparison))}",
         "",
         f"BASE is {_escaped(str(comparison.base.directory))}, NEW is {_escaped(str(comparison.new.directory))}.",
         "",

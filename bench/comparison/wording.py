@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Of a reason, this much is told; the journal has all of it.
 SHOWN_REASON = 200
+# The verdict tells of methods that take this many times as long, whatever chance makes of it, and names so many.
+TOLD_SLOWER, SHOWN_SLOWER = 1.5, 3
 
 
 def verdict(comparison: Comparison) -> str:
@@ -27,7 +29,21 @@ def verdict(comparison: Comparison) -> str:
         return f"Nothing to compare: {comparison.problem}"
     worse, better = len(comparison.regressions), len(comparison.improvements)
     found = _plural(worse, "regression") if worse else "No regression"
-    return f"{found}, {_plural(better, 'improvement')} in {_plural(comparison.compared, 'pair')} of runs."
+    told = f"{found}, {_plural(better, 'improvement')} in {_plural(comparison.compared, 'pair')} of runs."
+    slow = slower(comparison)
+    if not slow:
+        return told
+    shown = [f"{method.label} {times(method.time.mean)}" for method in slow[:SHOWN_SLOWER] if method.time is not None]
+    more = f" and {len(slow) - SHOWN_SLOWER} more" if len(slow) > SHOWN_SLOWER else ""
+    return f"{told} Slower, not gated: {', '.join(shown)}{more}."
+
+
+def slower(comparison: Comparison) -> list[MethodComparison]:
+    """Return the methods that are surely slower, the slowest first, where a time is no regression."""
+    if comparison.time_factor is not None:
+        return []
+    found = [method for method in comparison.methods if method.time is not None and method.time.low >= TOLD_SLOWER]
+    return sorted(found, key=lambda method: -method.time.mean if method.time is not None else 0.0)
 
 
 def about(finding: Finding) -> str:

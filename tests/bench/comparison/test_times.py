@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from schedgap.bench.comparison import wording
 from schedgap.bench.comparison.comparison import compare_results
+from schedgap.bench.comparison.markdown import to_markdown
 from schedgap.bench.suites.results import Results
 
 
@@ -54,3 +56,16 @@ def test_a_time_gate_sees_quality_too(make_record):
         side([make_record("a", objective=5)]), side([make_record("a", objective=6)]), time_factor=2.0
     )
     assert (found.verdict, [finding.kind for finding in found.regressions]) == ("regression", ["objective"])
+
+
+def test_a_method_that_is_surely_slower_is_in_the_headline(make_record):
+    """200 times as long: not gated, and not to be overlooked either."""
+    found = compare_results(*timed(make_record, 200.0))
+    said = wording.verdict(found)
+    assert said.startswith("No regression, 0 improvements in 10 pairs of runs. Slower, not gated: a 1")
+    assert said.endswith("x.")
+    assert to_markdown(found).startswith("### ⚠️ schedgap: No regression")
+    # A gate on times says it as a regression; what is as quick is not told of.
+    assert "Slower" not in wording.verdict(compare_results(*timed(make_record, 200.0), time_factor=1.5))
+    assert "Slower" not in wording.verdict(compare_results(*timed(make_record, 1.0)))
+    assert to_markdown(compare_results(*timed(make_record, 1.0))).startswith("### ✅")
