@@ -97,7 +97,7 @@ _COLUMNS = (
         "shifted geometric mean of the times, exp(mean(log(time + 1 s))) - 1 s: neither the few longest nor the many "
         "shortest decide alone; failed runs count their limit",
         "sgm_time_s",
-        1,
+        4,
         "time, sgm",
     ),
     _time_column(

@@ -169,7 +169,7 @@ RUNS = Column(
     lambda row: row["runs"],
     _runs,
     terminal_text=lambda row: _runs(row, ""),
-    rank=2,
+    rank=9,
 )
 MEAN_GAP = figure_column(
     *("mean gap", "(objective - best proven bound) / objective", "gap_mean", percent),
@@ -183,36 +183,19 @@ PROVEN = Column(
     lambda row: row["proven_optimal"] / row["runs"],
     lambda row: f"{row['proven_optimal']:,} of {row['runs']:,}",
     terminal_text=lambda row: f"{row['proven_optimal']} of {row['runs']}",
-    rank=4,
+    rank=2,
 )
 GAPS = (MEAN_GAP, WORST_GAP, PROVEN)
-MEAN_TIME = figure_column("mean time", "of the method call", "time_mean_s", seconds, rank=1)
+MEAN_TIME = figure_column("mean time", "of the method call", "time_mean_s", seconds, rank=4)
 
 
-def paper_time_columns(ours: str) -> tuple[Column, Column]:
-    """Return the published time and how many times faster ours is, whose key is `ours`."""
-
-    def ratio(row: Given) -> float | None:
-        return row["paper_time_s"] / row[ours] if row["paper_time_s"] and row[ours] else None
-
-    def shown_ratio(row: Given) -> str:
-        value = ratio(row)
-        if value is None:
-            return NOTHING
-        factor = float(f"{max(value, 1 / value):.3g}")
-        return f"{factor:,.{0 if factor >= 100 else 1}f} × {'faster' if value >= 1 else 'slower'}"
-
-    needs = ("paper_time_s", "paper_note")
-    return (
-        Column(
-            "paper's time",
-            OTHER_MACHINE,
-            lambda row: row["paper_time_s"],
-            lambda row: row.get("paper_note") or seconds(row["paper_time_s"]),
-            terminal_text=lambda row: row.get("paper_note") or in_seconds(row["paper_time_s"]),
-            unit="s",
-            rank=5,
-            needs=needs,
-        ),
-        Column("ours to the paper's", OTHER_MACHINE, ratio, shown_ratio, needs=needs, only_page=True),
-    )
+PAPER_TIME = Column(
+    "paper's time",
+    OTHER_MACHINE,
+    lambda row: row["paper_time_s"],
+    lambda row: row.get("paper_note") or seconds(row["paper_time_s"]),
+    terminal_text=lambda row: row.get("paper_note") or in_seconds(row["paper_time_s"]),
+    unit="s",
+    rank=5,
+    needs=("paper_time_s", "paper_note"),
+)

@@ -92,12 +92,12 @@ def measure_columns(rows: Sequence[Given], family: Family | None = None) -> tupl
     """Return the columns of the headline; a model's and the paper's figures only where any row has them."""
     # The paper's key beside each measure tells which keys are measures.
     names = [key.removeprefix("paper_") for key in rows[0] if key.startswith("paper_")] if rows else []
-    columns = [GROUP, METHOD, RUNS]
+    columns = [GROUP, METHOD, replace(RUNS, rank=SIDE + 2)]
     for place, name in enumerate(names):
         columns += _columns_of(name, rows, place, measure_note(family, name))
     if any(row["gap_mean"] is not None for row in rows):
         columns.append(replace(MEAN_GAP, rank=SIDE))
-    return (*columns, replace(MEAN_TIME, rank=SIDE))
+    return (*columns, replace(MEAN_TIME, rank=SIDE + 1))
 
 
 def _columns_of(name: str, rows: Sequence[Given], place: int, told: str) -> Iterator[Column]:
@@ -109,7 +109,7 @@ def _columns_of(name: str, rows: Sequence[Given], place: int, told: str) -> Iter
         other = f"{whose}_{name}"
         if any(row[other] is not None for row in rows):
             shown = f"{whose}'s {title}"
-            yield figure_column(whose, what, other, measured, rank=SIDE + place, terminal_title=shown)
+            yield figure_column(whose, what, other, measured, rank=place or 1, terminal_title=shown)
             yield _difference_column(f"ours − {whose}", f"{title}: (ours − {whose}) / {whose}", name, other)
 
 

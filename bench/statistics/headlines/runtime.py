@@ -11,13 +11,13 @@ from schedgap.bench.statistics.headlines.headline import (
     GROUP,
     MEAN_GAP,
     METHOD,
+    PAPER_TIME,
     RUNS,
     Column,
     Headline,
     by_group_and_label,
     figure_column,
     find_reference,
-    paper_time_columns,
     published,
     times_of,
 )
@@ -70,15 +70,13 @@ def _size(record: Record, family: Family | None) -> int:
 
 def _columns(rows: Sequence[Given], family: Family | None) -> tuple[Column, ...]:
     size = size_of(family)
-    paper_time, ratio = paper_time_columns("time_median_s")
     return (
         GROUP,
         METHOD,
         Column(size, "of an instance", lambda row: row[size], lambda row: f"{row[size]:,}" if row[size] else NOTHING),
         RUNS,
         figure_column("median time", "of the method call", "time_median_s", seconds),
-        paper_time,
-        ratio,
+        PAPER_TIME,
         replace(MEAN_GAP, rank=3),
         Column(
             "peak memory",

@@ -176,3 +176,21 @@ def test_equal_names_in_two_groups_have_figures_of_their_own(make_record):
     ]
     assert contradictions_to_published(suite, records) == []
     assert [row["closed_before"] for row in headline_rows(suite, records)] == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("headline", "last"),
+    [
+        # What is said last is what stays longest: a suite with a paper's figures is about them, no suite about counts of runs.
+        ("normalised-cost", ["runs", "paper's time (s)", "mean time", "worst gap"]),
+        ("gap", ["runs", "wins ties losses", "PAR-10 (s)", "median gap (%)", "p95 gap (%)", "time, sgm (s)"]),
+        ("objective", ["runs", "worst time", "mean bound", "mean time"]),
+    ],
+)
+def test_what_a_narrow_terminal_leaves_out_first(make_record, headline, last):
+    reference = {"method": "greedy", "group": "g", "name": "Greedy", "mean": 1.25, "time_s": 2.0}
+    suite = make_suite(headline, [reference])
+    records = [make_record("greedy", "i", group="g", objective=12, bound=10, wall_s=0.5)]
+    heads, _ = find_headline(suite).cells(headline_rows(suite, records))
+    left_out = sorted((head for head in heads if head.rank), key=lambda head: -head.rank)
+    assert [head.title.split(" (")[0] for head in left_out[: len(last)]] == [title.split(" (")[0] for title in last]
