@@ -19,6 +19,8 @@ $(VENV)/installed: $(VENV)/usable
 
 demo: $(VENV)/usable
 	$(BIN)/schedgap run eva-table4
+	@$(BIN)/schedgap report runs/eva-table4 --html runs/eva-table4.html --force > /dev/null
+	@echo "Open runs/eva-table4.html in a browser: gaps, times and packings of these runs. README.md says how to add a method."
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2

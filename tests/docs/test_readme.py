@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "README.md").read_text()
-CONSOLE = re.findall(r"^\$ (.*)$", PAGE, re.MULTILINE)
+# Who runs this test has asked for all tests already.
+CONSOLE = [line for line in re.findall(r"^\$ (.*)$", PAGE, re.MULTILINE) if not line.startswith("make test")]
 MINE, IN_A_TEST = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 # This environment, as the one that `make demo` builds: installing takes minutes, and is what `.ci/run` does.
 PACKAGES = "import site; site.addsitedir({!r})\n"
@@ -70,11 +71,13 @@ def test_every_link_is_there():
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-def test_the_demo_prints_the_table_of_its_suite(printed):
+def test_the_demo_prints_the_table_of_its_suite(printed, checkout):
     table = printed[CONSOLE[0]]
     assert "Eva, Table 4" in table
     assert re.search(r"patterns +30 +1\.000 ± 0\.000 .* 30 of 30", table)
     assert "480 runs, 480 of them now, 0 failed" in table
+    assert "Open runs/eva-table4.html" in table
+    assert "<html" in (checkout / "runs" / "eva-table4.html").read_text()
 
 
 def test_the_heuristic_is_measured_as_the_page_says(printed):
