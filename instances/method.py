@@ -290,5 +290,7 @@ def find_method(family: str, name: str) -> Method:
     if (family, name) not in REGISTRY:
         others = [f"did you mean {name} of family {key[0]}? " for key in REGISTRY if key[1] == name]
         hint = others[0] if others else did_you_mean(name, (key[1] for key in REGISTRY if key[0] == family))
-        raise MethodError(f"family {family} has no method '{name}'; {hint}`schedgap list methods` names them all.")
+        raise MethodError(
+            f"family {family} has no method '{name}'; {hint}`schedgap list methods` names ours, `--plugin FILE` brings others."
+        )
     return REGISTRY[family, name]

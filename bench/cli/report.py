@@ -20,7 +20,7 @@ from schedgap.bench.statistics.headlines import suite_json, table_rows
 from schedgap.bench.statistics.summary import is_measured
 from schedgap.bench.suites.results import Results, read_results
 
-FigureFormat = Literal["svg", "pdf"]
+FigureFormat = Literal["svg", "pdf", "png"]
 
 
 # Nothing that it makes is in a cycle, and it ends soon: looking for cycles would take a quarter of the time.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from schedgap.bench.cli.ending import SOME_FAILED
 from schedgap.bench.cli.options import AsJson
 from schedgap.bench.cli.progress import duration
 from schedgap.bench.cli.show import say, show_table
@@ -105,3 +106,5 @@ def merge(
     missing = merged.planned - merged.runs
     left = f"; {missing} are still to be done: `schedgap run SUITE --out {out}` does them" if missing else ""
     typer.echo(f"{merged.runs} of {merged.planned} runs, from {merged.sources} directories, in {out}{left}.")
+    if missing:
+        raise typer.Exit(SOME_FAILED)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from schedgap.bench.report.content import Content
 
-Format = Literal["svg", "pdf"]
+Format = Literal["svg", "pdf", "png"]
 # Text stays text, so that it can be searched and set in the paper's own font; nothing depends on the day.
 STYLE: Mapping[Any, Any] = {
     "svg.fonttype": "none",
@@ -38,9 +38,10 @@ STYLE: Mapping[Any, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 8,
 }
-# Names may be in any script; SVG keeps their letters for the reader's own fonts, PDF shows those missing as boxes.
+PNG_DPI = 200
+# Names may be in any script; SVG keeps their letters for the reader's own fonts, PDF and PNG show those missing as boxes.
 _NO_GLYPH = r"Glyph \d+ .*missing from font"
-_METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+_METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
 
 
 def drawn_figures(content: Content) -> dict[str, Callable[[Format], bytes]]:
@@ -84,5 +85,5 @@ def rendered(
         canvas = mpl_figure.Figure(figsize=size, layout="constrained")
         draw_on(canvas)
         buffer = BytesIO()
-        canvas.savefig(buffer, format=kind, metadata=_METADATA[kind])
+        canvas.savefig(buffer, format=kind, metadata=_METADATA[kind], dpi=PNG_DPI)
     return buffer.getvalue()

@@ -74,7 +74,7 @@ def given_limits(**given: Any) -> Limits:
     try:
         chosen = LimitsBlock(**given).model_dump(exclude_none=True)
     except ValidationError as error:
-        raise SuiteError(first_problem(error)) from None
+        raise SuiteError(first_problem(error, Suite)) from None
     return Limits.from_time_limit(chosen.pop("time_limit_s", 60.0), **chosen)
 
 
@@ -281,4 +281,4 @@ def read_suite(name: str | Path) -> tuple[Suite, Path]:
         folder = Path(str(file)).parent
         return Suite.model_validate(with_tables(document, folder)), folder
     except ValidationError as error:
-        raise SuiteError(f"{name}: {first_problem(error)}") from None
+        raise SuiteError(f"{name}: {first_problem(error, Suite)}") from None

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from schedgap.instances.errors import SchedgapError, SolutionError, about_file
+from schedgap.instances.errors import SchedgapError, SolutionError, about_file, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from pydantic import BaseModel
 
 D = TypeVar("D")
 
@@ -46,8 +48,11 @@ def _refuse_twice(error: type[SchedgapError], pairs: list[tuple[str, Any]]) -> N
         raise error(f"{twice!r} is given twice in one object; give it once.")
 
 
-def first_problem(problem: ValidationError) -> str:
-    """Return the first validation error as a sentence: the field, what was found, what is expected."""
+def first_problem(problem: ValidationError, model: type[BaseModel] | None = None) -> str:
+    """Return the first validation error as a sentence: the field, what was found, what is expected.
+
+    model : that of the document, whose fields may have been meant by a name that is none.
+    """
     # Another schema is why fields are unknown, and the misspelt name of an unknown field is why another is missing.
     errors = sorted(
         problem.errors(include_url=False),
@@ -60,9 +65,17 @@ def first_problem(problem: ValidationError) -> str:
     said = first["msg"].removeprefix("Value error, ")
     message = said[0].lower() + said[1:]
     if first["type"] == "extra_forbidden":
-        message, shown = "unknown field; remove it or correct its name", ""
+        near = did_you_mean(str(first["loc"][-1]), _fields_of(model))
+        message, shown = f"unknown field; {near.strip() or 'remove it or correct its name'}", ""
     more = f" ({len(errors) - 1} more like this)" if len(errors) > 1 else ""
-    return f"{where}: {message}{shown}{more}."
+    told = f"{where}: {message}{shown}{more}"
+    return told if told.endswith("?") else f"{told}."
+
+
+def _fields_of(model: type[BaseModel] | None) -> set[str]:
+    """Return the names of all fields of a document, at any depth."""
+    schema = {} if model is None else model.model_json_schema()
+    return {name for part in (schema, *schema.get("$defs", {}).values()) for name in part.get("properties", {})}
 
 
 @contextmanager

@@ -97,7 +97,10 @@ def test_refusals(monkeypatch):
         find_method("test", "twise")
     with pytest.raises(MethodError, match=r"family tset has no method 'twice'; did you mean twice of family test\?"):
         find_method("tset", "twice")
-    with pytest.raises(MethodError, match=r"has no method 'quite-other'; `schedgap list methods` names them all\.$"):
+    with pytest.raises(
+        MethodError,
+        match=r"has no method 'quite-other'; `schedgap list methods` names ours, `--plugin FILE` brings others\.$",
+    ):
         find_method("test", "quite-other")
 
 

@@ -26,6 +26,12 @@ def test_svg(content, tmp_path):
     assert not any("broken" in path.read_text() for path in first)
 
 
+def test_png(content, tmp_path):
+    paths = write_figures(content, tmp_path, "png")
+    assert [path.name for path in paths] == [f"{name}.png" for name in NAMES]
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
+
+
 def test_pdf(content, tmp_path):
     paths = write_figures(content, tmp_path, "pdf")
     assert [path.name for path in paths] == [f"{name}.pdf" for name in NAMES]
