@@ -77,7 +77,7 @@ def _alone(directory: Path) -> Iterator[None]:
     path = directory / "lock"
     with about_file(path, "written", JournalError, "make the directory writable"):
         directory.mkdir(parents=True, exist_ok=True)
-        file = open(open_own(path, os.O_WRONLY), "wb")
+        file = os.fdopen(open_own(path, os.O_WRONLY), "wb")
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, AnyStr, BinaryIO, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 2**29
 MOST_LINE = 2**26
 _KINDS = {
-    stat.S_IFIFO: "a pipe; write what it gives into a file first",
+    stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
@@ -44,19 +44,19 @@ def open_given(path: Path | str, buffering: int = -1) -> BinaryIO:
 def read_given(path: Path | str, most: int = MOST_BYTES) -> bytes:
     """Return the content of a file, or raise as `open_given`, and for more than `most` bytes."""
     with open_given(path) as file:
-        # A file that says nothing of its size, as some of the system's, is read as far as it may go.
         size = os.fstat(file.fileno()).st_size
+        # Many of the system's files say that they are empty.
         content = b"" if size > most else file.read(most + 1)
     if max(size, len(content)) > most:
         raise OSError(errno.EFBIG, f"it has more than {most} bytes, as no file of its kind has")
     return content
 
 
-def lines_of(file: BinaryIO, most: int = MOST_LINE) -> Iterator[bytes]:
-    """Yield the lines of a file, or raise `OSError` for one of more than `most` bytes."""
-    for line in iter(lambda: file.readline(most + 1), b""):
+def lines_of(file: IO[AnyStr], most: int = MOST_LINE) -> Iterator[AnyStr]:
+    """Yield the lines of a file, or raise `OSError` for one of more than `most` bytes or characters."""
+    while line := file.readline(most + 1):
         if len(line) > most:
-            raise OSError(errno.EFBIG, f"a line has more than {most} bytes")
+            raise OSError(errno.EFBIG, f"a line has more than {most} bytes, as no file of its kind has")
         yield line
 
 
@@ -78,7 +78,8 @@ def open_own(path: Path | str, flags: int) -> int:
         raise
     found = os.fstat(fd)
     try:
-        _refuse_special(found)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, f"it is {_kind(found)}, no file; remove it")
         if found.st_nlink > 1:
             raise OSError(errno.EMLINK, "it has another name too, a hard link; copy it, and rename the copy over it")
     except OSError:
@@ -97,4 +98,10 @@ def _refuse_special(found: os.stat_result) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, f"it is {_KINDS.get(stat.S_IFMT(found.st_mode), 'no file')}")
+        kind = _kind(found)
+        more = "; write what it gives into a file first" if kind == "a pipe" else ""
+        raise OSError(errno.EINVAL, f"it is {kind}, no file{more}")
+
+
+def _kind(found: os.stat_result) -> str:
+    return _KINDS.get(stat.S_IFMT(found.st_mode), "something else")

@@ -268,7 +268,10 @@ def test_an_edit_of_rows_of_earlier_commands(tmp_path, records):
     with pytest.raises(JournalError, match="has other content than was written"), Journal(tmp_path) as journal:
         edit(tmp_path / FILE_NAME, records)
         journal.append(records[1])
-    assert [json.loads(line)["objective"] for line in (tmp_path / KEPT_NAME.format(1)).read_text().splitlines()] == [5, 6]
+    assert [json.loads(line)["objective"] for line in (tmp_path / KEPT_NAME.format(1)).read_text().splitlines()] == [
+        5,
+        6,
+    ]
 
 
 def test_what_changes_no_byte_is_allowed(tmp_path, records):

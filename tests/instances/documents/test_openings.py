@@ -24,7 +24,7 @@ def bind(path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (os.mkfifo, "a pipe; write what it gives into a file first"),
+        (os.mkfifo, "a pipe, no file; write what it gives into a file first"),
         (lambda path: path.symlink_to("/dev/zero"), "a device"),
         (lambda path: path.mkdir(), "directory"),
         (bind, "a socket"),
