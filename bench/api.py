@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,10 +154,12 @@ def _journalled(
         for performed in plan.unchanged(ends) if isinstance(executor, ProcessExecutor) else ends:
             if keep is not None:
                 _keep(performed, keep, names[performed.run.key])
-            if performed.answer.picture is not None:
-                append_picture(journal.directory, performed.run.key, performed.answer.picture)
-            record = recorded(performed, write_host(journal.directory, performed.host))
+            # First what was measured: a run may have spoilt the files beside the journal.
+            record = recorded(performed, host_id(performed.host))
             journal.append(record)
+            write_host(journal.directory, performed.host)
+            if performed.answer.picture is not None:
+                append_picture(journal.directory, record.key, performed.answer.picture)
             yield record
 
 
@@ -282,7 +283,7 @@ def _keep(performed: Performed, folder: Path, name: str) -> None:
     kept = {".json": performed.answer.solution, ".certificate.json": performed.answer.certificate}
     for ending, content in kept.items():
         if content is not None:
-            write_whole(folder / f"{name}{ending}", partial(Path.write_bytes, data=content), SolutionError)
+            write_whole(folder / f"{name}{ending}", content, SolutionError)
 
 
 def recorded(performed: Performed, host: str) -> Record:

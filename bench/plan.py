@@ -13,6 +13,7 @@ from schedgap.bench.executors.execute import Performed, Setting, Task
 from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import compiled_kind, pickled
 from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed
+from schedgap.bench.programs.program import MODULE, Program
 from schedgap.bench.records.host import package_version
 from schedgap.bench.records.record import ISOLATIONS, PROCESS_GROUP
 from schedgap.bench.records.runs import Limits, Run, Scalar
@@ -27,7 +28,6 @@ from schedgap.instances.seeds import derived_seed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from schedgap.bench.programs.program import Program
     from schedgap.bench.suites.shard import Shard
     from schedgap.bench.suites.suite import Suite
 
@@ -84,7 +84,9 @@ class Plan:
         # A block's own threads need processes of their own: libraries read their number when they start.
         method = find_method(run.family, run.method)
         place = replace(self.setting, threads=run.limits.threads, plugins=self._imported(method))
-        return Task(run, *self.instances[run.digest], place, not method.is_shipped, keep)
+        # A program declares nothing.
+        proves = method.bounds or method.module == MODULE
+        return Task(run, *self.instances[run.digest], place, not method.is_shipped, keep, proves=proves)
 
     def unchanged(self, ends: Iterable[Performed]) -> Iterator[Performed]:
         """Yield runs that have ended, as long as the plug-ins are what they were when the runs were planned.

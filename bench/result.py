@@ -71,7 +71,7 @@ class Drawing:
         ReportError
             if it cannot be written.
         """
-        write_whole(Path(path), lambda target: target.write_text(self.svg, encoding="utf-8"), ReportError)
+        write_whole(Path(path), self.svg.encode(), ReportError)
         return Path(path)
 
 

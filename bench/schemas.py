@@ -6,7 +6,6 @@ alone.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -91,10 +90,10 @@ def _row(name: str, kinds: Mapping[str, Any]) -> type[msgspec.Struct]:
 
 
 def _readable(model: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    """Return the type of a program's line with what is read later as anything, and decimal numbers as JSON has them."""
+    """Return the type of a program's line with what is read later as anything, a bound as a number."""
     columns: list[Any] = []
     for field in msgspec.structs.fields(model):
-        kind = {msgspec.Raw: Any, Decimal | None: float | str | None}.get(field.type, field.type)
+        kind = float | None if field.name == "bound" else Any if field.type is msgspec.Raw else field.type
         given = None if isinstance(field.default, msgspec.Raw) else field.default
         columns.append((field.name, kind) if field.required else (field.name, kind, given))
     return msgspec.defstruct(model.__name__, columns, forbid_unknown_fields=True, kw_only=True)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from schedgap.instances.documents.openings import open_given, read_given
 from schedgap.instances.errors import InstanceError, did_you_mean
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def unpacked(path: Path) -> Iterator[BinaryIO]:
     OSError, EOFError, zlib.error
         where it cannot be read, also later, and where it unpacks to more than `MOST_RATIO` times its size.
     """
-    with path.open("rb") as file:
+    with open_given(path) as file:
         is_packed = file.read(2) == GZIP
         size = file.seek(0, io.SEEK_END)
         file.seek(0)
@@ -81,9 +82,9 @@ def member_bytes(path: Path, member: str = "") -> bytes:
             inside = path / member
             if not inside.resolve().is_relative_to(path.resolve()):
                 raise InstanceError(f"{path}: member '{member:.100}' is outside of it; give the path of one below it.")
-            return inside.read_bytes()
+            return read_given(inside)
         if not member:
-            return path.read_bytes()
+            return read_given(path)
         stamp = path.stat()
         members = _members(path, stamp.st_mtime_ns, stamp.st_size)
     except (OSError, EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile, RuntimeError) as error:
@@ -99,21 +100,27 @@ def member_bytes(path: Path, member: str = "") -> bytes:
 @lru_cache(maxsize=2)
 def _members(path: Path, _changed_ns: int, size: int) -> Mapping[str, bytes]:
     """Return all files of an archive, by path: a suite asks for hundreds of them, one after another."""
-    with path.open("rb") as file:
+    with open_given(path) as file:
         start = file.read(4)
     if start == RAR:
         raise InstanceError(f"{path}: a RAR archive, which is not read; unpack it, and give the directory.")
     members: dict[str, bytes] = {}
+    total, most = 0, max(MOST_UNPACKED, MOST_RATIO * size)
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-            total, most = sum(entry.file_size for entry in entries), max(MOST_UNPACKED, MOST_RATIO * size)
-            if total > most:
-                raise InstanceError(f"{path}: unpacks to {total} bytes, more than {most}; give the directory.")
+            _refuse_more(path, sum(entry.file_size for entry in entries), most)
             return {entry.filename: archive.read(entry) for entry in entries}
     with unpacked(path) as content, tarfile.open(fileobj=content, mode="r|") as tar:
         for info in tar:
+            # Of sparse files, which tar knows, an archive holds next to nothing.
+            _refuse_more(path, total := total + info.size, most)
             file_in_tar = tar.extractfile(info) if info.isfile() else None
             if file_in_tar is not None:
                 members[info.name.removeprefix("./")] = file_in_tar.read()
     return members
+
+
+def _refuse_more(path: Path, total: int, most: int) -> None:
+    if total > most:
+        raise InstanceError(f"{path}: unpacks to {total} bytes, more than {most}; give the directory.")

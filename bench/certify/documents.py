@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
         naming file, field and value of what is malformed.
     """
     try:
-        given = json.loads(path.read_bytes(), parse_float=Decimal, parse_constant=Decimal)
+        given = json.loads(read_given(path), parse_float=Decimal, parse_constant=Decimal)
     except OSError as error:
         raise SolutionError(f"{path}: cannot be read ({error.strerror}); give the path of a certificate.") from None
     except (ValueError, RecursionError) as error:

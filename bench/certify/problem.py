@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def read_problem(path: Path) -> Problem:
         for a file that cannot be read as one.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_given(path).decode("utf-8-sig")
         if path.suffix == ".json":
             problem = _of_document(json.loads(text))
         else:

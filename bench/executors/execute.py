@@ -45,7 +45,7 @@ class Task:
 
     pickled : the instance. kind : see `payload.compiled_kind`. keep : send the solution back too.
     is_plugin : the method is not one of this package. before : pickles of instances on which the method is called
-    first, in the same process, untimed.
+    first, in the same process, untimed. proves : its bounds count.
     """
 
     run: Run
@@ -55,6 +55,7 @@ class Task:
     is_plugin: bool = False
     keep: bool = False
     before: tuple[bytes, ...] = ()
+    proves: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ def perform(task: Task) -> Performed:
         isolation=task.setting.isolation,
         is_plugin=task.is_plugin,
         plugins=task.setting.plugins,
+        proves=task.proves,
     )
     with doing(f"{run.label} on {run.instance}"):
         answer = _pool_of(task.setting).run(request, task.kind)

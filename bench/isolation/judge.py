@@ -20,6 +20,7 @@ from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.messages import Answer, Cause, Ending, Request
 from schedgap.bench.isolation.partial import RefusedError, above, objective_of, read, with_told
 from schedgap.bench.isolation.supervise import MIB
+from schedgap.bench.isolation.telling import UNDECLARED
 from schedgap.bench.programs.failure import signal_name
 from schedgap.bench.records.measurement import FAILED, Measurement
 from schedgap.formulations.gap_split import split
@@ -231,6 +232,10 @@ def _answer(request: Request, instance: Any, ending: Ending, scratch: Path) -> A
     if request.shrunk:
         instance = shrunk(family, instance)
     measurement, solution = judge(family, instance, ending, request.limits)
+    if not request.proves:
+        if ending.bound is not None or measurement.bound is not None:
+            return Answer(invalid(UNDECLARED, ending))
+        measurement = replace(measurement, trajectory=tuple((s, found, None) for s, found, _ in measurement.trajectory))
     if request.shrunk:
         return Answer(measurement)
     certificate = None

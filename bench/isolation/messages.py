@@ -132,7 +132,8 @@ class Request:
     warm : the child warms up by itself before the timed call.
     shrunk : run on the family's small version of the instance instead, for its effects on compiled code only.
     before : pickles of instances on which the method is called first, in the same process, untimed.
-    isolation : how the run is kept apart. compile_s : how long it may compile beside its limits.
+    isolation : how the run is kept apart. compile_s : how long it may compile beside its limits. proves : the method is
+    registered as one whose bounds count, or is a program; nothing that the run's process says decides that.
     """
 
     family: str
@@ -150,6 +151,7 @@ class Request:
     is_plugin: bool = False
     plugins: tuple[str | Program, ...] = ()
     compile_s: float = MAX_COMPILE_S
+    proves: bool = True
 
     @property
     def program(self) -> Program | None:

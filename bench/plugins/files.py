@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from schedgap.bench.plugins.discover import GROUP
 from schedgap.bench.programs.program import MODULE, Program, files_among, programs_among
+from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Method, runs_elsewhere
 
@@ -195,7 +196,7 @@ def _imports(content: bytes) -> Iterator[tuple[int, str]]:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_given(path)
     except OSError:
         # Whoever imports it says so.
         return b""

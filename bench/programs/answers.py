@@ -43,7 +43,7 @@ class Answer(msgspec.Struct, forbid_unknown_fields=True):
 
     schema: Literal["schedgap/answer/1"]
     solution: msgspec.Raw = msgspec.Raw(_NONE)
-    bound: decimal.Decimal | None = None
+    bound: msgspec.Raw = msgspec.Raw(_NONE)
     status: Literal["optimal", "feasible", "no_solution", "infeasible", "unsupported"] | None = None
     reason: str = ""
 
@@ -68,7 +68,7 @@ def outcome_of(content: bytes, family: Family, instance: Any, path: Path | None 
             way_out = "print nothing else on stdout but on stderr, or write the solution to the file {solution}"
             raise no_answer(f"what it printed begins with {begins!r:.80}; {way_out}") from None
         raise no_answer(f"{error!s:.200}") from None
-    bound = None if said.bound is None else _bound(said.bound, family.objective_scale)
+    bound = None if bytes(said.bound) == _NONE else _bound(bytes(said.bound), family.objective_scale)
     solution = None
     if bytes(said.solution) != _NONE:
         solution = _kept(bytes(said.solution), family, instance)
@@ -89,10 +89,13 @@ def too_long(length: int, terms: Terms) -> ProgramFailure:
     )
 
 
-def _bound(given: decimal.Decimal, scale: int) -> int:
-    """Return a bound in the family's whole units, rounded down: what is proven stays proven."""
-    if not given.is_finite():
-        raise no_answer(f"its bound is {given}; give a number")
+def _bound(text: bytes, scale: int) -> int:
+    """Return a bound in the family's whole units, rounded down: what is proven stays proven. text : JSON."""
+    try:
+        # Of all that JSON may hold, these are numbers; text would be taken for what it says.
+        given = decimal.Decimal(text.decode())
+    except (decimal.InvalidOperation, ValueError):
+        raise no_answer(f"its bound is {text.decode()!s:.{_SHOWN}}; give a number") from None
     if not given:
         return 0
     if given.adjusted() > _MOST_DIGITS:

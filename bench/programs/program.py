@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schedgap.instances.documents.array_files import arrays_beside
+from schedgap.instances.documents.openings import open_given
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import NAME, Method, runs_elsewhere
 
@@ -99,7 +100,7 @@ class Program:
         parts = [str(self.kind)] if self.kind is Kind.SOLUTION else [self.kind, os.path.basename(first), *others]
         for path in self.files:
             try:
-                with open(path, "rb") as file:
+                with open_given(path) as file:
                     parts.append(hashlib.file_digest(file, "sha256").hexdigest())
             except OSError as error:
                 raise MethodError(f"program {self.name}: {path} cannot be read ({error.strerror}).") from None

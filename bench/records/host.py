@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import psutil
 
+from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import JournalError, about_file
 
 if TYPE_CHECKING:
@@ -90,11 +91,11 @@ def write_host(directory: Path, facts: Mapping[str, Any]) -> str:
     identity = host_id(facts)
     path = directory / "hosts" / f"{identity}.json"
     if not path.exists():
-        with about_file(path, "written", JournalError, "choose another --out"):
+        with about_file(path.parent, "made", JournalError, "choose another --out"):
             path.parent.mkdir(exist_ok=True)
-            partial = path.with_suffix(f".{os.getpid()}.partial")
-            partial.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-            partial.replace(path)
+        if path.parent.is_symlink():
+            raise JournalError(f"{path.parent}: it is a symbolic link; remove it, or choose another --out.")
+        write_whole(path, json.dumps(facts, indent=1).encode() + b"\n", JournalError, "choose another --out")
     return identity
 
 

@@ -6,11 +6,13 @@ They are not synced: after a power failure some may be missing, and the report g
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
+from schedgap.instances.documents.openings import lines_of, open_given, open_own
 from schedgap.instances.errors import JournalError, about_file
 from schedgap.instances.picture import Bar, Curve, Picture, Split, Timetable
 
@@ -32,11 +34,11 @@ def append_picture(directory: Path, key: str, picture: Picture) -> None:
         if it cannot be written.
     """
     path = directory / FILE_NAME
-    line = json.dumps({"key": key, **asdict(picture)}, separators=(",", ":"))
+    line = json.dumps({"key": key, **asdict(picture)}, separators=(",", ":")).encode() + b"\n"
     refusing = about_file(path, "written", JournalError, "make room or choose another --out")
-    with refusing, path.open("a", encoding="utf-8") as file:
+    with refusing, open(open_own(path, os.O_RDWR | os.O_APPEND), "ab+") as file:
         # A line that a kill tore is ended first, so that it spoils no other.
-        file.write(line + "\n" if ends_a_line(path) else "\n" + line + "\n")
+        file.write(line if ends_a_line(file) else b"\n" + line)
 
 
 def read_pictures(directory: Path, keys: Container[str]) -> dict[str, Picture]:
@@ -50,8 +52,8 @@ def read_pictures(directory: Path, keys: Container[str]) -> dict[str, Picture]:
     path = directory / FILE_NAME
     pictures: dict[str, Picture] = {}
     try:
-        with path.open("rb") as file:
-            for line in file:
+        with open_given(path) as file:
+            for line in lines_of(file):
                 # Most pictures of a large journal are not wanted; reading them would take most of the time.
                 if line.startswith(_START) and _key_of(line) not in keys:
                     continue
@@ -73,9 +75,9 @@ def picture_lines(directory: Path) -> Iterator[tuple[str, int, bytes]]:
     path = directory / FILE_NAME
     if not path.exists():
         return
-    with path.open("rb") as file:
+    with about_file(path, "read", JournalError, "remove it to go without pictures"), open_given(path) as file:
         place = 0
-        for line in file:
+        for line in lines_of(file):
             if line.startswith(_START) and line.endswith(b"\n"):
                 yield _key_of(line), place, line
             place += len(line)
@@ -110,10 +112,9 @@ def _is_sound(row: _Row) -> bool:
     return all(len(bar.capacity) == axes and all(len(part.amounts) == axes for part in bar.parts) for bar in row.bars)
 
 
-def ends_a_line(path: Path) -> bool:
+def ends_a_line(file: BinaryIO) -> bool:
     """Whether a file is empty or ends with a whole line, which a kill did not tear."""
-    with path.open("rb") as file:
-        if file.seek(0, 2) == 0:
-            return True
-        file.seek(-1, 2)
-        return file.read(1) == b"\n"
+    if file.seek(0, 2) == 0:
+        return True
+    file.seek(-1, 2)
+    return file.read(1) == b"\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schedgap.instances.documents import json_files
@@ -11,6 +9,7 @@ from schedgap.instances.errors import ReportError, about_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 
 def refuse_existing(paths: Iterable[Path], *, force: bool) -> None:
@@ -38,4 +37,4 @@ def write_whole(path: Path, content: bytes) -> None:
     """
     with about_file(path.parent, "made", ReportError, "give another place"):
         path.parent.mkdir(parents=True, exist_ok=True)
-    json_files.write_whole(path, partial(Path.write_bytes, data=content), ReportError, "give another place")
+    json_files.write_whole(path, content, ReportError, "give another place")

@@ -11,7 +11,7 @@ from dataclasses import fields
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import pandas as pd
 
@@ -130,9 +130,9 @@ def write_table(results: Recorded, path: str | Path, *, force: bool = False) -> 
         write_whole(target, write, ReportError, "give another place")
 
 
-_WRITERS: Mapping[str, Callable[[pd.DataFrame, Path], None]] = {
-    ".csv": lambda table, path: table.to_csv(path, index=False),
-    ".parquet": lambda table, path: table.to_parquet(path, engine="pyarrow", index=False),
+_WRITERS: Mapping[str, Callable[[pd.DataFrame, BinaryIO], None]] = {
+    ".csv": lambda table, file: table.to_csv(file, index=False),
+    ".parquet": lambda table, file: table.to_parquet(file, engine="pyarrow", index=False),
 }
 
 

@@ -27,6 +27,7 @@ from schedgap.bench.statistics.summary import (
     summarise,
     verified_objective,
 )
+from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import JournalError, about_file
 from schedgap.instances.family import find_family
 
@@ -177,7 +178,7 @@ def append_entry(path: Path, entry: Entry) -> list[str]:
     with about_file(path, "written", JournalError, "give another --file"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "ab+") as file:
-            if not ends_a_line(path):
+            if not ends_a_line(file):
                 # What a kill tore is ended, so that it spoils no other line.
                 line = b"\n" + line
             file.write(line)
@@ -195,7 +196,7 @@ def read_history(path: Path) -> tuple[list[Entry], list[str]]:
         if the file cannot be read.
     """
     with about_file(path, "read", JournalError, "give the file of `schedgap history add`"):
-        lines = path.read_bytes().split(b"\n")
+        lines = read_given(path).split(b"\n")
     entries, damaged = [], []
     for number, line in enumerate(lines, start=1):
         if not line.strip():

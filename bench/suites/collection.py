@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, model_validator
 
 from schedgap.bench.suites.published import STRICT
+from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import SuiteError
 
 if TYPE_CHECKING:
@@ -93,8 +95,7 @@ def _with_rows(given: Any, folder: Path) -> Any:
         return given
     path = folder / table
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file, strict=True))
+        rows = list(csv.DictReader(io.StringIO(read_given(path).decode(), newline=""), strict=True))
     except (OSError, ValueError, csv.Error) as error:
         raise SuiteError(f"{path}: cannot be read as a CSV table ({error!s:.100}); give one as 'table'.") from None
     missing = [column for column in where if rows and column not in rows[0]]

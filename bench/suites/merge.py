@@ -22,6 +22,7 @@ from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.host import versions_of, write_host
 from schedgap.bench.records.lines import Lines
 from schedgap.bench.suites.results import FILE_NAME, PlanFile, read_hosts, read_plan, write_plan
+from schedgap.instances.documents.openings import lines_of, open_given
 from schedgap.instances.errors import JournalError, about_file
 
 if TYPE_CHECKING:
@@ -167,8 +168,8 @@ class _Gathered:
         again: dict[int, tuple[int, int]] = {}
         offset = 0
         refusing = about_file(path, "read", JournalError, "give the directory of a suite's runs")
-        with refusing, open(path, "rb", buffering=journal.READ_BYTES) as file:
-            for line, row in journal.read_rows(path, file, lines):
+        with refusing, open_given(path, journal.READ_BYTES) as file:
+            for line, row in journal.read_rows(path, lines_of(file), lines):
                 if isinstance(row, Contradiction):
                     self._verdicts.add(row)
                 else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
@@ -21,6 +20,7 @@ from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.record import PROCESS_GROUP, Record
 from schedgap.bench.suites.suite import Suite  # noqa: TC001 - the model of the file is made of it.
 from schedgap.instances.documents.json_files import first_problem, write_whole
+from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import JournalError
 
 if TYPE_CHECKING:
@@ -97,8 +97,7 @@ def write_plan(
         "keys": list(keys),
     }
     text = json.dumps(document, separators=(",", ":")) + "\n"
-    write = partial(Path.write_text, data=text, encoding="utf-8")
-    write_whole(path, write, JournalError, "choose another --out")
+    write_whole(path, text.encode(), JournalError, "choose another --out")
 
 
 def find_directories(folder: Path) -> list[Path]:
@@ -109,7 +108,7 @@ def find_directories(folder: Path) -> list[Path]:
 def suite_of(directory: Path) -> str | None:
     """Return the name of the suite of a directory, None where it has no plan that can be read."""
     try:
-        name = json.loads((directory / FILE_NAME).read_text(encoding="utf-8"))["suite"]["name"]
+        name = json.loads(read_given(directory / FILE_NAME))["suite"]["name"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return str(name)
@@ -194,7 +193,7 @@ def read_plan(directory: Path) -> PlanFile | None:
     if not path.exists():
         return None
     try:
-        content = path.read_bytes()
+        content = read_given(path)
         schema = msgspec.json.decode(content)["schema"]
         if schema != PLAN_SCHEMA:
             raise JournalError(
@@ -215,7 +214,7 @@ def read_hosts(directory: Path) -> dict[str, Mapping[str, Any]]:
     hosts: dict[str, Mapping[str, Any]] = {}
     for path in sorted((directory / "hosts").glob("*.json")):
         try:
-            facts = json.loads(path.read_text(encoding="utf-8"))
+            facts = json.loads(read_given(path))
         except (OSError, ValueError, RecursionError) as error:
             raise JournalError(f"{path}: cannot be read ({error}); remove it.") from None
         if isinstance(facts, dict) and facts.get("schema") == HOST_SCHEMA:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.plugins.discover import load_families
+from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import InstanceError, about_file, did_you_mean
 from schedgap.instances.family import FAMILIES, find_family
 from schedgap.instances.method_text import read_value
@@ -113,7 +114,7 @@ def family_of_file(path: Path) -> str:
     load_families()
     known = ", ".join(f"schedgap/{name}/1" for name in sorted(FAMILIES))
     with about_file(path, "read", InstanceError, "give the path of an instance file"):
-        text = path.read_bytes()
+        text = read_given(path)
     match = _SCHEMA.search(text[:4096])
     if match is not None and match[1].decode() in FAMILIES:
         return match[1].decode()

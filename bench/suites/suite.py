@@ -16,6 +16,7 @@ from schedgap.bench.suites.published import STRICT, Map, Reference, Setting, Swe
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.source import Source
 from schedgap.instances.documents.json_files import first_problem
+from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import SuiteError, did_you_mean
 from schedgap.instances.method import NAME
 
@@ -270,7 +271,7 @@ def read_suite(name: str | Path) -> tuple[Suite, Path]:
             "or give the path of a TOML file."
         )
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        document = tomllib.loads(read_given(str(file)).decode("utf-8-sig"))
     except OSError as error:
         raise SuiteError(f"{name}: cannot be read ({error.strerror}); give the path of a TOML file.") from None
     except UnicodeDecodeError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from schedgap.bench.records.host import write_host
 from schedgap.bench.records.journal import FILE_NAME, Journal, read_journal
 from schedgap.bench.records.measurement import ERRORS
 from schedgap.bench.statistics.summary import best_of
+from schedgap.instances.documents.openings import open_own
 from schedgap.instances.errors import JournalError, about_file
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def _alone(directory: Path) -> Iterator[None]:
     path = directory / "lock"
     with about_file(path, "written", JournalError, "make the directory writable"):
         directory.mkdir(parents=True, exist_ok=True)
-        file = path.open("w")
+        file = os.fdopen(open_own(path, os.O_WRONLY), "wb")
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

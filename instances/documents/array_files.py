@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.instances.documents.json_files import write_whole
+from schedgap.instances.documents.openings import open_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -60,12 +61,7 @@ def write_arrays(path: Path, arrays: Mapping[str, Any], error: type[SchedgapErro
     SchedgapError
         of the class `error` if the file cannot be written.
     """
-
-    def write(partial: Path) -> None:
-        with partial.open("wb") as file:
-            np.savez(file, **arrays)
-
-    write_whole(path, write, error)
+    write_whole(path, lambda file: np.savez(file, **arrays), error)
 
 
 def read_arrays(
@@ -82,7 +78,7 @@ def read_arrays(
     """
     arrays: dict[str, Any] = {}
     try:
-        with path.open("rb") as file:
+        with open_given(path) as file:
             if not zipfile.is_zipfile(file):
                 raise error(f"{path.name}: no .npz file of arrays; write the instance anew.")
             with zipfile.ZipFile(file) as archive, warnings.catch_warnings():

@@ -7,10 +7,11 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from schedgap.instances.documents.openings import open_new, read_given
 from schedgap.instances.errors import SchedgapError, SolutionError, about_file, did_you_mean
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def read_document(path: Path | str, adapter: TypeAdapter[D], error: type[Schedga
     """
     path = Path(path)
     with about_file(path, "read", error, "give the path of a JSON file"):
-        text = path.read_bytes()
+        text = read_given(path)
     try:
         found = adapter.validate_json(text)
     except ValidationError as problem:
@@ -112,13 +113,18 @@ def write_document(path: Path | str, adapter: TypeAdapter[D], document: D, error
     """
     path = Path(path)
     content = adapter.dump_json(document, indent=1, exclude_none=True)
-    write_whole(path, lambda partial: partial.write_bytes(content), error)
+    write_whole(path, content, error)
 
 
 def write_whole(
-    path: Path, write: Callable[[Path], object], error: type[SchedgapError], way_out: str = "choose another name"
+    path: Path,
+    content: bytes | Callable[[BinaryIO], object],
+    error: type[SchedgapError],
+    way_out: str = "choose another name",
 ) -> None:
-    """Write a file whole or not at all: `write` is given a path beside it. way_out : what to do where it cannot be.
+    """Write a file whole or not at all, a new one in place of any that is there: what else that was linked to stays.
+
+    content : or what writes it. way_out : what to do where it cannot be.
 
     Raises
     ------
@@ -127,7 +133,11 @@ def write_whole(
     """
     partial = path.with_name(path.name + ".partial")
     try:
-        write(partial)
+        with open_new(partial) as file:
+            if isinstance(content, bytes):
+                file.write(content)
+            else:
+                content(file)
         partial.replace(path)
     except OSError as problem:
         with suppress(OSError):

@@ -102,7 +102,7 @@ def test_written_files_fit_and_misspelt_ones_do_not(checkers, name, tmp_path):
     ("name", "said", "is_right"),
     [
         (answers.SCHEMA, {"schema": answers.SCHEMA, "solution": {"any": 1}, "bound": 12.5, "status": "feasible"}, True),
-        (answers.SCHEMA, {"schema": answers.SCHEMA, "bound": "12.5"}, True),
+        (answers.SCHEMA, {"schema": answers.SCHEMA, "bound": "12.5"}, False),
         (answers.SCHEMA, {"schema": answers.SCHEMA, "status": "perfect"}, False),
         (answers.SCHEMA, {"bound": 1}, False),
         (protocol.SCHEMA, {"schema": protocol.SCHEMA, "fields": ["job"]}, True),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.documents.openings import MOST_BYTES
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.batches import Batches
 from schedgap.instances.harvest.generators.datacentre import SERVERS, replayed
@@ -137,7 +138,7 @@ def _text(path: Path) -> list[str]:
     found = _there(path)
     try:
         with unpacked(found) as file:
-            return file.read().decode("ascii").splitlines()
+            return file.read(MOST_BYTES).decode("ascii").splitlines()
     except OSError as error:
         raise InstanceError(f"{found}: cannot be read ({error.strerror or error}); give the whole folder.") from None
     except (EOFError, zlib.error, UnicodeDecodeError) as error:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.load import loaded
 from schedgap.instances.harvest.generators.parameters import GOAL, Goal, check_ranges
@@ -91,7 +92,7 @@ def read_spot_series(path: Path) -> tuple[IntArray, IntArray]:
         for a file that is no such series.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_given(path))
     except OSError as problem:
         raise InstanceError(
             f"{path}: cannot be read ({problem.strerror}); give a series or a folder of them."

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from pathlib import Path
 
 import numpy as np
 
 from schedgap.instances.arrays import first_true
+from schedgap.instances.documents.openings import lines_of, open_given
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import FAMILIES, CpuCapacity, fits_ec2
 from schedgap.instances.reconfiguration.delays import in_whole_iterations, trace_names, workload_names
@@ -83,8 +85,8 @@ def _table(path: Path) -> tuple[list[int], list[int], list[list[int]]]:
     workload: list[int] = []
     numbers: list[list[int]] = []
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
+        with io.TextIOWrapper(open_given(path), newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(lines_of(file))
             header = next(reader, [])
             if tuple(header) != COLUMNS:
                 raise InstanceError(

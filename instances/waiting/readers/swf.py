@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.arrays import FloatArray, first_true
+from schedgap.instances.documents.openings import lines_of
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.option_groups import flattened
 from schedgap.instances.unpacked import unpacked
@@ -101,7 +102,7 @@ def _table(path: Path) -> FloatArray:
     blocks: list[FloatArray] = []
     try:
         with unpacked(path) as file:
-            jobs = _jobs(path, file)
+            jobs = _jobs(path, lines_of(file))
             while block := list(islice(jobs, BLOCK)):
                 blocks.append(_numbers(path, block))
     except (OSError, EOFError, zlib.error) as error:

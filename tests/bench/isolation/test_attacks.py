@@ -11,10 +11,13 @@ from schedgap.bench import run_suite
 from schedgap.bench.executors.execute import close_pools
 from schedgap.bench.isolation.answer import Report, pack
 from schedgap.bench.isolation.judge import judged
-from schedgap.bench.isolation.messages import Ending, Request, pickled
+from schedgap.bench.isolation.messages import Cause, Ending, Request, pickled
 from schedgap.bench.isolation.pool import Pool
+from schedgap.bench.isolation.telling import UNDECLARED
+from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.family import FAMILIES
+from schedgap.instances.method import find_method
 from schedgap.instances.provisioning import table7
 
 EXPECTED = {
@@ -136,6 +139,47 @@ def test_judging_has_limits_of_its_own(monkeypatch, tmp_path):
     answer = judged(request, instance, Ending(answer=pack(report, plan)), tmp_path)
     assert answer.measurement.status == "invalid"
     assert answer.measurement.reason == "its answer could not be judged within 4096 MiB of memory"
+
+
+@pytest.fixture
+def judge_bound(tmp_path):
+    """Judge a solution of an instance, and what was said of a bound, of a method that proves some or none."""
+    instance = table7(6)
+    family = FAMILIES["provisioning"]
+    types = instance.reservation_type[instance.task_classes()]
+    plan = family.solution.from_tasks(instance, types, np.arange(instance.num_tasks))
+
+    def call(*, proves, bound=None, told=None, trajectory=(), **seen):
+        times = {"wall_s": 0.1, "cpu_s": 0.1, "compile_s": 0.0, "reference_s": 0.1}
+        report = Report(**times, status="feasible", mutated=False, bound=bound, trajectory=list(trajectory))
+        seen = {"answer": pack(report, plan), "bound": told, **seen}
+        request = Request("provisioning", "any", {}, 0, Limits(), instance.digest, None, proves=proves)
+        return judged(request, instance, Ending(**seen), tmp_path).measurement
+
+    return call
+
+
+@pytest.mark.parametrize("said", [{"bound": 7}, {"bound": 0}, {"told": 7, "answer": None, "cause": Cause.WALL}])
+def test_a_bound_counts_only_of_a_method_that_is_known_to_prove_some(judge_bound, said):
+    """In an answer, or in a frame of the pipe: a run's process may have changed what checks that there."""
+    assert judge_bound(proves=True, **said).bound == said.get("told", said.get("bound"))
+    refused = judge_bound(proves=False, **said)
+    assert (refused.status, refused.bound, refused.objective, refused.reason) == ("invalid", None, None, UNDECLARED)
+
+
+def test_bounds_of_a_trajectory_are_left_out_likewise(judge_bound):
+    assert judge_bound(proves=False, trajectory=[(0.1, 9, 7)]).trajectory == ((0.1, 9, None),)
+    assert judge_bound(proves=True, trajectory=[(0.1, 9, 7)]).trajectory == ((0.1, 9, 7),)
+    assert judge_bound(proves=False).status == "feasible"
+
+
+def test_what_the_harness_knows_of_a_method_decides(tmp_path):
+    """Of those of this package, as of all."""
+    for name, proves in (("no-packing", False), ("bound-resource", True)):
+        instance, method = table7(6), find_method("provisioning", name)
+        plan = Plan(setting("provisioning", (), 1))
+        plan.add(instance, make_run(instance, method, {}, Limits()))
+        assert plan.task(next(iter(plan.runs))).proves is proves
 
 
 def test_a_judge_that_dies_is_replaced(monkeypatch):

@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import shutil
+import time
 
 import pytest
 
@@ -179,6 +180,15 @@ def remove_the_directory(path, records):
     shutil.rmtree(path.parent)
 
 
+def edit(path, records):
+    """Of the same length; the time of the last change is set back, as far as one may."""
+    before = path.stat()
+    with path.open("r+b") as file:
+        file.seek(path.read_bytes().index(b'"objective":5') + len(b'"objective":'))
+        file.write(b"9")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -187,6 +197,7 @@ def remove_the_directory(path, records):
         (cut, "has 10 bytes, [0-9]+ were written"),
         (append_a_row, "has [0-9]+ bytes, [0-9]+ were written"),
         (remove_the_directory, "is not there any more"),
+        (edit, "has other content than was written, of the same [0-9]+ bytes"),
     ],
 )
 @pytest.mark.parametrize("number", [1, 2])
@@ -196,6 +207,8 @@ def test_what_a_run_does_to_the_journal_is_noticed(tmp_path, records, change, me
     message = f"{message}.*something else writes here.* all {number} runs are kept in .* rename it to {FILE_NAME}"
     with pytest.raises(JournalError, match=message), Journal(path.parent) as journal:
         journal.append(records[0])
+        # Changes within one tick of the system's clock look like one.
+        time.sleep(0.02)
         change(path, records)
         if number == 2:
             journal.append(records[1])
@@ -241,3 +254,76 @@ def test_reading_leaves_garbage_collection_as_it_was(tmp_path, records):
     with pytest.raises(JournalError, match="cannot be read"):
         read_journal(tmp_path / "nowhere")
     assert gc.isenabled()
+
+
+def test_an_edit_is_noticed_however_a_command_ends(tmp_path, records):
+    with pytest.raises(JournalError, match="has other content than was written"), Journal(tmp_path) as journal:
+        journal.append(records[0])
+        edit(tmp_path / FILE_NAME, records)
+        raise KeyboardInterrupt
+
+
+def test_an_edit_of_rows_of_earlier_commands(tmp_path, records):
+    write(tmp_path, records[:1])
+    with pytest.raises(JournalError, match="has other content than was written"), Journal(tmp_path) as journal:
+        edit(tmp_path / FILE_NAME, records)
+        journal.append(records[1])
+    assert [json.loads(line)["objective"] for line in (tmp_path / KEPT_NAME.format(1)).read_text().splitlines()] == [
+        5,
+        6,
+    ]
+
+
+def test_what_changes_no_byte_is_allowed(tmp_path, records):
+    """A backup may give the file a second name, an administrator other rights."""
+    path = tmp_path / FILE_NAME
+    with Journal(tmp_path) as journal:
+        journal.append(records[0])
+        os.chmod(path, 0o600)
+        os.link(path, tmp_path / "backup")
+        os.utime(path)
+        journal.append(records[1])
+    assert list(read_journal(tmp_path).values()) == records
+
+
+def test_rows_are_read_again_only_where_something_has_changed(tmp_path, records, monkeypatch):
+    """However many there are, a row costs the same: the file is read when it is opened, and at the end."""
+    read, preads = os.pread, []
+    monkeypatch.setattr(os, "pread", lambda fd, size, place: preads.append(place) or read(fd, size, place))
+    with Journal(tmp_path) as journal:
+        opened = len(preads)
+        for _ in range(10):
+            journal.append(records[0])
+        assert len(preads) == opened
+    assert len(preads) > opened
+
+
+def link(path, other):
+    os.link(other, path)
+
+
+def symlink(path, other):
+    path.symlink_to(other)
+
+
+def pipe(path, other):
+    os.mkfifo(path)
+
+
+def folder(path, other):
+    path.mkdir()
+
+
+OTHERS = [(link, "hard link"), (symlink, "symbolic link"), (pipe, "a pipe"), (folder, "directory")]
+
+
+@pytest.mark.parametrize(("make", "message"), OTHERS)
+def test_nothing_else_is_written_to(tmp_path, records, make, message):
+    """Not even a journal of somebody else, which only has another name here."""
+    write(tmp_path / "other", records)
+    before = (tmp_path / "other" / FILE_NAME).read_bytes()
+    (tmp_path / "out").mkdir()
+    make(tmp_path / "out" / FILE_NAME, tmp_path / "other" / FILE_NAME)
+    with pytest.raises(JournalError, match=rf"journal\.jsonl: cannot be written \(.*{message}"):
+        Journal(tmp_path / "out")
+    assert (tmp_path / "other" / FILE_NAME).read_bytes() == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import InstanceError, about_file
 from schedgap.instances.provisioning.readers.catalogues.documents import ec2, kwok
 from schedgap.instances.provisioning.readers.catalogues.plain import plain
@@ -32,7 +33,7 @@ def read_catalogue(path: Path | str, *, prices: Path | str = "", region: str = "
     """
     path = Path(path)
     with about_file(path, "read", InstanceError, "give the path of a price list"):
-        content = path.read_bytes()
+        content = read_given(path)
     content = content.removeprefix(b"\xef\xbb\xbf")
     start = content.lstrip()[:1]
     header = content.partition(b"\n")[0].decode(errors="replace").replace('"', "").strip().split(",")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Raw, Struct
 
+from schedgap.instances.documents.openings import open_given
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes.objects import KINDS
 
@@ -105,7 +106,7 @@ def _files(paths: Sequence[Path | str]) -> list[Path]:
 
 def _mapped(path: Path) -> Buffer:
     try:
-        with path.open("rb") as file:
+        with open_given(path) as file:
             if not (size := file.seek(0, 2)):
                 return b""
             content = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
