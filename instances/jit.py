@@ -1,20 +1,39 @@
-"""All Numba policy, in one decorator. Importing this module imports Numba; nothing that `--help` needs does."""
+"""All Numba policy, in one decorator, and all that is used of Numba's private parts; `compiled_cache` is where code is kept.
+
+Importing this module imports Numba; nothing that `--help` needs does.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import re
 import sys
 from collections.abc import Callable
 from functools import cache, partial
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
-from numba.core import types
+
+from schedgap.instances import compiled_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 F = TypeVar("F", bound=Callable[..., Any])
+# What Numba does not promise to keep; a version that lacks some of it compiles everything anew.
+PRIVATE = {
+    "numba.core.caching": ["NullCache.cache_path", "NullCache.load_overload", "NullCache.save_overload"],
+    "numba.core.codegen": ["CPUCodegen.magic_tuple"],
+    "numba.core.compiler": ["CompileResult._rebuild", "CompileResult._reduce"],
+    "numba.core.dispatcher": ["Dispatcher.enable_caching", "Dispatcher.get_call_template"],
+    "numba.core.serialize": ["dumps"],
+    "numba.core.types": ["unliteral"],
+}
 # What a module imports when it runs: what is imported for types only is indented.
 IMPORTED = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
 
@@ -22,8 +41,7 @@ IMPORTED = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
 def kernel(func: F) -> F:
     """Compile `func` on first use: no GIL, cached on disk, no fastmath (results must not depend on the machine).
 
-    `NUMBA_BOUNDSCHECK=1` turns bounds checks on; give such a run its own `NUMBA_CACHE_DIR`, since Numba's cache does
-    not record the choice.
+    `NUMBA_BOUNDSCHECK=1` turns bounds checks on. With `NUMBA_DISABLE_JIT=1` it stays Python, as everything here.
     """
     return _compiled(func, cache=True)
 
@@ -48,30 +66,103 @@ def inlined_kernel(func: F) -> F:
 
 
 def _compiled(func: F, **options: Any) -> F:
+    if numba.config.DISABLE_JIT:
+        return func
     boundscheck = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
+    is_kept = options.pop("cache", False)
     njit: Any = numba.njit
     compiled = njit(nogil=True, boundscheck=boundscheck, fastmath=False, **options)(func)
-    compiled.get_call_template = partial(_without_literals, compiled.get_call_template)
-    if options.get("cache"):
-        # By itself Numba forgets a kernel when its own file changes, and goes on with the old code of all that it calls.
-        cache_file = compiled._cache._cache_file
-        cache_file._source_stamp = (cache_file._source_stamp, source_hash(func.__module__))
-        cache_file._load_index = partial(_index, cache_file._load_index)
+    if has_private():
+        compiled.get_call_template = partial(_without_literals, compiled.get_call_template)
+        if is_kept:
+            _keep(compiled)
     return cast("F", compiled)
+
+
+def lacking(wanted: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return what this version of Numba does not have of its private parts, by module."""
+    missing = []
+    for module, names in wanted.items():
+        for name in names:
+            try:
+                attrgetter(name)(import_module(module))
+            except (AttributeError, ImportError):
+                missing.append(f"{module}.{name}")
+    return missing
+
+
+@cache
+def has_private() -> bool:
+    """Return whether this version of Numba has its private parts; if not, say so once."""
+    if missing := lacking(PRIVATE):
+        compiled_cache.complain(f"Numba {numba.__version__} has no {', '.join(missing)}; use another version")
+    return not missing
 
 
 def _without_literals(template: Callable[..., Any], args: Any, kws: Any) -> Any:
     """Have a kernel that is called with constants be the one for all numbers: by itself Numba compiles one for each."""
-    unliteral: Any = types.unliteral
+    unliteral: Any = numba.core.types.unliteral
     return template([unliteral(arg) for arg in args], {name: unliteral(arg) for name, arg in kws.items()})
 
 
-def _index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
-    """Return the index of a kernel's cache, empty where it is of classes that have another name or place by now."""
-    try:
-        return load()
-    except (AttributeError, ImportError):
-        return {}
+def own_cache(scratch: Path, code: str | None) -> None:
+    """Have this process, a run, keep what it compiles in its scratch, be it by Numba's own means; see `compiled_cache`."""
+    compiled_cache.write_to(scratch, code)
+    numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]
+    if has_private():
+        numba.core.dispatcher.Dispatcher.enable_caching = _keep
+
+
+def _keep(compiled: Any) -> None:
+    """Have what is compiled for a dispatcher kept on disk, unless nothing tells whether it is the same the next time."""
+    function = compiled.py_func
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    if os.path.isfile(function.__code__.co_filename) and all(
+        isinstance(cell, bool | int | float | str) for cell in cells
+    ):
+        compiled._cache = _OnDisk(compiled, cells)
+
+
+class _OnDisk:
+    """The cache of a dispatcher, as Numba asks for it."""
+
+    cache_path = None
+
+    def __init__(self, compiled: Any, cells: list[Any]) -> None:
+        function = compiled.py_func
+        module = function.__module__
+        # A package of ours may move; of others two may have one name.
+        place = "" if module.startswith("schedgap.") else function.__code__.co_filename
+        self._options = module, place, function.__qualname__, cells, sorted(compiled.targetoptions.items())
+        code = hashlib.sha256(function.__code__.co_code).hexdigest()
+        # By itself Numba forgets a kernel when its own file changes, and goes on with the old code of all that it calls.
+        self._stamp = hashlib.sha256((source_hash(module) + code).encode()).digest()
+
+    def _name(self, signature: Any, codegen: Any) -> str:
+        """Return the name of what is compiled for these types on this processor: one for all that it was and will be."""
+        about = self._options, signature, codegen.magic_tuple(), numba.config.OPT, numba.__version__, sys.version_info
+        readable = re.sub(r"[^\w.]", "", self._options[2])[:80]
+        return f"{readable}-{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}{compiled_cache.SUFFIX}"
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return what was compiled, None if there is nothing that may be loaded."""
+        target_context.refresh()
+        body = compiled_cache.load(self._name(signature, target_context.codegen()), self._stamp)
+        if body is None:
+            return None
+        try:
+            known, parts = pickle.loads(body)
+        except (AttributeError, ImportError):
+            # It is for classes that have another name or place by now.
+            return None
+        return numba.core.compiler.CompileResult._rebuild(target_context, *parts) if known == signature else None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep what was compiled, if it means anything in another process."""
+        if result.lifted or result.library.has_dynamic_globals:
+            return
+        body = numba.core.serialize.dumps((signature, result._reduce()))
+        compiled_cache.save(self._name(signature, result.codegen), self._stamp, body)
 
 
 @cache

@@ -15,6 +15,7 @@ from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import Answer, Request
 from schedgap.bench.isolation.pool import Pool
 from schedgap.bench.isolation.spawners import prepare_spawner
+from schedgap.bench.plugins.files import code_hash
 from schedgap.bench.records.host import host_facts
 from schedgap.bench.records.record import PROCESS_GROUP
 
@@ -100,6 +101,7 @@ def perform(task: Task) -> Performed:
         is_plugin=task.is_plugin,
         plugins=task.setting.plugins,
         proves=task.proves,
+        code=code_hash(run.plugin, task.setting.plugins) if task.is_plugin else None,
     )
     with doing(f"{run.label} on {run.instance}"):
         answer = _pool_of(task.setting).run(request, task.kind)

@@ -128,7 +128,7 @@ class Request:
     given : the parameters that were given. instance : a pickle of it; None for the one that the server has.
     keep : answer with the verified solution and the certificate as contents of files, too. is_plugin : the method is not
     one of this package, and the run's process imports `plugins`, files with methods, and those that are installed; or it is
-    one of the programs among them.
+    one of the programs among them. code : hash of all that is not of this package and runs with it, None where nothing is.
     warm : the child warms up by itself before the timed call.
     shrunk : run on the family's small version of the instance instead, for its effects on compiled code only.
     before : pickles of instances on which the method is called first, in the same process, untimed.
@@ -150,6 +150,7 @@ class Request:
     isolation: str = PROCESS_GROUP
     is_plugin: bool = False
     plugins: tuple[str | Program, ...] = ()
+    code: str | None = None
     compile_s: float = MAX_COMPILE_S
     proves: bool = True
 

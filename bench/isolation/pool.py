@@ -27,6 +27,7 @@ from schedgap.bench.isolation.spawners import give_back, take_spawner
 from schedgap.bench.plugins.description import methods_of
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import RUNEXEC
+from schedgap.instances.compiled_cache import LEDGER
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError
 from schedgap.instances.method import Method, Status
 
@@ -84,6 +85,7 @@ class Pool:
             if they cannot be imported.
         """
         self._wait_until_ready()
+        LEDGER.seal()
         try:
             server = self._clone()
             answer = server.ask(Describe(plugins), START_S + PATIENCE_S)
@@ -105,6 +107,8 @@ class Pool:
             if the pool was closed meanwhile.
         """
         self._wait_until_ready()
+        if request.is_plugin:
+            LEDGER.seal()
         plugins = request.plugins if request.is_plugin else ()
         label = f"{request.family}/{request.method}/{sorted(request.given.items())}/{kind}/{plugins}"
         allowance = request.allowance

@@ -16,8 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pooch
-
 from schedgap.bench.isolation.messages import Cause, Ending, Request
 from schedgap.bench.isolation.supervise import supervise
 from schedgap.instances.errors import ExecutorError
@@ -58,7 +56,7 @@ def require_runexec() -> None:
 def run_in_container(request: Request, instance: bytes, scratch: Path, harness: int) -> Ending:
     """Do a run and return how it ended.
 
-    instance : a pickle of it. scratch : the run's folder, the only one that it may write to, but for Numba's cache.
+    instance : a pickle of it. scratch : the run's folder, the only one that it may write to.
 
     Raises
     ------
@@ -70,9 +68,8 @@ def run_in_container(request: Request, instance: bytes, scratch: Path, harness: 
     for pipe in (answers, output):
         os.mkfifo(pipe)
     from_answers, from_output = (os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) for pipe in (answers, output))
-    cache = _compiled_code()
     command = [
-        *_command(scratch, memory_mib=request.limits.memory_mib, also=cache),
+        *_command(scratch, memory_mib=request.limits.memory_mib),
         *_time_limits(request),
         *("--output", str(scratch / "log")),
         *(
@@ -90,7 +87,7 @@ def run_in_container(request: Request, instance: bytes, scratch: Path, harness: 
     pid = os.posix_spawn(
         command[0],
         command,
-        {**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        os.environ,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, number, str(path), os.O_WRONLY | os.O_CREAT, 0o600)
             for number, path in ((1, printed), (2, complaints))
@@ -117,7 +114,7 @@ def parse_results(text: str) -> dict[str, str]:
     return {key: value for key, separator, value in pairs if separator}
 
 
-def _command(folder: Path, *, memory_mib: int, also: Path | None = None) -> list[str]:
+def _command(folder: Path, *, memory_mib: int) -> list[str]:
     found = shutil.which("runexec") or shutil.which("runexec", path=str(Path(sys.executable).parent))
     if found is None:
         raise ExecutorError(
@@ -125,9 +122,8 @@ def _command(folder: Path, *, memory_mib: int, also: Path | None = None) -> list
             "or leave --isolation out."
         )
     command = [found, "--read-only-dir", "/", "--read-only-dir", "/tmp", "--dir", str(folder)]
-    for each in (folder, also):
-        if each is not None and each != Path("/"):
-            command += ["--full-access-dir", str(each)]
+    if folder != Path("/"):
+        command += ["--full-access-dir", str(folder)]
     return [*command, "--memlimit", f"{memory_mib * 2**20}B"]
 
 
@@ -139,13 +135,6 @@ def _time_limits(request: Request) -> list[str]:
     if limits.cpu_s is not None:
         options += ["--timelimit", str(math.ceil(limits.cpu_s))]
     return options
-
-
-def _compiled_code() -> Path:
-    """Return the folder of Numba's cache, which the container must see: it has no place of its own."""
-    cache = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(pooch.os_cache("schedgap")) / "numba").resolve()
-    cache.mkdir(parents=True, exist_ok=True)
-    return cache
 
 
 def _bytes(text: str) -> int:

@@ -12,11 +12,13 @@ from schedgap.bench.isolation.child import measured
 from schedgap.bench.isolation.fork import answer
 from schedgap.bench.isolation.messages import Message, send
 from schedgap.bench.plugins.discover import load_methods
+from schedgap.instances.jit import own_cache
 
 
 def main(asked: Path, answers: Path, output: Path) -> None:
     """Do the run that the file `asked` holds; answers, output : named pipes to write to."""
     request = pickle.loads(asked.read_bytes())
+    own_cache(asked.parent, request.code)
     load_methods([request.family])
     instance = pickle.loads(request.instance)
     to_answers, to_output = (os.open(pipe, os.O_WRONLY) for pipe in (answers, output))

@@ -39,8 +39,10 @@ from schedgap.bench.plugins.description import described
 from schedgap.bench.programs.exchange import prepare
 from schedgap.bench.records.record import RUNEXEC
 from schedgap.bench.records.runs import Limits
+from schedgap.instances.compiled_cache import LEDGER, adopt
 from schedgap.instances.errors import ExecutorError
 from schedgap.instances.family import find_family
+from schedgap.instances.jit import own_cache
 from schedgap.instances.method import find_method
 
 if TYPE_CHECKING:
@@ -113,6 +115,8 @@ class Server:
                 return self._ended(request, scratch)
             except ExecutorError as error:
                 return Refusal(str(error))
+            finally:
+                adopt(scratch, request.code, is_foreign=request.is_plugin)
 
     def _ended(self, request: Request, scratch: Path) -> Ending:
         if request.isolation == RUNEXEC:
@@ -122,8 +126,11 @@ class Server:
             self._prepared.add(request.family)
 
         def work(answers: int) -> bytes:
+            own_cache(scratch, request.code)
             return measured(request, self._instance, answers)
 
+        # For the run, which cannot read it.
+        LEDGER.learn()
         return supervised(
             work,
             pack,
@@ -137,8 +144,14 @@ class Server:
     def _describe(self, question: Describe) -> Described:
         limits = Limits(wall_s=START_S)
         with self._folder() as scratch:
+            LEDGER.learn()
+
+            def work(_: int) -> bytes:
+                own_cache(scratch, None)
+                return described(question.plugins)
+
             ending = supervised(
-                lambda _: described(question.plugins),
+                work,
                 lambda failure: b"",
                 limits,
                 self._connection.fileno(),

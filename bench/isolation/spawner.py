@@ -1,4 +1,4 @@
-"""Imports this package once and forks servers, for one pool after another; `python -m schedgap.bench.isolation.spawner FD`.
+"""Imports this package once and forks servers, for one pool after another; `python -m ...isolation.spawner FD LEDGER`.
 
 It starts fresh, not by forking the harness, which has threads; it stays single-threaded, so forking it is safe. It never
 imports a plug-in: what it forks watches and judges runs.
@@ -23,12 +23,14 @@ from schedgap.bench.isolation.processes import adopt_orphans, end_strangers
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.server import serve
 from schedgap.bench.plugins.discover import installed_plugins, load_methods
+from schedgap.instances import compiled_cache
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.jit import prepare
 
 
-def main(fd: int) -> None:
+def main(fd: int, ledger: int) -> None:
     """Load methods as told, then fork a server for each socket that arrives, until nobody is there."""
+    compiled_cache.follow(ledger)
     with Connection(os.dup(fd)) as connection:
         # Collecting garbage while modules are imported finds none and takes a tenth of the time.
         gc.disable()
@@ -109,4 +111,4 @@ def _wait_for(servers: dict[int, int]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from schedgap.bench.isolation.handle import LOOK_EVERY_S, wake
 from schedgap.bench.isolation.messages import END_S, FORK, FREE
+from schedgap.instances.compiled_cache import LEDGER, writable
 from schedgap.instances.errors import SchedgapError
 
 if TYPE_CHECKING:
@@ -44,15 +45,18 @@ class Spawner:
         self.conditions = conditions
         self._socket, theirs = socket.socketpair()
         with theirs:
+            fds = theirs.fileno(), LEDGER.fileno()
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "schedgap.bench.isolation.spawner", str(theirs.fileno())],
+                [sys.executable, "-P", "-m", "schedgap.bench.isolation.spawner", *map(str, fds)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
+                pass_fds=fds,
                 env=_environment(threads),
                 start_new_session=True,
             )
+        # Here, where the user sees it, it is told if there is no such folder.
+        writable()
         # Its own descriptor: another thread may `end` this while one waits.
         self._starting = Connection(os.dup(self._socket.fileno()))
         self._starting.send(families)

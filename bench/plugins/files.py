@@ -48,6 +48,12 @@ def plugin_hash(method: Method, plugins: Collection[str | Program]) -> str | Non
     return hashlib.sha256("\n".join(parts or [module]).encode()).hexdigest()[:16]
 
 
+def code_hash(plugin: str | None, plugins: Iterable[str | Program]) -> str:
+    """Return the hash of what runs with a plug-in's method: its own (see `plugin_hash`), and the files imported beside it."""
+    contents = [hashlib.sha256(_content(Path(each))).hexdigest() for each in files_among(plugins)]
+    return hashlib.sha256(repr((plugin, contents)).encode()).hexdigest()[:32]
+
+
 def _found(method: Method, plugins: Collection[str | Program]) -> list[tuple[Path, Path, str | None, set[Path]]]:
     """Return the main file, root, package and all files of each plug-in that has a method; see `_files`."""
     file = _file_of(method.module) if method.file is None else Path(method.file).resolve()
