@@ -1,13 +1,13 @@
 """Locked arrays and content hashes, since frozen dataclasses do not freeze the arrays that they hold; and their `repr`.
 
-And scalars that compiled code changes, in arrays of one entry.
+And arrays of records: the state of what is compiled.
 """
 
 from __future__ import annotations
 
 import hashlib
 import operator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from schedgap.instances.errors import InstanceError, SchedgapError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-
+T = TypeVar("T")
 IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -160,13 +160,46 @@ class Brief:
         return f"<{kind.__name__}{name and f' {name:.80}'}: {', '.join(facts)}>"
 
 
-def record(kind: type, **values: float) -> Any:
-    """Return a record array of one entry, whose fields are read as `clock[0].now` in compiled code and in Python.
+if TYPE_CHECKING:
 
-    kind : a class that names the fields, each an int or a float; 0 unless given.
+    class Records(Generic[T]):
+        """The type of what `records` returns: an array of records in compiled code, of columns too in Python."""
+
+        shape: tuple[int]
+
+        @overload
+        def __getitem__(self, place: int) -> T: ...
+
+        @overload
+        def __getitem__(self, place: slice) -> Records[T]: ...
+
+        def __getitem__(self, place: Any) -> Any: ...
+
+        def __getattr__(self, field: str) -> NDArray[Any]: ...
+
+
+def record(kind: type, **values: float) -> Any:
+    """Return an array of one record, whose fields are read as `clock[0].now`, with the values given."""
+    return records(kind, 1, **values)
+
+
+def records(kind: type, number: int, **columns: ArrayLike) -> Any:
+    """Return an array of records, (N,): compiled code passes it as one array, which compiles far faster than one a field.
+
+    kind : a class that names the fields, with their types: int, float, or one of NumPy's. columns : values of fields, copied; 0
+    where none are given. Fields are read as `tasks[task].saved`, and columns, in Python, as `tasks.saved`.
     """
-    array: Any = np.recarray(1, list(kind.__annotations__.items()))
+    dtype = np.dtype([(name, kind) for name, kind in kind.__annotations__.items()], align=True)
+    array: Any = np.recarray(number, dtype)
     array.fill(0)
-    for name, value in values.items():
-        array[name] = value
+    for name, values in columns.items():
+        array[name] = values
     return array
+
+
+def longer(array: Any, length: int) -> Any:
+    """Return a copy of an array of records that is so long, or as long as it was; what is new is 0."""
+    copy = np.recarray(max(length, array.shape[0]), array.dtype)
+    copy.fill(0)
+    copy[: array.shape[0]] = array
+    return copy

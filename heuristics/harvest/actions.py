@@ -148,12 +148,12 @@ class Actions:
         if not 0 <= vm < instance.num_vms:
             raise MethodError(f"{who} VM {vm}, which there is not; choose one of observation.vm.")
         who = f"{who} VM {instance.vm_name(vm)}"
-        if state.vms.size[vm] == 0 or state.vms.lease[vm] == NOT_LEASED:
+        if state.vms.cores[vm] == 0 or state.vms.lease[vm] == NOT_LEASED:
             raise MethodError(f"{who}, which is not there now; choose one of observation.vm.")
         if state.vms.lease[vm] == DRAINING:
             raise MethodError(f"{who}, which was given back and gets no new tasks; choose one that does not drain.")
         cores, memory, vms = state.jobs.cores[job], state.jobs.memory[job], state.vms
-        free, free_memory = vms.size[vm] - vms.used[vm], vms.memory[vm] - vms.used_memory[vm]
+        free, free_memory = vms.cores[vm] - vms.used[vm], vms.memory[vm] - vms.used_memory[vm]
         if cores > free or memory > free_memory:
             raise MethodError(
                 f"{who}: it needs {cores} cores and {memory} MiB, and {free} cores and {free_memory} MiB "

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedgap.heuristics.harvest.kernels_rules import CAPACITY, REPLICATION
-from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, play_rule
+from schedgap.heuristics.harvest.kernels_rules import play_replication
+from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, every_ms, play
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY, NO_CHECKPOINTS, HarvestInstance
+from schedgap.instances.harvest.simulator.plain import play_plain
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.option_groups import flattened
 
@@ -22,7 +23,8 @@ MOST_REPLICAS = 64
 @flattened()
 def capacity_scheduler(instance: HarvestInstance, rng: np.random.Generator, pool: PoolOptions = POOL) -> Outcome:
     """Place each waiting task, first in first out, on a random VM of those that it fits on (SlackSched, section 4.1)."""
-    return play_rule(instance, CAPACITY, pool, rng)
+    free_every = pool.free_every_ms
+    return play(instance, lambda state: play_plain(state, free_every, 0), pool, rng=rng)
 
 
 def _has_costly_checkpoints(instance: HarvestInstance) -> str | None:
@@ -48,7 +50,8 @@ def checkpoint_migrate(
     """
     if checkpoint_every_s < 1:
         raise MethodError(f"checkpoint_every_s is {checkpoint_every_s}; give at least 1 second.")
-    return play_rule(instance, CAPACITY, pool, rng, checkpoint_every_s=checkpoint_every_s)
+    free_every, costly_every = pool.free_every_ms, every_ms("checkpoint_every_s", checkpoint_every_s)
+    return play(instance, lambda state: play_plain(state, free_every, costly_every), pool, rng=rng)
 
 
 def _has_jobs_without_checkpoints(instance: HarvestInstance) -> str | None:
@@ -74,4 +77,5 @@ def replication(
     """
     if not 1 <= replicas <= MOST_REPLICAS:
         raise MethodError(f"replicas is {replicas}; give 1 to {MOST_REPLICAS}.")
-    return play_rule(instance, REPLICATION, pool, rng, copies=replicas)
+    free_every = pool.free_every_ms
+    return play(instance, lambda state: play_replication(state, free_every), pool, copies=replicas, rng=rng)

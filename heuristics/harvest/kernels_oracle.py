@@ -4,48 +4,60 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from schedgap.heuristics.harvest.kernels_rules import next_moment
 from schedgap.heuristics.harvest.slacksched.kernels_slots import left_ms
-from schedgap.instances.harvest.simulator.events import HAPPENED, has_room, lasts_ms, place, work_left
+from schedgap.instances.harvest.simulator.events import HAPPENED, advance, has_room, lasts_ms, place, work_left
 from schedgap.instances.harvest.simulator.plain import checkpoints_every, list_fitting
-from schedgap.instances.harvest.simulator.state import NEVER, NOBODY, State
+from schedgap.instances.harvest.simulator.state import NOBODY, State
 from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import IntArray, Records
 
 # What is guaranteed: that the VM does not shrink before the task's end, or that it kills nothing before it.
 NO_SHRINK, NO_KILL = 0, 1
 
 
-class Foresight(NamedTuple):
-    """What comes of each VM. V VMs, E events, of one VM after those of another; all int64.
+class Coming:
+    """An event of a VM. shrink_ms : the moment of the VM's first shrink that is not before it; NEVER for none."""
 
-    event_ms, event_cores : (E,). shrink_ms : (E,), the moment of the VM's first shrink that is not before this event; NEVER
-    for none. at : (V,), the VM's first event that is later than now. last : (V,), the event after its last one.
-    shortest : (J,), the shortest estimate of a job's tasks. safe : (V,), for how long each VM of `State.fitting` is safe.
+    ms: int
+    cores: int
+    shrink_ms: int
+
+
+class Ahead:
+    """Of a VM. at : its first event that is later than now. last : the event after its last one.
+
+    safe : for how long the VM at this place of `State.fitting` is safe.
     """
 
-    event_ms: IntArray
-    event_cores: IntArray
-    shrink_ms: IntArray
-    at: IntArray
-    last: IntArray
+    at: int
+    last: int
+    safe: int
+
+
+class Foresight(NamedTuple):
+    """What comes of each VM. events : (E,), of one VM after those of another. vms : (V,).
+
+    shortest : (J,) int64, the shortest estimate of a job's tasks.
+    """
+
+    events: Records[Coming]
+    vms: Records[Ahead]
     shortest: IntArray
-    safe: IntArray
 
 
 @lean_kernel
-def play_oracle(s: State, f: Foresight, guarantee: int, acquire: Acquire, free_every: int) -> int:
-    """Play the Oracle until all tasks are complete or nothing happens any more; return the status of `advance`."""
-    while True:
-        status = next_moment(s, acquire)
-        if status != HAPPENED:
-            return status
+def play_oracle(s: State, f: Foresight, guarantee: int, free_every: int) -> int:
+    """Play the Oracle from now on, as `Simulator.play` has it."""
+    status = HAPPENED
+    while status == HAPPENED:
         if s.clock[0].waiting > 0:
             _pass(s, f, guarantee, free_every)
+        status = advance(s)
+    return status
 
 
 @inner_kernel
@@ -58,10 +70,10 @@ def _pass(s: State, f: Foresight, guarantee: int, free_every: int) -> None:
     """
     task, count, cores, memory, longest = next_waiting(s, 0), 0, -1, -1, -1
     while task != NOBODY:
-        job = s.tasks.job[task]
-        end = s.jobs.first_task[job + 1]
-        if s.jobs.cores[job] != cores or s.jobs.memory[job] != memory:
-            cores, memory = s.jobs.cores[job], s.jobs.memory[job]
+        job = s.tasks[task].job
+        end = s.jobs[job + 1].first_task
+        if s.jobs[job].cores != cores or s.jobs[job].memory != memory:
+            cores, memory = s.jobs[job].cores, s.jobs[job].memory
             count = _list_safe(s, f, guarantee, cores, memory)
             longest = _longest(f, count)
         every = checkpoints_every(s, job, free_every, 0)
@@ -73,13 +85,13 @@ def _pass(s: State, f: Foresight, guarantee: int, free_every: int) -> None:
             lasts = lasts_ms(s, task, work_left(s, task), every)
             if lasts <= longest:
                 chosen = _tightest(s, f, count, lasts)
-                vm = s.work.fitting[chosen]
+                vm = s.fitting[chosen]
                 place(s, task, vm, every)
                 if has_room(s, vm, cores, memory):
-                    f.safe[chosen] = _safe_ms(s, f, guarantee, vm, cores)
+                    f.vms[chosen].safe = _safe_ms(s, f, guarantee, vm, cores)
                 else:
                     count -= 1
-                    s.work.fitting[chosen], f.safe[chosen] = s.work.fitting[count], f.safe[count]
+                    s.fitting[chosen], f.vms[chosen].safe = s.fitting[count], f.vms[count].safe
                 longest = _longest(f, count)
             task = next_waiting(s, task + 1)
         if task != NOBODY and task < end:
@@ -91,7 +103,7 @@ def _list_safe(s: State, f: Foresight, guarantee: int, cores: int, memory: int) 
     """List the VMs with room in `State.fitting`, and for how long they are safe; return how many they are."""
     count = list_fitting(s, cores, memory)
     for i in range(count):
-        f.safe[i] = _safe_ms(s, f, guarantee, s.work.fitting[i], cores)
+        f.vms[i].safe = _safe_ms(s, f, guarantee, s.fitting[i], cores)
     return count
 
 
@@ -100,7 +112,7 @@ def _longest(f: Foresight, count: int) -> int:
     """Return for how long that of the listed VMs is safe that is so for longest; -1 if there are none."""
     longest = -1
     for i in range(count):
-        longest = max(longest, f.safe[i])
+        longest = max(longest, f.vms[i].safe)
     return longest
 
 
@@ -109,10 +121,10 @@ def _tightest(s: State, f: Foresight, count: int, lasts: int) -> int:
     """Return the place in the list of the VM that is safe for the shortest time that is at least `lasts`."""
     best = NOBODY
     for i in range(count):
-        if f.safe[i] >= lasts and (
+        if f.vms[i].safe >= lasts and (
             best == NOBODY
-            or f.safe[i] < f.safe[best]
-            or (f.safe[i] == f.safe[best] and s.work.fitting[i] < s.work.fitting[best])
+            or f.vms[i].safe < f.vms[best].safe
+            or (f.vms[i].safe == f.vms[best].safe and s.fitting[i] < s.fitting[best])
         ):
             best = i
     return best
@@ -121,21 +133,21 @@ def _tightest(s: State, f: Foresight, count: int, lasts: int) -> int:
 @inner_kernel
 def _safe_ms(s: State, f: Foresight, guarantee: int, vm: int, cores: int) -> int:
     """Return for how long a task with so many cores may run on a VM from now on."""
-    now, at, last = s.clock[0].now, f.at[vm], f.last[vm]
-    while at < last and f.event_ms[at] <= now:
+    now, at, last = s.clock[0].now, f.vms[vm].at, f.vms[vm].last
+    while at < last and f.events[at].ms <= now:
         at += 1
-    f.at[vm] = at
-    if at == last or f.shrink_ms[at] == NEVER:
+    f.vms[vm].at = at
+    if at == last or f.events[at].shrink_ms == NEVER:
         return NEVER
     if guarantee == NO_SHRINK:
-        return int(f.shrink_ms[at] - now)
+        return int(f.events[at].shrink_ms - now)
     for event in range(at, last):
-        used, run = cores, s.vms.oldest[vm]
+        used, run = cores, s.vms[vm].oldest
         while run != NOBODY:
-            guess = s.runs.guess[run] if s.runs.guess[run] > now else now + left_ms(s.runs.guess[run], now)
-            if guess > f.event_ms[event]:
-                used += s.jobs.cores[s.tasks.job[s.runs.task[run]]]
-            run = s.runs.after[run]
-        if used > f.event_cores[event]:
-            return int(f.event_ms[event] - now)
+            guess = s.runs[run].guess if s.runs[run].guess > now else now + left_ms(s.runs[run].guess, now)
+            if guess > f.events[event].ms:
+                used += s.jobs[s.tasks[s.runs[run].task].job].cores
+            run = s.runs[run].after
+        if used > f.events[event].cores:
+            return int(f.events[event].ms - now)
     return NEVER

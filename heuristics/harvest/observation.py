@@ -92,8 +92,8 @@ class Observer:
         if not state.clock[0].waiting:
             return False
         jobs = np.unique(state.tasks.job[self._waiting()])
-        takes = (state.vms.lease == LEASED) & (state.vms.size > 0)
-        free, free_memory = (state.vms.size - state.vms.used)[takes], (state.vms.memory - state.vms.used_memory)[takes]
+        takes = (state.vms.lease == LEASED) & (state.vms.cores > 0)
+        free, free_memory = (state.vms.cores - state.vms.used)[takes], (state.vms.memory - state.vms.used_memory)[takes]
         needs = np.unique(np.column_stack((state.jobs.cores[jobs], state.jobs.memory[jobs])), axis=0)
         return any(((free >= cores) & (free_memory >= memory)).any() for cores, memory in needs.tolist())
 
@@ -104,7 +104,7 @@ class Observer:
         is_epoch = bool(clock.epoch == now) and self.epoch_seen != now
         if is_epoch:
             self.epoch_seen = now
-        vm = np.flatnonzero((state.vms.lease != NOT_LEASED) & (state.vms.size > 0))
+        vm = np.flatnonzero((state.vms.lease != NOT_LEASED) & (state.vms.cores > 0))
         drains = state.vms.lease[vm] == DRAINING
         run = np.flatnonzero(state.runs.is_live[: clock.runs])
         task = self._waiting()
@@ -115,8 +115,8 @@ class Observer:
             now_ms=now,
             is_epoch=is_epoch,
             vm=locked(vm),
-            cores=locked(state.vms.size[vm]),
-            free=locked(np.where(drains, 0, state.vms.size[vm] - state.vms.used[vm])),
+            cores=locked(state.vms.cores[vm]),
+            free=locked(np.where(drains, 0, state.vms.cores[vm] - state.vms.used[vm])),
             memory=locked(state.vms.memory[vm]),
             free_memory=locked(np.where(drains, 0, state.vms.memory[vm] - state.vms.used_memory[vm])),
             min_cores=locked(state.vms.min_cores[vm]),

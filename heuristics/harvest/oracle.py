@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedgap.heuristics.harvest.kernels_oracle import Foresight, play_oracle
-from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, fixed_pool_reason, play_kernel
+from schedgap.heuristics.harvest.kernels_oracle import Ahead, Coming, Foresight, play_oracle
+from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, play
+from schedgap.instances.arrays import records
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
-from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.harvest.simulator.state import NEVER
-from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.method import Outcome, method
 from schedgap.instances.option_groups import flattened
+from schedgap.instances.units import NEVER
 
 GUARANTEES = ("no-shrink", "no-kill")
 
@@ -24,14 +24,8 @@ def oracle(instance: HarvestInstance, guarantee: str = "no-shrink", pool: PoolOp
     is safe for the shortest time that is long enough. guarantee : the VM does not shrink before the task's end (`no-shrink`,
     the paper's), or, if the estimates are right, no shrink before the task's end kills anything on the VM (`no-kill`).
     """
-    if (reason := fixed_pool_reason(instance, pool.acquirer, pool.scaling)) is not None:
-        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     foresight, kind, free_every = _foresight(instance), GUARANTEES.index(guarantee), pool.free_every_ms
-    return play_kernel(
-        Simulator(instance, epoch_ms=pool.epoch_ms),
-        pool,
-        lambda state, acquire: int(play_oracle(state, foresight, kind, acquire, free_every)),
-    )
+    return play(instance, lambda state: play_oracle(state, foresight, kind, free_every), pool)
 
 
 def _foresight(instance: HarvestInstance) -> Foresight:
@@ -44,11 +38,7 @@ def _foresight(instance: HarvestInstance) -> Foresight:
     own = place < first[1:][instance.event2vm()]
     shrink_ms = np.where(own, instance.event_ms[np.where(own, place, 0)], NEVER)
     return Foresight(
-        event_ms=instance.event_ms.copy(),
-        event_cores=cores.copy(),
-        shrink_ms=shrink_ms,
-        at=first[:-1].copy(),
-        last=first[1:].copy(),
+        events=records(Coming, cores.size, ms=instance.event_ms, cores=cores, shrink_ms=shrink_ms),
+        vms=records(Ahead, instance.num_vms, at=first[:-1], last=first[1:]),
         shortest=np.minimum.reduceat(instance.estimate_ms, instance.first_task[:-1]),
-        safe=np.zeros(instance.num_vms, np.int64),
     )

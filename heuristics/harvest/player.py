@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from schedgap.heuristics.harvest.acquisition.acquisition import ACQUIRERS, SCALINGS, acquisition
 from schedgap.heuristics.harvest.actions import Actions, DecisionDocument
-from schedgap.heuristics.harvest.kernels_rules import next_moment
 from schedgap.heuristics.harvest.observation import Observation, Observer
 from schedgap.heuristics.harvest.rules import fixed_pool_reason
 from schedgap.heuristics.player import policy_decorator
@@ -110,10 +109,10 @@ class Player:
         return Outcome(self.simulator.schedule(), details={"kills": kills})
 
     def _advance(self) -> bool:
-        acquire = self.acquire
-        if acquire is None:
-            return self.simulator.advance()
-        return self.simulator.run(lambda state: next_moment(state, acquire))
+        goes_on, clock = self.simulator.advance(), self.simulator.state.clock[0]
+        if goes_on and self.acquire is not None and clock.epoch == clock.now:
+            self.acquire.look_after(self.simulator.state)
+        return goes_on
 
 
 policy = policy_decorator(Player)

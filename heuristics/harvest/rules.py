@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedgap.heuristics.harvest.acquisition.acquisition import ACQUIRERS, SCALINGS, acquisition
-from schedgap.heuristics.harvest.kernels_rules import play
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.method import Outcome, Status
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire
     from schedgap.instances.harvest.model import HarvestInstance
     from schedgap.instances.harvest.simulator.state import State
 
@@ -80,19 +78,17 @@ def every_ms(name: str, value_s: int) -> int:
     return value_s * SECOND_MS
 
 
-def play_rule(
+def play(
     instance: HarvestInstance,
-    rule: int,
+    kernel: Callable[[State], int],
     pool: PoolOptions,
-    rng: np.random.Generator,
     *,
-    checkpoint_every_s: int = 0,
     copies: int = 1,
+    rng: np.random.Generator | None = None,
 ) -> Outcome:
-    """Play one of the rules of `kernels_rules`.
+    """Play a rule, as `Simulator.play` has it, to the end.
 
-    checkpoint_every_s : after how many seconds of work tasks take checkpoints that cost time. copies : so many runs of a task
-    the rule may place at one moment.
+    copies : so many runs of a task the rule may place at one moment. rng : of what the rule draws.
 
     Raises
     ------
@@ -101,17 +97,9 @@ def play_rule(
     """
     if (reason := fixed_pool_reason(instance, pool.acquirer, pool.scaling)) is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
-    free_every, costly_every = pool.free_every_ms, every_ms("checkpoint_every_s", checkpoint_every_s)
-    simulator = Simulator(instance, seed=int(rng.integers(2**63)), copies=copies, epoch_ms=pool.epoch_ms)
-    return play_kernel(
-        simulator, pool, lambda state, acquire: int(play(state, rule, acquire, free_every, costly_every))
-    )
-
-
-def play_kernel(simulator: Simulator, pool: PoolOptions, kernel: Callable[[State, Acquire], int]) -> Outcome:
-    """Play a kernel of a state and an acquisition to the end."""
-    acquire = acquisition(simulator.instance, pool.acquirer, pool.scaling)
-    simulator.run(lambda state: kernel(state, acquire))
+    seed = 0 if rng is None else int(rng.integers(2**63))
+    simulator = Simulator(instance, seed=seed, copies=copies, epoch_ms=pool.epoch_ms)
+    simulator.play(kernel, acquisition(instance, pool.acquirer, pool.scaling).look_after)
     return outcome(simulator)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_families
-from schedgap.instances.arrays import first_true, grouped, locked_ints, ranges, record
+from schedgap.instances.arrays import first_true, grouped, locked_ints, longer, ranges, record, records
 from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.fairness import FairnessAllocation
 from schedgap.instances.family import FAMILIES
@@ -130,3 +130,16 @@ def test_fields_are_read_and_changed_by_name():
     clock[0].now += 1
     assert tick(clock) == 5
     assert (int(clock[0].now), float(clock[0].speed)) == (5, 0.75)
+
+
+def test_records_have_columns_and_room_for_more():
+    """Given columns are copied, a number is that of all, and what is not given is 0; so is what is new in longer arrays."""
+    given = np.array([3, 4])
+    two = records(Clock, 2, now=given, speed=0.5)
+    two[0].now = 7
+    assert (two.now.tolist(), two.speed.tolist(), given.tolist()) == ([7, 4], [0.5, 0.5], [3, 4])
+    four = longer(two, 4)
+    two[0].now = 9
+    assert (four.now.tolist(), four.speed.tolist()) == ([7, 4, 0, 0], [0.5, 0.5, 0.0, 0.0])
+    assert longer(four, 1).shape == (4,)
+    assert tick(two[1:]) == tick.py_func(four[1:])

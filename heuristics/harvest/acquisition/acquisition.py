@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.heuristics.harvest.acquisition import kernels_acquire, kernels_reservation
-from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire, AcquireRules
-from schedgap.heuristics.harvest.acquisition.kernels_reservation import Counters, VmSearch
-from schedgap.instances.arrays import record
+from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire, AcquireRules, Judged, judge, renew
+from schedgap.heuristics.harvest.acquisition.kernels_reservation import Counter, Record, VmSearch
+from schedgap.instances.arrays import record, records
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.simulator.state import NOBODY
 
 if TYPE_CHECKING:
     from schedgap.instances.harvest.model import HarvestInstance
+    from schedgap.instances.harvest.simulator.state import State
 
 # `keep`: nothing is given back, evicted VMs are replaced (the paper's baseline). `recent`: the tenth of the pool that changed
 # last is given back each hour (Algorithm 2). `reservation`: of our own, see `kernels_reservation`.
@@ -44,16 +46,14 @@ def acquisition(
     *,
     fraction: float | None = None,
     warm_up: bool = True,
-    immediately: bool = False,
-) -> Acquire:
-    """Return what `kernels_acquire.on_epoch` needs to keep the pool of an instance.
+) -> Acquisition:
+    """Return what keeps the pool of an instance.
 
     Parameters
     ----------
     acquirer : one of `ACQUIRERS`. scaling : one of `SCALINGS`; until the first job arrives a pool does not follow the load.
     fraction : of the pool, the most that is given back at an epoch, at most a half; None for the rule's own `GIVEN_BACK`.
     warm_up : whether VMs are given back before the first job arrives.
-    immediately : replace evicted VMs at once rather than at the next epoch, as the paper's hourly trigger does.
 
     Raises
     ------
@@ -75,12 +75,25 @@ def acquisition(
         low=round(low * 1000),
         high=round(high * 1000),
         warm_up=int(warm_up),
-        immediately=int(immediately),
         cores=int(instance.event_cores[instance.first_event[:-1]][instance.leased].sum()),
     )
-    num_vms = instance.num_vms
-    seen, score, given_back = np.zeros(1, np.int64), np.zeros(num_vms), np.zeros(num_vms, np.int64)
-    return Acquire(rules, seen, score, given_back, _search(instance))
+    search = _search(instance) if acquirer == "reservation" else None
+    return Acquisition(Acquire(rules, records(Judged, instance.num_vms)), search)
+
+
+@dataclass(frozen=True, slots=True)
+class Acquisition:
+    """What keeps a pool. search : of the reservation rule."""
+
+    acquire: Acquire
+    search: VmSearch | None
+
+    def look_after(self, state: State) -> None:
+        """Renew the pool, at an epoch. There must be room for `max_leases` leases more."""
+        worse = 0 if self.search is None else judge(state, self.acquire, self.search)
+        renew(state, self.acquire, worse)
+        if self.search is not None:
+            kernels_reservation.remember(state, self.search)
 
 
 def _search(instance: HarvestInstance) -> VmSearch:
@@ -89,11 +102,8 @@ def _search(instance: HarvestInstance) -> VmSearch:
     return VmSearch(
         horizon=HORIZON_H,
         cost=CHANGE_COST,
-        counter=record(Counters),
-        lease=np.where(instance.leased, np.cumsum(instance.leased) - 1, NOBODY),
-        is_bad=np.zeros(num_vms),
-        bad_hours=np.zeros(num_vms),
-        hours=np.zeros(num_vms),
+        counter=record(Counter),
+        vms=records(Record, num_vms, lease=np.where(instance.leased, np.cumsum(instance.leased) - 1, NOBODY)),
         feature=np.zeros((num_vms, features)),
         sample=np.zeros((kernels_reservation.SAMPLES, features)),
         sample_bad=np.zeros(kernels_reservation.SAMPLES),

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from schedgap.heuristics.harvest.acquisition.kernels_reservation import VmSearch, chance, learn, remember, reservation
+from schedgap.heuristics.harvest.acquisition.kernels_reservation import VmSearch, chance, learn, reservation
 from schedgap.instances.harvest.simulator.leases import decommission, request
 from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, WAITS, State
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import mixed
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.arrays import Records
 
 KEEP, RECENT, RESERVATION = 0, 1, 2
 UNSCALED, UTILISATION, DEMAND, CONSTANT = 0, 1, 2, 3
@@ -31,7 +31,6 @@ class AcquireRules(NamedTuple):
 
     target : VMs to hold. fraction : of the pool, that is given back at most. low, high : bounds of the utilisation. The latter
     three in thousandths. cores : to hold, with CONSTANT. warm_up : whether VMs are given back before the first job arrives.
-    immediately : whether evicted VMs are replaced at once rather than at the next epoch (if their number is held).
     """
 
     rule: int
@@ -41,35 +40,37 @@ class AcquireRules(NamedTuple):
     low: int
     high: int
     warm_up: int
-    immediately: int
     cores: int
 
 
-class Acquire(NamedTuple):
-    """A rule's parameters and memory. V VMs.
+class Judged:
+    """How bad a VM is, and whether it is to be given back at this epoch."""
 
-    seen : (1,) int64, entries of the log that `on_eviction` has seen. score : (V,) float64, how bad a VM is. given_back : (V,)
-    int64, 1 if it is to be given back at this epoch. search : of the reservation rule.
-    """
+    score: float
+    given_back: int
+
+
+class Acquire(NamedTuple):
+    """A rule's parameters and work space. vms : (V,)."""
 
     rules: AcquireRules
-    seen: IntArray
-    score: FloatArray
-    given_back: IntArray
-    search: VmSearch
+    vms: Records[Judged]
 
 
 @lean_kernel
-def on_epoch(s: State, a: Acquire) -> None:
-    """Renew the pool, now. There must be room for `max_leases` leases more."""
-    active, num_worst = _score(s, a)
+def renew(s: State, a: Acquire, worse: int) -> None:
+    """Renew the pool, now. There must be room for `max_leases` leases more.
+
+    worse : with RESERVATION how many VMs are worse than the search for others, as `judge` says; their scores are set then.
+    """
+    active, num_worst = _score(s, a, worse)
     started = s.clock[0].next_job > 0
     if not (started or a.rules.warm_up):
         num_worst = 0
-    for vm in range(a.given_back.shape[0]):
-        a.given_back[vm] = 0
+    for vm in range(a.vms.shape[0]):
+        a.vms[vm].given_back = 0
     for _ in range(num_worst):
-        a.given_back[_worst(s, a)] = 1
+        a.vms[_worst(s, a)].given_back = 1
     scaling = a.rules.scaling
     if scaling == CONSTANT or (started and scaling != UNSCALED):
         wanted = _scaled(s, a, active, num_worst)
@@ -77,47 +78,36 @@ def on_epoch(s: State, a: Acquire) -> None:
         wanted = max(a.rules.target - (active - num_worst), 0)
     missing = wanted - request(s, wanted)
     for _ in range(min(missing, num_worst)):
-        a.given_back[_best(s, a)] = 0
-    for vm in range(a.given_back.shape[0]):
-        if a.given_back[vm]:
+        a.vms[_best(s, a)].given_back = 0
+    for vm in range(a.vms.shape[0]):
+        if a.vms[vm].given_back:
             decommission(s, vm)
-    if a.rules.rule == RESERVATION:
-        remember(s, a.search)
 
 
 @lean_kernel
-def on_eviction(s: State, a: Acquire) -> None:
-    """Replace VMs evicted since the last call, if the rule does so at once. O(1) unless a VM changed."""
-    if a.seen[0] == s.clock[0].changes:
-        return
-    a.seen[0] = s.clock[0].changes
-    if a.rules.immediately and a.rules.scaling == UNSCALED:
-        active = 0
-        for vm in range(s.vms.lease.shape[0]):
-            active += s.vms.lease[vm] == LEASED
-        request(s, max(a.rules.target - active, 0))
+def judge(s: State, a: Acquire, search: VmSearch) -> int:
+    """Learn what is to be learned of the VMs, score those that take tasks, and return how many are worse than the search."""
+    learn(s, search)
+    limit, worse = reservation(search), 0
+    for vm in range(s.vms.shape[0]):
+        if s.vms[vm].lease == LEASED:
+            a.vms[vm].score = chance(search, search.feature[vm])
+            worse += a.vms[vm].score > limit
+    return worse
 
 
 @inner_kernel
-def _score(s: State, a: Acquire) -> tuple[int, int]:
+def _score(s: State, a: Acquire, worse: int) -> tuple[int, int]:
     """Score the VMs that take tasks; return how many these are, and how many of them to give back."""
-    rule = a.rules.rule
-    limit = np.inf
-    if rule == RESERVATION:
-        learn(s, a.search)
-        limit = reservation(a.search)
-    active, worse = 0, 0
-    for vm in range(s.vms.lease.shape[0]):
-        if s.vms.lease[vm] != LEASED:
+    rule, active = a.rules.rule, 0
+    for vm in range(s.vms.shape[0]):
+        if s.vms[vm].lease != LEASED:
             continue
         active += 1
         if rule == RECENT:
-            a.score[vm] = s.vms.changed[vm]
-        elif rule == RESERVATION:
-            a.score[vm] = chance(a.search, a.search.feature[vm])
-            worse += a.score[vm] > limit
-        else:
-            a.score[vm] = mixed(mixed(np.uint64(s.clock[0].now)) ^ np.uint64(vm)) >> np.uint64(11)
+            a.vms[vm].score = s.vms[vm].changed
+        elif rule == KEEP:
+            a.vms[vm].score = mixed(mixed(np.uint64(s.clock[0].now)) ^ np.uint64(vm)) >> np.uint64(11)
     most = active * a.rules.fraction // 1000
     if rule == KEEP:
         return active, 0
@@ -128,8 +118,8 @@ def _score(s: State, a: Acquire) -> tuple[int, int]:
 def _worst(s: State, a: Acquire) -> int:
     """Return the worst VM that takes tasks and is not given back, of equals that of the latest lease; NOBODY without any."""
     worst = NOBODY
-    for vm in range(s.vms.lease.shape[0]):
-        if s.vms.lease[vm] == LEASED and not a.given_back[vm] and (worst == NOBODY or _is_worse(s, a, vm, worst)):
+    for vm in range(s.vms.shape[0]):
+        if s.vms[vm].lease == LEASED and not a.vms[vm].given_back and (worst == NOBODY or _is_worse(s, a, vm, worst)):
             worst = vm
     return worst
 
@@ -138,17 +128,17 @@ def _worst(s: State, a: Acquire) -> int:
 def _best(s: State, a: Acquire) -> int:
     """Return the best VM of those to be given back."""
     best = NOBODY
-    for vm in range(s.vms.lease.shape[0]):
-        if a.given_back[vm] and (best == NOBODY or _is_worse(s, a, best, vm)):
+    for vm in range(s.vms.shape[0]):
+        if a.vms[vm].given_back and (best == NOBODY or _is_worse(s, a, best, vm)):
             best = vm
     return best
 
 
 @inner_kernel
 def _is_worse(s: State, a: Acquire, vm: int, other: int) -> bool:
-    if a.score[vm] != a.score[other]:
-        return bool(a.score[vm] > a.score[other])
-    return bool(s.vms.current_lease[vm] > s.vms.current_lease[other])
+    if a.vms[vm].score != a.vms[other].score:
+        return bool(a.vms[vm].score > a.vms[other].score)
+    return bool(s.vms[vm].current_lease > s.vms[other].current_lease)
 
 
 @inner_kernel
@@ -159,16 +149,16 @@ def _scaled(s: State, a: Acquire, active: int, num_worst: int) -> int:
     waits; with CONSTANT the cores to hold. The cores are those of the VMs that stay. At least one VM stays.
     """
     load, total, pool = 0, 0, 0
-    for vm in range(s.vms.lease.shape[0]):
-        load += s.vms.used[vm]
-        if s.vms.lease[vm] == LEASED:
-            pool += s.vms.size[vm]
-            if not a.given_back[vm]:
-                total += s.vms.size[vm]
+    for vm in range(s.vms.shape[0]):
+        load += s.vms[vm].used
+        if s.vms[vm].lease == LEASED:
+            pool += s.vms[vm].cores
+            if not a.vms[vm].given_back:
+                total += s.vms[vm].cores
     if a.rules.scaling == DEMAND:
-        for task in range(s.jobs.first_task[s.clock[0].next_job]):
-            if s.tasks.stage[task] == WAITS:
-                load += s.jobs.cores[s.tasks.job[task]]
+        for task in range(s.jobs[s.clock[0].next_job].first_task):
+            if s.tasks[task].stage == WAITS:
+                load += s.jobs[s.tasks[task].job].cores
     if a.rules.scaling == CONSTANT:
         load = a.rules.cores
     if active == 0:
@@ -180,9 +170,9 @@ def _scaled(s: State, a: Acquire, active: int, num_worst: int) -> int:
     stays = active - num_worst
     while stays > 1:
         vm = _worst(s, a)
-        if load * 1000 > low * (total - s.vms.size[vm]):
+        if load * 1000 > low * (total - s.vms[vm].cores):
             break
-        a.given_back[vm] = 1
-        total -= s.vms.size[vm]
+        a.vms[vm].given_back = 1
+        total -= s.vms[vm].cores
         stays -= 1
     return 0

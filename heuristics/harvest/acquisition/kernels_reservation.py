@@ -22,12 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.instances.harvest.simulator.state import NOBODY, SHRANK, State
-from schedgap.instances.jit import inner_kernel
+from schedgap.instances.jit import inner_kernel, lean_kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.arrays import FloatArray, Records
 
 FEATURES = 6
 # Of the logistic function before anything is seen, and the precision of that; the last SAMPLES hours are learned from.
@@ -37,8 +35,8 @@ SAMPLES, OFFERS = 1024, 128
 STEPS = 3
 
 
-class Counters:
-    """Fields of `VmSearch.counter`: entries of the log read, samples and offers ever, the largest size."""
+class Counter:
+    """Entries of the log read, samples and offers ever, the largest size."""
 
     log: int
     sample: int
@@ -46,23 +44,27 @@ class Counters:
     largest: int
 
 
+class Record:
+    """Of a VM. lease : that it is of, NOBODY for none. is_bad, bad_hours, hours : whether this hour is bad, and both so far."""
+
+    lease: int
+    is_bad: float
+    bad_hours: float
+    hours: float
+
+
 class VmSearch(NamedTuple):
     """Constants and memory of the rule. V VMs, F features, S samples, O offers; float64 unless it says otherwise.
 
-    horizon, cost : HORIZON and COST. lease : (V,) int64, the lease that the record is of, NOBODY for none. is_bad, bad_hours,
-    hours : (V,), that record: whether this hour is bad, bad hours, hours. feature : (V, F), at the last epoch. sample : (S, F),
-    features, and sample_bad : (S,), whether the hour was bad. offer : (O, F), features an hour after it came, all 0 if it did
-    not last that long, and offer_bad : (O,), whether that hour was bad. weight : (F,). system : (F, F), step : (F,),
-    quality : (O,), work.
+    horizon, cost : HORIZON and COST. counter : (1,). vms : (V,). feature : (V, F), at the last epoch. sample : (S, F), features,
+    and sample_bad : (S,), whether the hour was bad. offer : (O, F), features an hour after it came, all 0 if it did not last
+    that long, and offer_bad : (O,), whether that hour was bad. weight : (F,). system : (F, F), step : (F,), quality : (O,), work.
     """
 
     horizon: float
     cost: float
-    counter: Sequence[Counters]
-    lease: IntArray
-    is_bad: FloatArray
-    bad_hours: FloatArray
-    hours: FloatArray
+    counter: Records[Counter]
+    vms: Records[Record]
     feature: FloatArray
     sample: FloatArray
     sample_bad: FloatArray
@@ -78,54 +80,54 @@ class VmSearch(NamedTuple):
 def learn(s: State, r: VmSearch) -> None:
     """Learn from what was logged since the last epoch. O(V + changes + S F^2)."""
     for entry in range(r.counter[0].log, s.clock[0].changes):
-        if s.log.after[entry] == SHRANK:
-            r.is_bad[s.log.vm[entry]] = 1.0
+        if s.log[entry].after == SHRANK:
+            r.vms[s.log[entry].vm].is_bad = 1.0
     r.counter[0].log = s.clock[0].changes
     # Of a large pool some VMs' hours are learned from, so that the samples are of a few hours.
-    stride = 1 + 4 * s.vms.lease.shape[0] // r.sample.shape[0]
+    stride = 1 + 4 * s.vms.shape[0] // r.sample.shape[0]
     phase = s.clock[0].now // s.rules.epoch_ms
-    for vm in range(s.vms.lease.shape[0]):
-        if r.lease[vm] == NOBODY:
+    for vm in range(s.vms.shape[0]):
+        if r.vms[vm].lease == NOBODY:
             continue
-        bad = r.is_bad[vm]
-        r.is_bad[vm] = 0.0
-        r.bad_hours[vm] += bad
-        r.hours[vm] += 1.0
+        bad = r.vms[vm].is_bad
+        r.vms[vm].is_bad = 0.0
+        r.vms[vm].bad_hours += bad
+        r.vms[vm].hours += 1.0
         # Nobody has looked at the VMs that are leased from the start.
         if r.feature[vm, 0] > 0.0 and (vm + phase) % stride == 0:
             _remember(r.sample, r.sample_bad, r.counter[0].sample, r.feature[vm], bad)
             r.counter[0].sample += 1
-        came = r.hours[vm] == 1.0
-        r.counter[0].largest = max(r.counter[0].largest, s.vms.size[vm])
+        came = r.vms[vm].hours == 1.0
+        r.counter[0].largest = max(r.counter[0].largest, s.vms[vm].cores)
         look(s, r, vm)
         if came:
-            if s.vms.current_lease[vm] != r.lease[vm]:
+            if s.vms[vm].current_lease != r.vms[vm].lease:
                 r.feature[vm, :] = 0.0
             _remember(r.offer, r.offer_bad, r.counter[0].offer, r.feature[vm], bad)
             r.counter[0].offer += 1
     _fit(r)
 
 
-@inner_kernel
+@lean_kernel
 def remember(s: State, r: VmSearch) -> None:
     """Remember which VMs are leased from this epoch on, and what they look like. O(V)."""
-    for vm in range(s.vms.lease.shape[0]):
-        if s.vms.current_lease[vm] != r.lease[vm]:
-            r.lease[vm] = s.vms.current_lease[vm]
-            r.is_bad[vm], r.bad_hours[vm], r.hours[vm] = 0.0, 0.0, 0.0
-            r.counter[0].largest = max(r.counter[0].largest, s.vms.size[vm])
-        if r.lease[vm] != NOBODY:
+    for vm in range(s.vms.shape[0]):
+        if s.vms[vm].current_lease != r.vms[vm].lease:
+            r.vms[vm].lease = s.vms[vm].current_lease
+            r.vms[vm].is_bad, r.vms[vm].bad_hours, r.vms[vm].hours = 0.0, 0.0, 0.0
+            r.counter[0].largest = max(r.counter[0].largest, s.vms[vm].cores)
+        if r.vms[vm].lease != NOBODY:
             look(s, r, vm)
 
 
 @inner_kernel
 def look(s: State, r: VmSearch, vm: int) -> None:
     """Write what a leased VM looks like."""
-    size = s.vms.size[vm] / max(r.counter[0].largest, 1)
-    since = (s.clock[0].now - s.vms.changed[vm]) / s.rules.epoch_ms
+    size = s.vms[vm].cores / max(r.counter[0].largest, 1)
+    since = (s.clock[0].now - s.vms[vm].changed) / s.rules.epoch_ms
     f = r.feature[vm]
     f[0], f[1], f[2], f[3] = 1.0, size, size * size, np.log1p(since)
-    f[4], f[5] = np.log1p(r.hours[vm]), (r.bad_hours[vm] + 0.25) / (r.hours[vm] + 1.0)
+    f[4], f[5] = np.log1p(r.vms[vm].hours), (r.vms[vm].bad_hours + 0.25) / (r.vms[vm].hours + 1.0)
 
 
 @inner_kernel

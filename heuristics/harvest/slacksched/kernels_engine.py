@@ -22,12 +22,12 @@ import numpy as np
 
 # At run time, too: what is compiled depends on the fields.
 from schedgap.heuristics.harvest.slacksched.state import Engine  # noqa: TC001
-from schedgap.instances.harvest.simulator.state import GREW, NOBODY, SHRANK, Log, State
+from schedgap.instances.harvest.simulator.state import GREW, NOBODY, SHRANK, Change, State, Vm
 from schedgap.instances.jit import inlined_kernel, inner_kernel, lean_kernel
 from schedgap.instances.kernels.sort import sort
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import Records
 
 # Values of `EngineOptions.survival`: how S is estimated.
 ECDF, KAPLAN_MEIER = 0, 1
@@ -54,11 +54,11 @@ def look(g: Engine, ms: float) -> tuple[float, float]:
         return survival, g.fitted[0].tail_integral + beyond
     step = g.fitted[0].step
     place = ms / step
-    cell = min(int(place), g.mark[0].cells - 1)
+    cell = min(int(place), g.fitted[0].cells - 1)
     share = place - cell
-    left = g.curve[cell, 0]
-    slope = g.curve[cell + 1, 0] - left
-    return left + share * slope, g.curve[cell, 1] + share * step * (left + 0.5 * share * slope)
+    left = g.curve[cell].survival
+    slope = g.curve[cell + 1].survival - left
+    return left + share * slope, g.curve[cell].integral + share * step * (left + 0.5 * share * slope)
 
 
 @inlined_kernel
@@ -101,20 +101,20 @@ def completes_by(g: Engine, x: int, e: float, d: float) -> float:
 def keep_fresh(s: State, g: Engine) -> bool:
     """Look at the log of the last day again if it is time to, and return whether it was. O(N log N + G) if so."""
     now = s.clock[0].now
-    if now < g.mark[0].next_refresh:
+    if now < g.fitted[0].next_refresh:
         return False
-    g.mark[0].next_refresh = now + g.options.refresh_ms
-    observe(g, now, s.clock[0].changes, s.log, s.vms.changed, s.vms.size)
+    g.fitted[0].next_refresh = now + g.options.refresh_ms
+    observe(g, now, s.clock[0].changes, s.log, s.vms)
     return True
 
 
 @lean_kernel
-def observe(g: Engine, now: int, last: int, log: Log, changed: IntArray, cores: IntArray) -> None:
+def observe(g: Engine, now: int, last: int, log: Records[Change], vms: Records[Vm]) -> None:
     """Fit S, I and P(x) to the changes of the window that ends now; `last` are in the log, as `State` has it."""
-    begin, first = now - g.options.window_ms, g.mark[0].first
-    while first < last and log.ms[first] <= begin:
+    begin, first = now - g.options.window_ms, g.fitted[0].first
+    while first < last and log[first].ms <= begin:
         first += 1
-    g.mark[0].first = first
+    g.fitted[0].first = first
     if g.options.span == CHANGE_TO_SHRINK:
         g.fitted[0].p_if_grew = 1.0
         g.fitted[0].p_if_shrank = 1.0
@@ -124,18 +124,18 @@ def observe(g: Engine, now: int, last: int, log: Log, changed: IntArray, cores: 
     size = 0
     if g.options.survival == KAPLAN_MEIER:
         # The spans that go on, of VMs that are there.
-        for vm in range(cores.shape[0]):
-            if cores[vm] > 0 and now > changed[vm]:
-                size = _add(g, size, changed[vm], now, 0, begin)
+        for vm in range(vms.shape[0]):
+            if vms[vm].cores > 0 and now > vms[vm].changed:
+                size = _add(g, size, vms[vm].changed, now, 0, begin)
     for vm in range(g.next_shrink.shape[0]):
         g.next_shrink[vm] = NOBODY
     for i in range(last - 1, first - 1, -1):
-        start, end, ended = log.ms[i] - log.gap[i], log.ms[i], 1
+        start, end, ended = log[i].ms - log[i].gap, log[i].ms, 1
         if g.options.span == CHANGE_TO_SHRINK:
-            if log.after[i] == SHRANK:
-                g.next_shrink[log.vm[i]] = end
-            elif g.next_shrink[log.vm[i]] != NOBODY:
-                end = g.next_shrink[log.vm[i]]
+            if log[i].after == SHRANK:
+                g.next_shrink[log[i].vm] = end
+            elif g.next_shrink[log[i].vm] != NOBODY:
+                end = g.next_shrink[log[i].vm]
             else:
                 end, ended = now, 0
         if ended or g.options.survival == KAPLAN_MEIER:
@@ -144,23 +144,23 @@ def observe(g: Engine, now: int, last: int, log: Log, changed: IntArray, cores: 
 
 
 @inner_kernel
-def _shrinks_after(x: int, first: int, last: int, log: Log) -> float:
+def _shrinks_after(x: int, first: int, last: int, log: Records[Change]) -> float:
     """Estimate P(x) from pairs of successive changes, each pair counted once more than it was seen."""
     shrinks, all_changes = 1.0, 2.0
     for i in range(first, last):
-        if log.before[i] == x:
+        if log[i].before == x:
             all_changes += 1.0
-            if log.after[i] == SHRANK:
+            if log[i].after == SHRANK:
                 shrinks += 1.0
     return shrinks / all_changes
 
 
 @inlined_kernel
 def _add(g: Engine, size: int, start: int, end: int, is_end: int, begin: int) -> int:
-    g.exit[size] = end - start
+    g.spans[size].exit = end - start
     # A span that began before the window was seen from some age on, which only one of the two estimates knows.
-    g.entry[size] = max(begin - start, 0) if g.options.survival == KAPLAN_MEIER else 0
-    g.is_end[size] = is_end
+    g.spans[size].entry = max(begin - start, 0) if g.options.survival == KAPLAN_MEIER else 0
+    g.spans[size].is_end = is_end
     return size + 1
 
 
@@ -172,28 +172,28 @@ def fit(g: Engine, size: int) -> None:
     """
     left_ends = 0
     for k in range(size):
-        g.order[k] = 2 * g.exit[k] + g.is_end[k]
-        g.joins[k] = g.entry[k]
-        left_ends += g.is_end[k]
-    sort(g.order, g.scratch, size)
+        g.spans[k].order = 2 * g.spans[k].exit + g.spans[k].is_end
+        g.spans[k].joins = g.spans[k].entry
+        left_ends += g.spans[k].is_end
+    sort(g.spans.order, g.spans.scratch, size)
     if g.options.survival == KAPLAN_MEIER:
-        sort(g.joins, g.scratch, size)
+        sort(g.spans.joins, g.spans.scratch, size)
     tail_ends = max(TAIL_SHARE * left_ends, LEAST_TAIL)
     g.fitted[0].tail_ms = LONGEST_MS
     steps, joined, survival, i = 0, 0, 1.0, 0
     while i < size:
-        at = g.order[i] >> 1
-        while joined < size and g.joins[joined] < at:
+        at = g.spans[i].order >> 1
+        while joined < size and g.spans[joined].joins < at:
             joined += 1
         at_risk, died = joined - i, 0
-        while i < size and g.order[i] >> 1 == at:
-            died += g.order[i] & 1
+        while i < size and g.spans[i].order >> 1 == at:
+            died += g.spans[i].order & 1
             i += 1
         left_ends -= died
         if died:
             survival *= 1.0 - died / max(at_risk, died + 1)
-            g.step_ms[steps] = at
-            g.step_survival[steps] = survival
+            g.spans[steps].step_ms = at
+            g.spans[steps].step_survival = survival
             steps += 1
             if left_ends <= tail_ends:
                 g.fitted[0].tail_ms = at
@@ -207,9 +207,9 @@ def _tail(g: Engine, size: int) -> None:
     """Fit the Pareto tail: the Hill estimate, for intervals that are seen from an age on or up to an age only."""
     tail, ends, logs = g.fitted[0].tail_ms, 0, 0.0
     for k in range(size):
-        if g.exit[k] > tail:
-            ends += g.is_end[k]
-            logs += np.log(g.exit[k] / max(g.entry[k], tail))
+        if g.spans[k].exit > tail:
+            ends += g.spans[k].is_end
+            logs += np.log(g.spans[k].exit / max(g.spans[k].entry, tail))
     alpha = ends / logs if logs > 0.0 else MOST_ALPHA
     alpha = min(max(alpha, LEAST_ALPHA), MOST_ALPHA)
     # The integral of t ** -alpha has another form at 1.
@@ -223,16 +223,16 @@ def _grid(g: Engine, steps: int) -> None:
     cells = int(min(max(np.ceil(tail / FINEST_STEP_MS), 1.0), g.curve.shape[0] - 1))
     step = tail / cells
     at, survival = 0, 1.0
-    g.curve[0, 0] = 1.0
-    g.curve[0, 1] = 0.0
+    g.curve[0].survival = 1.0
+    g.curve[0].integral = 0.0
     for j in range(1, cells + 1):
         ms = tail if j == cells else j * step
-        while at < steps and g.step_ms[at] <= ms:
-            survival = g.step_survival[at]
+        while at < steps and g.spans[at].step_ms <= ms:
+            survival = g.spans[at].step_survival
             at += 1
-        g.curve[j, 0] = survival
-        g.curve[j, 1] = g.curve[j - 1, 1] + 0.5 * step * (g.curve[j - 1, 0] + survival)
+        g.curve[j].survival = survival
+        g.curve[j].integral = g.curve[j - 1].integral + 0.5 * step * (g.curve[j - 1].survival + survival)
     g.fitted[0].step = step
     g.fitted[0].tail_survival = survival
-    g.fitted[0].tail_integral = g.curve[cells, 1]
-    g.mark[0].cells = cells
+    g.fitted[0].tail_integral = g.curve[cells].integral
+    g.fitted[0].cells = cells

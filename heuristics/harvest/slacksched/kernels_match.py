@@ -18,8 +18,9 @@ import numpy as np
 from schedgap.heuristics.harvest.slacksched.kernels_engine import keep_fresh, look, loss_from, p_shrink, restart_loss
 from schedgap.heuristics.harvest.slacksched.kernels_slots import column_of, left_ms, risk_ms, task_ms, waits_for
 from schedgap.heuristics.harvest.slacksched.state import BLOCK, Matcher
-from schedgap.instances.harvest.simulator.state import NEVER, NOBODY, State
+from schedgap.instances.harvest.simulator.state import NOBODY, State
 from schedgap.instances.jit import inlined_kernel, inner_kernel
+from schedgap.instances.units import NEVER
 
 # Rows are of lengths from a minute on, each so many times the one before.
 SHORTEST_MS, RATIO = 60_000.0, 1.03
@@ -36,26 +37,26 @@ def learn(s: State, m: Matcher) -> bool:
     """Let the engine look at the log if it is time to, forget the bounds of what it saw before, and return whether it was."""
     if not keep_fresh(s, m.engine):
         return False
-    for row in range(m.losses.bound.shape[0]):
-        for column in range(m.losses.bound.shape[1]):
-            m.losses.bound[row, column] = UNKNOWN
+    for row in range(m.bound.shape[0]):
+        for column in range(m.bound.shape[1]):
+            m.bound[row, column] = UNKNOWN
     return True
 
 
 @inner_kernel
 def row_of(m: Matcher, d: float) -> int:
     """Return the row for tasks of that length, or `NOBODY` for none."""
-    if m.losses.bound.shape[0] == 0 or d < SHORTEST_MS:
+    if m.bound.shape[0] == 0 or d < SHORTEST_MS:
         return NOBODY
     # Rounding may put a length that a row begins with into the row before, which only makes its bound weaker.
-    row = min(int(np.log(d / SHORTEST_MS * ROUNDING) / np.log(RATIO)), m.losses.bound.shape[0] - 1)
+    row = min(int(np.log(d / SHORTEST_MS * ROUNDING) / np.log(RATIO)), m.bound.shape[0] - 1)
     return int(max(row, NOBODY))
 
 
 @inlined_kernel
 def _column(m: Matcher, x: int, age: float) -> np.int32:
     """Return the column of a direction and an age; the last one of a direction is of all that are older."""
-    ages = m.losses.bound.shape[1] >> 1
+    ages = m.bound.shape[1] >> 1
     half = float(ages >> 1)
     # Divisions take longer than all the rest.
     fine = age * (1.0 / FINE_MS)
@@ -70,17 +71,15 @@ def lost_at_least(m: Matcher, row: int, x: int, age: float) -> float:
     if row == NOBODY:
         return 0.0
     column = _column(m, x, age)
-    if m.losses.bound[row, column] == UNKNOWN:
-        m.losses.bound[row, column] = max(
-            _bound(m, row, x, column - x * (m.losses.bound.shape[1] >> 1)) - ROUNDING_MS, LEAST
-        )
-    return float(m.losses.bound[row, column])
+    if m.bound[row, column] == UNKNOWN:
+        m.bound[row, column] = max(_bound(m, row, x, column - x * (m.bound.shape[1] >> 1)) - ROUNDING_MS, LEAST)
+    return float(m.bound[row, column])
 
 
 @inner_kernel
 def _bound(m: Matcher, row: int, x: int, column: int) -> float:
     """Compute an entry of the table."""
-    ages = m.losses.bound.shape[1] >> 1
+    ages = m.bound.shape[1] >> 1
     half = ages >> 1
     width = FINE_MS if column < half else COARSE_MS
     youngest = column * width if column < half else half * FINE_MS + (column - half) * width
@@ -101,16 +100,16 @@ def set_lower(s: State, m: Matcher, row: int, ready: int) -> None:
 
     Without a branch in the loops, which compilers make for many VMs at a time.
     """
-    now, ready_ms = s.clock[0].now, m.demands.ready[ready]
-    for vm in range(s.vms.size.shape[0]):
-        m.losses.lower[vm] = 0.0 if ready_ms[vm] == 0 else float(left_ms(ready_ms[vm], now))
+    now, ready_ms = s.clock[0].now, m.ready[ready]
+    for vm in range(s.vms.shape[0]):
+        m.lower[vm] = 0.0 if ready_ms[vm] == 0 else float(left_ms(ready_ms[vm], now))
     if row == NOBODY:
         return
-    for vm in range(s.vms.size.shape[0]):
-        m.losses.cell[vm] = _column(m, s.vms.direction[vm], now - s.vms.changed[vm] + m.losses.lower[vm])
-    bound = m.losses.bound[row]
-    for vm in range(s.vms.size.shape[0]):
-        m.losses.lower[vm] += bound[m.losses.cell[vm]]
+    for vm in range(s.vms.shape[0]):
+        m.cell[vm] = _column(m, s.vms[vm].direction, now - s.vms[vm].changed + m.lower[vm])
+    bound = m.bound[row]
+    for vm in range(s.vms.shape[0]):
+        m.lower[vm] += bound[m.cell[vm]]
 
 
 @inner_kernel
@@ -125,17 +124,17 @@ def best_vm(s: State, m: Matcher, task: int) -> tuple[int, float]:
     set_lower(s, m, row, column)
     best, best_ms = NOBODY, np.inf
     first = m.mark[0].last_best
-    if m.demands.ready[column, first] != NEVER:
+    if m.ready[column, first] != NEVER:
         best, best_ms = first, d + _extra_ms(s, m, first, risk, again, column)
-    for start in range(0, s.vms.size.shape[0], BLOCK):
-        stop = min(start + BLOCK, s.vms.size.shape[0])
+    for start in range(0, s.vms.shape[0], BLOCK):
+        stop = min(start + BLOCK, s.vms.shape[0])
         if not _any_below(m, start, stop, d, best_ms):
             continue
         for vm in range(start, stop):
-            if m.losses.lower[vm] + d > best_ms or m.demands.ready[column, vm] == NEVER:
+            if m.lower[vm] + d > best_ms or m.ready[column, vm] == NEVER:
                 continue
             wait = waits_for(s, m, vm, column)
-            if wait + d + lost_at_least(m, row, s.vms.direction[vm], float(now - s.vms.changed[vm] + wait)) > best_ms:
+            if wait + d + lost_at_least(m, row, s.vms[vm].direction, float(now - s.vms[vm].changed + wait)) > best_ms:
                 continue
             ms = d + _extra_ms(s, m, vm, risk, again, column)
             if ms < best_ms or (ms == best_ms and vm < best):
@@ -150,7 +149,7 @@ def _any_below(m: Matcher, start: int, stop: int, d: float, ms: float) -> bool:
     """Return whether any of the VMs may be as good as that; without a branch in the loop."""
     count = 0
     for vm in range(start, stop):
-        count += m.losses.lower[vm] + d <= ms
+        count += m.lower[vm] + d <= ms
     return count > 0
 
 
@@ -159,7 +158,7 @@ def _extra_ms(s: State, m: Matcher, vm: int, risk: float, again: float, column: 
     """Return how long a task waits for a VM and what it loses there."""
     wait = waits_for(s, m, vm, column)
     return wait + loss_from(
-        m.engine, s.vms.direction[vm], float(s.clock[0].now - s.vms.changed[vm] + wait), risk, again
+        m.engine, s.vms[vm].direction, float(s.clock[0].now - s.vms[vm].changed + wait), risk, again
     )
 
 
@@ -167,7 +166,7 @@ def _extra_ms(s: State, m: Matcher, vm: int, risk: float, again: float, column: 
 def expected_ms(s: State, m: Matcher, task: int, vm: int, wait: int) -> float:
     """Return in how many ms a task is expected to be complete that waits for a VM for `wait` ms."""
     risk = float(risk_ms(s, m, task))
-    age = float(s.clock[0].now - s.vms.changed[vm] + wait)
+    age = float(s.clock[0].now - s.vms[vm].changed + wait)
     return (
-        wait + task_ms(s, m, task) + loss_from(m.engine, s.vms.direction[vm], age, risk, restart_loss(m.engine, risk))
+        wait + task_ms(s, m, task) + loss_from(m.engine, s.vms[vm].direction, age, risk, restart_loss(m.engine, risk))
     )

@@ -16,9 +16,6 @@ them would fit at once: a plan costs O(V), and is made anew many times before a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from schedgap.heuristics.harvest.kernels_rules import next_moment
 from schedgap.heuristics.harvest.slacksched.kernels_match import best_vm, expected_ms, learn, lost_at_least, row_of
 from schedgap.heuristics.harvest.slacksched.kernels_slots import (
     begin,
@@ -32,37 +29,25 @@ from schedgap.heuristics.harvest.slacksched.kernels_slots import (
     touch,
     waits_for,
 )
-from schedgap.heuristics.harvest.slacksched.kernels_variants import pass_heartbeat, pass_literal, pass_no_delay
 from schedgap.heuristics.harvest.slacksched.state import NOWHERE, Matcher
-from schedgap.instances.harvest.simulator.events import HAPPENED
-from schedgap.instances.harvest.simulator.state import LEASED, NEVER, NOBODY, State
+from schedgap.instances.harvest.simulator.events import HAPPENED, advance
+from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, State
 from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire
-
-RESERVED, LITERAL, NO_DELAY, HEARTBEAT = 0, 1, 2, 3
+from schedgap.instances.units import NEVER
 
 # A plan is changed for an improvement by more than this.
 WORTH_MS = 1000.0
 
 
 @lean_kernel
-def play_slack(s: State, m: Matcher, rule: int, acquire: Acquire) -> int:
-    """Play a rule until all tasks are complete or nothing happens any more; return the status of `advance`."""
-    while True:
-        status = next_moment(s, acquire)
-        if status != HAPPENED:
-            return status
-        if rule == RESERVED:
-            pass_slacksched(s, m)
-        elif rule == LITERAL:
-            pass_literal(s, m)
-        elif rule == NO_DELAY:
-            pass_no_delay(s, m)
-        else:
-            pass_heartbeat(s, m)
+def play_slacksched(s: State, m: Matcher) -> int:
+    """Play the rule from now on, as `Simulator.play` has it."""
+    status = HAPPENED
+    while status == HAPPENED:
+        pass_slacksched(s, m)
+        status = advance(s)
+    return status
 
 
 @lean_kernel
@@ -91,15 +76,15 @@ def pass_slacksched(s: State, m: Matcher) -> None:
 
 @inner_kernel
 def _forget_all(s: State, m: Matcher) -> None:
-    for vm in range(s.vms.size.shape[0]):
-        if m.plans.first[vm] != NOBODY:
+    for vm in range(s.vms.shape[0]):
+        if m.vms[vm].first_plan != NOBODY:
             drop_plans(m, vm)
             touch(m, vm)
     if m.mark[0].planned == 0:
         return
     task = next_waiting(s, 0)
     while task != NOBODY:
-        if m.plans.vm[task] == NOWHERE:
+        if m.plans[task].vm == NOWHERE:
             drop_plan(m, task)
         task = next_waiting(s, task + 1)
 
@@ -108,7 +93,7 @@ def _forget_all(s: State, m: Matcher) -> None:
 def _settle_all(s: State, m: Matcher) -> None:
     """Bring the touched VMs up to date, and plan what has no plan."""
     for i in range(m.mark[0].touched):
-        _settle(s, m, m.touched.vm[i])
+        _settle(s, m, m.vms[i].touched)
     if m.mark[0].planned < s.clock[0].waiting:
         _plan_first(s, m)
 
@@ -116,15 +101,15 @@ def _settle_all(s: State, m: Matcher) -> None:
 @inner_kernel
 def _settle(s: State, m: Matcher, vm: int) -> None:
     """Bring a VM's slots up to date and start what is planned for it and fits now."""
-    if s.vms.changed[vm] != m.seen.changed[vm] or s.vms.lease[vm] != m.seen.lease[vm]:
+    if s.vms[vm].changed != m.vms[vm].changed or s.vms[vm].lease != m.vms[vm].lease:
         drop_plans(m, vm)
     open_slots(s, m, vm)
-    task = m.plans.first[vm]
-    m.plans.first[vm], m.plans.last[vm] = NOBODY, NOBODY
+    task = m.vms[vm].first_plan
+    m.vms[vm].first_plan, m.vms[vm].last_plan = NOBODY, NOBODY
     while task != NOBODY:
-        following = m.plans.next[task]
-        end = m.plans.end[task]
-        m.plans.vm[task] = NOBODY
+        following = m.plans[task].next
+        end = m.plans[task].end
+        m.plans[task].vm = NOBODY
         m.mark[0].planned -= 1
         wait = waits_for(s, m, vm, column_of(s, m, task))
         now_end = s.clock[0].now + expected_ms(s, m, task, vm, wait)
@@ -136,13 +121,13 @@ def _settle(s: State, m: Matcher, vm: int) -> None:
 @inner_kernel
 def _assign(s: State, m: Matcher, task: int, vm: int, wait: int, end: float) -> None:
     """Start a task that has no plan on a VM, or plan it if it has to wait."""
-    job = s.tasks.job[task]
-    take_slots(s, m, vm, s.jobs.cores[job], s.jobs.memory[job], s.clock[0].now + wait + task_ms(s, m, task))
+    job = s.tasks[task].job
+    take_slots(s, m, vm, s.jobs[job].cores, s.jobs[job].memory, s.clock[0].now + wait + task_ms(s, m, task))
     if wait > 0:
         add_plan(s, m, task, vm, end)
         return
     begin(s, m, task, vm)
-    m.seen.used[vm] = s.vms.used[vm]
+    m.vms[vm].used = s.vms[vm].used
 
 
 @inner_kernel
@@ -150,14 +135,14 @@ def _plan_first(s: State, m: Matcher) -> None:
     """Plan those of the first `MOST_PLANNED` waiting tasks that have no plan, in order."""
     task, left = next_waiting(s, 0), m.options.most_planned
     while task != NOBODY and left > 0:
-        if m.plans.vm[task] == NOBODY:
+        if m.plans[task].vm == NOBODY:
             vm, ms = best_vm(s, m, task)
             if vm == NOBODY:
                 add_plan(s, m, task, NOWHERE, float(NEVER))
             else:
                 _assign(s, m, task, vm, waits_for(s, m, vm, column_of(s, m, task)), s.clock[0].now + ms)
         # Those that have started just now, or fit nowhere, keep nobody behind them waiting.
-        left -= m.plans.vm[task] >= 0
+        left -= m.plans[task].vm >= 0
         task = next_waiting(s, task + 1)
 
 
@@ -166,30 +151,30 @@ def _offer_all(s: State, m: Matcher) -> None:
     """Offer the touched VMs to tasks that wait for others. The VMs that these leave are the touched ones then."""
     count = forget_touched(m)
     for i in range(count):
-        _offer(s, m, m.touched.offered[i])
+        _offer(s, m, m.vms[i].offered)
 
 
 @inner_kernel
 def _offer(s: State, m: Matcher, vm: int) -> None:
-    if s.vms.lease[vm] != LEASED or s.vms.size[vm] == 0 or m.touched.is_touched[vm]:
+    if s.vms[vm].lease != LEASED or s.vms[vm].cores == 0 or m.vms[vm].is_touched:
         return
-    now, x, age = s.clock[0].now, s.vms.direction[vm], s.clock[0].now - s.vms.changed[vm]
+    now, x, age = s.clock[0].now, s.vms[vm].direction, s.clock[0].now - s.vms[vm].changed
     task, left = next_waiting(s, 0), m.mark[0].planned
     job, wait = NOBODY, NEVER
     while task != NOBODY and left > 0:
-        if m.plans.vm[task] == NOBODY:
+        if m.plans[task].vm == NOBODY:
             task = next_waiting(s, task + 1)
             continue
         left -= 1
-        if s.tasks.job[task] != job:
-            job, wait = s.tasks.job[task], waits_for(s, m, vm, column_of(s, m, task))
+        if s.tasks[task].job != job:
+            job, wait = s.tasks[task].job, waits_for(s, m, vm, column_of(s, m, task))
         # A task is better off there if it loses less than this.
-        most = m.plans.end[task] - WORTH_MS - (now + wait + m.plans.ms[task])
-        if most > 0 and m.plans.vm[task] != vm and lost_at_least(m, m.plans.row[task], x, float(age + wait)) < most:
+        most = m.plans[task].end - WORTH_MS - (now + wait + m.plans[task].ms)
+        if most > 0 and m.plans[task].vm != vm and lost_at_least(m, m.plans[task].row, x, float(age + wait)) < most:
             end = now + expected_ms(s, m, task, vm, wait)
-            if end < m.plans.end[task] - WORTH_MS:
-                if m.plans.vm[task] != NOWHERE:
-                    touch(m, m.plans.vm[task])
+            if end < m.plans[task].end - WORTH_MS:
+                if m.plans[task].vm != NOWHERE:
+                    touch(m, m.plans[task].vm)
                 drop_plan(m, task)
                 _assign(s, m, task, vm, wait, end)
                 job = NOBODY
@@ -200,44 +185,44 @@ def _offer(s: State, m: Matcher, vm: int) -> None:
 def add_plan(s: State, m: Matcher, task: int, vm: int, end: float) -> None:
     """Plan a task for a VM, after all others that are; `NOWHERE` is a plan too."""
     m.mark[0].planned += 1
-    m.plans.vm[task], m.plans.end[task], m.plans.next[task] = vm, end, NOBODY
-    m.plans.ms[task] = task_ms(s, m, task)
-    m.plans.row[task] = row_of(m, risk_ms(s, m, task))
+    m.plans[task].vm, m.plans[task].end, m.plans[task].next = vm, end, NOBODY
+    m.plans[task].ms = task_ms(s, m, task)
+    m.plans[task].row = row_of(m, risk_ms(s, m, task))
     if vm < 0:
         return
-    if m.plans.first[vm] == NOBODY:
-        m.plans.first[vm] = task
+    if m.vms[vm].first_plan == NOBODY:
+        m.vms[vm].first_plan = task
     else:
-        m.plans.next[m.plans.last[vm]] = task
-    m.plans.last[vm] = task
+        m.plans[m.vms[vm].last_plan].next = task
+    m.vms[vm].last_plan = task
 
 
 @inner_kernel
 def drop_plan(m: Matcher, task: int) -> None:
     """Forget the plan of a task. O(Q) with Q tasks planned for its VM."""
     m.mark[0].planned -= 1
-    vm = m.plans.vm[task]
-    m.plans.vm[task] = NOBODY
+    vm = m.plans[task].vm
+    m.plans[task].vm = NOBODY
     if vm < 0:
         return
-    before, other = NOBODY, m.plans.first[vm]
+    before, other = NOBODY, m.vms[vm].first_plan
     while other != task:
-        before, other = other, m.plans.next[other]
+        before, other = other, m.plans[other].next
     if before == NOBODY:
-        m.plans.first[vm] = m.plans.next[task]
+        m.vms[vm].first_plan = m.plans[task].next
     else:
-        m.plans.next[before] = m.plans.next[task]
-    if m.plans.last[vm] == task:
-        m.plans.last[vm] = before
+        m.plans[before].next = m.plans[task].next
+    if m.vms[vm].last_plan == task:
+        m.vms[vm].last_plan = before
 
 
 @inner_kernel
 def drop_plans(m: Matcher, vm: int) -> None:
     """Forget all that is planned for a VM."""
-    task = m.plans.first[vm]
+    task = m.vms[vm].first_plan
     while task != NOBODY:
-        m.plans.vm[task] = NOBODY
+        m.plans[task].vm = NOBODY
         m.mark[0].planned -= 1
-        task = m.plans.next[task]
-    m.plans.first[vm] = NOBODY
-    m.plans.last[vm] = NOBODY
+        task = m.plans[task].next
+    m.vms[vm].first_plan = NOBODY
+    m.vms[vm].last_plan = NOBODY

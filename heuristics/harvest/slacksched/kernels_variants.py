@@ -8,10 +8,21 @@ from schedgap.heuristics.harvest.slacksched.kernels_slots import begin, open_slo
 
 # At run time, too: what is compiled depends on the fields.
 from schedgap.heuristics.harvest.slacksched.state import Matcher  # noqa: TC001
-from schedgap.instances.harvest.simulator.events import fits, has_room
-from schedgap.instances.harvest.simulator.state import NEVER, NOBODY, State
+from schedgap.instances.harvest.simulator.events import HAPPENED, advance, fits, has_room
+from schedgap.instances.harvest.simulator.state import NOBODY, State
 from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.units import NEVER
+
+
+@lean_kernel
+def play_literal(s: State, m: Matcher) -> int:
+    """Play the letter of Algorithm 1 from now on, as `Simulator.play` has it."""
+    status = HAPPENED
+    while status == HAPPENED:
+        pass_literal(s, m)
+        status = advance(s)
+    return status
 
 
 @lean_kernel
@@ -32,6 +43,16 @@ def pass_literal(s: State, m: Matcher) -> None:
 
 
 @lean_kernel
+def play_no_delay(s: State, m: Matcher) -> int:
+    """Play the rule that never waits from now on, as `Simulator.play` has it."""
+    status = HAPPENED
+    while status == HAPPENED:
+        pass_no_delay(s, m)
+        status = advance(s)
+    return status
+
+
+@lean_kernel
 def pass_no_delay(s: State, m: Matcher) -> None:
     """Start each waiting task that fits anywhere, where it is most likely to complete. O(W + F V), F tasks that start."""
     if s.clock[0].waiting == 0:
@@ -41,16 +62,26 @@ def pass_no_delay(s: State, m: Matcher) -> None:
     # What needs as much as the last one that fitted nowhere does not fit either, as room only becomes less.
     cores, memory = NEVER, NEVER
     while task != NOBODY:
-        job = s.tasks.job[task]
-        if s.jobs.cores[job] < cores or s.jobs.memory[job] < memory:
+        job = s.tasks[task].job
+        if s.jobs[job].cores < cores or s.jobs[job].memory < memory:
             vm = _likeliest(s, m, task)
             if vm != NOBODY:
                 begin(s, m, task, vm)
             else:
-                cores, memory = s.jobs.cores[job], s.jobs.memory[job]
+                cores, memory = s.jobs[job].cores, s.jobs[job].memory
                 if cores <= s.rules.least_cores and memory <= s.rules.least_memory:
                     return
         task = next_waiting(s, task + 1)
+
+
+@lean_kernel
+def play_heartbeat(s: State, m: Matcher) -> int:
+    """Play the rule of heartbeats from now on, as `Simulator.play` has it."""
+    status = HAPPENED
+    while status == HAPPENED:
+        pass_heartbeat(s, m)
+        status = advance(s)
+    return status
 
 
 @lean_kernel
@@ -67,12 +98,12 @@ def pass_heartbeat(s: State, m: Matcher) -> None:
     open_touched(s, m)
     # The best VM of the shortest task stays the same until a task starts.
     shortest, matched = _shortest(s, m, NEVER, NEVER), False
-    for vm in range(s.vms.size.shape[0]):
+    for vm in range(s.vms.shape[0]):
         started = False
         while shortest != NOBODY and has_room(s, vm, s.rules.least_cores, s.rules.least_memory):
             task = shortest
             if not fits(s, task, vm):
-                task = _shortest(s, m, s.vms.size[vm] - s.vms.used[vm], s.vms.memory[vm] - s.vms.used_memory[vm])
+                task = _shortest(s, m, s.vms[vm].cores - s.vms[vm].used, s.vms[vm].memory - s.vms[vm].used_memory)
             if task != NOBODY and _probability(s, m, task, vm) > m.options.threshold:
                 started = True
                 begin(s, m, task, vm)
@@ -102,7 +133,7 @@ def _wake(s: State, m: Matcher) -> None:
 def _likeliest(s: State, m: Matcher, task: int) -> int:
     """Return the VM with room for a task where it is most likely to complete, the first of equals; or `NOBODY`."""
     best, best_probability = NOBODY, -1.0
-    for vm in range(s.vms.size.shape[0]):
+    for vm in range(s.vms.shape[0]):
         if fits(s, task, vm):
             probability = _probability(s, m, task, vm)
             if probability > best_probability:
@@ -112,8 +143,8 @@ def _likeliest(s: State, m: Matcher, task: int) -> int:
 
 @inner_kernel
 def _probability(s: State, m: Matcher, task: int, vm: int) -> float:
-    age = float(s.clock[0].now - s.vms.changed[vm])
-    return completes_by(m.engine, s.vms.direction[vm], age, float(task_ms(s, m, task)))
+    age = float(s.clock[0].now - s.vms[vm].changed)
+    return completes_by(m.engine, s.vms[vm].direction, age, float(task_ms(s, m, task)))
 
 
 @inner_kernel
@@ -122,8 +153,8 @@ def _shortest(s: State, m: Matcher, cores: int, memory: int) -> int:
     best, best_ms = NOBODY, NEVER
     task = next_waiting(s, 0)
     while task != NOBODY:
-        job = s.tasks.job[task]
-        if s.jobs.cores[job] <= cores and s.jobs.memory[job] <= memory and task_ms(s, m, task) < best_ms:
+        job = s.tasks[task].job
+        if s.jobs[job].cores <= cores and s.jobs[job].memory <= memory and task_ms(s, m, task) < best_ms:
             best, best_ms = task, task_ms(s, m, task)
         task = next_waiting(s, task + 1)
     return best

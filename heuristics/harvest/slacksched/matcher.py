@@ -9,24 +9,23 @@ import numpy as np
 
 from schedgap.heuristics.harvest.slacksched.kernels_engine import MOST_CELLS
 from schedgap.heuristics.harvest.slacksched.state import (
-    Demands,
     Engine,
-    EngineMarks,
     EngineOptions,
     Fitted,
-    Losses,
-    Marks,
+    Mark,
     Matcher,
     MatcherOptions,
-    Plans,
-    Seen,
-    Slots,
-    Touched,
+    Need,
+    Planned,
+    Point,
+    Slot,
+    Span,
+    Watched,
 )
-from schedgap.instances.arrays import IntArray, record
+from schedgap.instances.arrays import record, records
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.simulator.state import NEVER, NOBODY
-from schedgap.instances.units import HOUR_MS, SECOND_MS
+from schedgap.instances.harvest.simulator.state import NOBODY
+from schedgap.instances.units import HOUR_MS, NEVER, SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.harvest.model import HarvestInstance
@@ -94,7 +93,11 @@ def new_matcher(
     """
     if not 0 <= threshold <= 1:
         raise MethodError(f"threshold is {threshold:g}; give a probability, 0 to 1.")
-    num_vms, num_tasks = instance.num_vms, instance.num_tasks
+    num_vms = instance.num_vms
+    # All slots but the first and the last have a core, and all but the first belong to a task.
+    most = np.maximum.reduceat(instance.event_cores, instance.first_event[:-1])
+    first_slot = np.concatenate(([0], np.cumsum(np.minimum(most, instance.num_tasks) + 3)))
+    needs, of_job = np.unique(np.stack((instance.cores, instance.task_memory_mib)), axis=1, return_inverse=True)
     return Matcher(
         engine=new_engine(instance.event_ms.shape[0], num_vms, options, span=span),
         options=MatcherOptions(
@@ -103,25 +106,22 @@ def new_matcher(
             most_planned=max(num_vms, LEAST_PLANNED),
             threshold=float(threshold),
         ),
-        mark=record(Marks),
-        slots=_slots(instance),
-        demands=_demands(instance),
-        seen=Seen(*_filled(4, num_vms, NOBODY)),
-        touched=Touched(*_filled(3, num_vms, 0)),
-        plans=Plans(
-            first=np.full(num_vms, NOBODY),
-            last=np.full(num_vms, NOBODY),
-            next=np.full(num_tasks, NOBODY),
-            vm=np.full(num_tasks, NOBODY),
-            end=np.zeros(num_tasks),
-            ms=np.zeros(num_tasks, np.int64),
-            row=np.zeros(num_tasks, np.int64),
+        mark=record(Mark),
+        vms=records(
+            Watched,
+            num_vms,
+            **dict.fromkeys(("cores", "used", "changed", "lease", "first_plan", "last_plan"), NOBODY),
+            first_slot=first_slot[:-1],
+            turn_ms=NEVER,
         ),
-        losses=Losses(
-            bound=np.zeros(BOUNDS if num_vms >= BOUNDED_VMS else (0, 0)),
-            lower=np.zeros(num_vms),
-            cell=np.zeros(num_vms, np.uint32),
-        ),
+        slots=records(Slot, int(first_slot[-1])),
+        job2demand=of_job.reshape(-1).astype(np.int64),
+        demands=records(Need, needs.shape[1], cores=needs[0], memory=needs[1], column=NOBODY, of_column=NOBODY),
+        ready=np.zeros((min(needs.shape[1], MOST_DEMANDS), num_vms), np.int64),
+        plans=records(Planned, instance.num_tasks, next=NOBODY, vm=NOBODY),
+        bound=np.zeros(BOUNDS if num_vms >= BOUNDED_VMS else (0, 0)),
+        lower=np.zeros(num_vms),
+        cell=np.zeros(num_vms, np.uint32),
     )
 
 
@@ -129,8 +129,6 @@ def new_engine(
     num_events: int, num_vms: int, options: PredictionOptions = PREDICTION, *, span: str = "change"
 ) -> Engine:
     """Return an engine that has seen nothing, with room for a log of so many events of so many VMs."""
-    room = num_events + num_vms
-    entry, exit_, is_end, order, joins, scratch, step_ms = _filled(7, room, 0)
     return Engine(
         options=EngineOptions(
             window_ms=round(options.window_h * HOUR_MS),
@@ -138,49 +136,8 @@ def new_engine(
             survival=SURVIVAL.index(options.survival),
             span=SPANS.index(span),
         ),
-        mark=record(EngineMarks, next_refresh=-1),
-        fitted=record(Fitted),
-        curve=np.zeros((MOST_CELLS + 1, 2)),
-        entry=entry,
-        exit=exit_,
-        is_end=is_end,
-        order=order,
-        joins=joins,
-        scratch=scratch,
-        step_ms=step_ms,
-        step_survival=np.zeros(room),
+        fitted=record(Fitted, next_refresh=-1),
+        curve=records(Point, MOST_CELLS + 1),
+        spans=records(Span, num_events + num_vms),
         next_shrink=np.zeros(num_vms, np.int64),
     )
-
-
-def _slots(instance: HarvestInstance) -> Slots:
-    # All slots but the first and the last have a core, and all but the first belong to a task.
-    most = np.maximum.reduceat(instance.event_cores, instance.first_event[:-1])
-    first = np.concatenate(([0], np.cumsum(np.minimum(most, instance.num_tasks) + 3)))
-    ms, cores, memory = _filled(3, int(first[-1]), 0)
-    return Slots(
-        first=first,
-        number=np.zeros(instance.num_vms, np.int64),
-        ms=ms,
-        cores=cores,
-        memory=memory,
-        turn_ms=np.full(instance.num_vms, NEVER),
-    )
-
-
-def _demands(instance: HarvestInstance) -> Demands:
-    needs, of_job = np.unique(np.stack((instance.cores, instance.task_memory_mib)), axis=1, return_inverse=True)
-    number = needs.shape[1]
-    columns = min(number, MOST_DEMANDS)
-    return Demands(
-        of_job=of_job.reshape(-1).astype(np.int64),
-        cores=np.ascontiguousarray(needs[0]),
-        memory=np.ascontiguousarray(needs[1]),
-        column=np.full(number, NOBODY),
-        of_column=np.full(columns, NOBODY),
-        ready=np.zeros((columns, instance.num_vms), np.int64),
-    )
-
-
-def _filled(arrays: int, length: int, value: int) -> list[IntArray]:
-    return [np.full(length, value) for _ in range(arrays)]

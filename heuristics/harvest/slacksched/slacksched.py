@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, fixed_pool_reason, play_kernel
-from schedgap.heuristics.harvest.slacksched import kernels_slacksched
+from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, play
+from schedgap.heuristics.harvest.slacksched import kernels_slacksched, kernels_variants
 from schedgap.heuristics.harvest.slacksched.matcher import PREDICTION, SURVIVAL, PredictionOptions, new_matcher
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
-from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.option_groups import flattened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from schedgap.heuristics.harvest.slacksched.state import Matcher
+    from schedgap.instances.harvest.simulator.state import State
+
+    Rule: TypeAlias = Callable[[State, Matcher], int]
 
 SLACK_CHOICES = {**CHOICES, "survival": SURVIVAL}
 
@@ -26,7 +34,7 @@ def slacksched(
     instance: HarvestInstance, prediction: PredictionOptions = PREDICTION, pool: PoolOptions = POOL
 ) -> Outcome:
     """Let each task start or wait where it is expected to be complete first, and hold its place there (Equation 2)."""
-    return _play(instance, kernels_slacksched.RESERVED, prediction, pool)
+    return _play(instance, kernels_slacksched.play_slacksched, prediction, pool)
 
 
 @method("longest-first-matching", version=2, family=FAMILY, choices=SLACK_CHOICES)
@@ -40,7 +48,7 @@ def longest_first_matching(
     short tasks seldom do. In the order of the tasks' numbers short ones take the VMs that stay; here the longest choose first,
     and short ones get what is left, where they hardly ever run long enough to be killed. Jobs keep their order.
     """
-    return _play_longest_first(instance, kernels_slacksched.RESERVED, prediction, pool)
+    return _play_longest_first(instance, kernels_slacksched.play_slacksched, prediction, pool)
 
 
 @method("longest-first-no-delay", family=FAMILY, choices=SLACK_CHOICES)
@@ -52,7 +60,7 @@ def longest_first_no_delay(
 
     Of our own, to tell what the order does in `longest-first-matching` from what waiting does.
     """
-    return _play_longest_first(instance, kernels_slacksched.NO_DELAY, prediction, pool)
+    return _play_longest_first(instance, kernels_variants.play_no_delay, prediction, pool)
 
 
 @method("slacksched-literal", version=2, family=FAMILY, choices=SLACK_CHOICES)
@@ -61,7 +69,7 @@ def slacksched_literal(
     instance: HarvestInstance, prediction: PredictionOptions = PREDICTION, pool: PoolOptions = POOL
 ) -> Outcome:
     """Let each task start or wait where it is expected to be complete first, whoever else waits there (Algorithm 1)."""
-    return _play(instance, kernels_slacksched.LITERAL, prediction, pool)
+    return _play(instance, kernels_variants.play_literal, prediction, pool)
 
 
 @method("slacksched-no-delay", version=2, family=FAMILY, choices=SLACK_CHOICES)
@@ -70,7 +78,7 @@ def slacksched_no_delay(
     instance: HarvestInstance, prediction: PredictionOptions = PREDICTION, pool: PoolOptions = POOL
 ) -> Outcome:
     """Start each task that fits anywhere, first in first out, where it is most likely to complete (section 4.2)."""
-    return _play(instance, kernels_slacksched.NO_DELAY, prediction, pool)
+    return _play(instance, kernels_variants.play_no_delay, prediction, pool)
 
 
 @method("slacksched-heartbeat", version=2, family=FAMILY, choices=SLACK_CHOICES)
@@ -85,7 +93,7 @@ def slacksched_heartbeat(
 
     The paper names no threshold. VMs send heartbeats at every event and every `reconsider_s`.
     """
-    return _play(instance, kernels_slacksched.HEARTBEAT, prediction, pool, threshold=threshold)
+    return _play(instance, kernels_variants.play_heartbeat, prediction, pool, threshold=threshold)
 
 
 @method("slacksched-shrinks", version=2, family=FAMILY, choices=SLACK_CHOICES)
@@ -94,11 +102,11 @@ def slacksched_shrinks(
     instance: HarvestInstance, prediction: PredictionOptions = PREDICTION, pool: PoolOptions = POOL
 ) -> Outcome:
     """Be `slacksched`, predicting from the time between a change and the next shrink (Equation 3)."""
-    return _play(instance, kernels_slacksched.RESERVED, prediction, pool, span="shrink")
+    return _play(instance, kernels_slacksched.play_slacksched, prediction, pool, span="shrink")
 
 
 def _play_longest_first(
-    instance: HarvestInstance, rule: int, prediction: PredictionOptions, pool: PoolOptions
+    instance: HarvestInstance, rule: Rule, prediction: PredictionOptions, pool: PoolOptions
 ) -> Outcome:
     """Play a rule with the tasks of each job numbered anew, in order of their estimates, the longest first."""
     order = np.lexsort((-instance.estimate_ms, instance.task2job()))
@@ -111,7 +119,7 @@ def _play_longest_first(
 
 def _play(
     instance: HarvestInstance,
-    rule: int,
+    rule: Rule,
     prediction: PredictionOptions,
     pool: PoolOptions,
     *,
@@ -119,20 +127,15 @@ def _play(
     threshold: float = 0.0,
 ) -> Outcome:
     """Play one of the rules of `kernels_slacksched`. span, threshold : as `new_matcher` has them."""
-    reason = _too_many_looks(instance, rule, prediction) or fixed_pool_reason(instance, pool.acquirer, pool.scaling)
-    if reason is not None:
+    if (reason := _too_many_looks(instance, rule, prediction)) is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     matcher = new_matcher(instance, prediction, span=span, threshold=threshold, free_every_ms=pool.free_every_ms)
-    return play_kernel(
-        Simulator(instance, epoch_ms=pool.epoch_ms),
-        pool,
-        lambda state, acquire: int(kernels_slacksched.play_slack(state, matcher, rule, acquire)),
-    )
+    return play(instance, lambda state: rule(state, matcher), pool)
 
 
-def _too_many_looks(instance: HarvestInstance, rule: int, prediction: PredictionOptions) -> str | None:
+def _too_many_looks(instance: HarvestInstance, rule: Rule, prediction: PredictionOptions) -> str | None:
     every_s = prediction.reconsider_s
-    if every_s <= 0 or rule == kernels_slacksched.NO_DELAY:
+    if every_s <= 0 or rule == kernels_variants.play_no_delay:
         return None
     looks = instance.latest_ms() / (1000 * every_s)
     if looks <= MOST_LOOKS:

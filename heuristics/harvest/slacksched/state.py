@@ -1,4 +1,4 @@
-"""What the rules of SlackSched remember from one pass to the next: named tuples of arrays, by concern.
+"""What the rules of SlackSched remember from one pass to the next: named tuples of arrays of records.
 
 Letters: V VMs, J jobs, T tasks, Z slots of all VMs that there is room for, D demands of jobs (cores and memory), of which C are
 looked after. All int64 unless it says otherwise.
@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.arrays import FloatArray, IntArray, Records
 
 # VMs are looked at one by one where any of so many is worth it, which compilers find out for many VMs at a time.
 BLOCK = 64
-# A value of `Plans.vm`: no VM is large enough now.
+# A value of `Planned.vm`: no VM is large enough now.
 NOWHERE = -2
 
 
@@ -31,17 +29,15 @@ class EngineOptions(NamedTuple):
     span: int
 
 
-class EngineMarks:
-    """Fields of `Engine.mark`: when to look at the log again, its first entry in the window, cells of the grid."""
+class Fitted:
+    """next_refresh, first : when to look at the log again, and its first entry in the window. cells : of the grid.
+
+    P(grown) and P(shrunk), the step of the grid, and the tail from `tail_ms` on.
+    """
 
     next_refresh: int
     first: int
     cells: int
-
-
-class Fitted:
-    """Fields of `Engine.fitted`: P(grown) and P(shrunk), the step of the grid, and the tail from `tail_ms` on."""
-
     p_if_grew: float
     p_if_shrank: float
     step: float
@@ -51,29 +47,41 @@ class Fitted:
     tail_alpha: float
 
 
+class Point:
+    """S and I at a point of the grid."""
+
+    survival: float
+    integral: float
+
+
+class Span:
+    """entry, exit, is_end : ages of a VM when it came under observation and left it, and whether it was a change that ended it.
+
+    order, joins, scratch : to sort. step_ms, step_survival : S as a step function, from step_ms on.
+    """
+
+    entry: int
+    exit: int
+    is_end: int
+    order: int
+    joins: int
+    scratch: int
+    step_ms: int
+    step_survival: float
+
+
 class Engine(NamedTuple):
     """What is predicted from.
 
-    Letters: V VMs, E events, G most cells of the grid, N intervals that there is room for: at least E + V.
+    Letters: V VMs, E events, G most cells of the grid, N spans that there is room for: at least E + V.
 
-    curve : (G + 1, 2) float64, S and I at the points of the grid.
-    entry, exit, is_end : (N,) int64: ages of VMs when they came under observation and left it, and whether it was a change
-    that ended it. order, joins, scratch : (N,) int64, to sort them. step_ms : (N,) int64, step_survival : (N,) float64: S as
-    a step function; from step_ms[i] on it is step_survival[i]. next_shrink : (V,) int64.
+    fitted : (1,). curve : (G + 1,). spans : (N,). next_shrink : (V,).
     """
 
     options: EngineOptions
-    mark: Sequence[EngineMarks]
-    fitted: Sequence[Fitted]
-    curve: FloatArray
-    entry: IntArray
-    exit: IntArray
-    is_end: IntArray
-    order: IntArray
-    joins: IntArray
-    scratch: IntArray
-    step_ms: IntArray
-    step_survival: FloatArray
+    fitted: Records[Fitted]
+    curve: Records[Point]
+    spans: Records[Span]
     next_shrink: IntArray
 
 
@@ -90,8 +98,8 @@ class MatcherOptions(NamedTuple):
     threshold: float
 
 
-class Marks:
-    """Fields of `Matcher.mark`.
+class Mark:
+    """How far the matcher is.
 
     next_look : when to plan everything anew. planned : tasks that have a plan. touched : VMs on the list of those. last_best :
     the best VM of the task matched last. next_column : that the next demand gets.
@@ -104,85 +112,75 @@ class Marks:
     next_column: int
 
 
-class Slots(NamedTuple):
-    """When VMs have room, and how much.
+class Watched:
+    """A VM as at the last pass, when it has room, and who waits for it; and two lists of VMs, whose places these are as well.
 
-    first : (V + 1,). number : (V,), in use of each VM. ms, cores, memory : (Z,). turn_ms : (V,), up to when the order of a VM's
-    slots holds; NEVER if it always does.
+    first_slot, num_slots : of `slots`, in use. turn_ms : up to when their order holds; NEVER if it always does. first_plan,
+    last_plan : of the tasks planned for the VM, in order. is_touched : whether it differs. touched : the VMs that differ, in the
+    first places. offered : those that did.
     """
 
-    first: IntArray
-    number: IntArray
-    ms: IntArray
-    cores: IntArray
-    memory: IntArray
-    turn_ms: IntArray
+    cores: int
+    used: int
+    changed: int
+    lease: int
+    first_slot: int
+    num_slots: int
+    turn_ms: int
+    first_plan: int
+    last_plan: int
+    is_touched: int
+    touched: int
+    offered: int
 
 
-class Demands(NamedTuple):
-    """of_job : (J,). cores, memory : (D,). column : (D,), or NOBODY; of_column : (C,), or NOBODY.
+class Slot:
+    """From when on a VM has how much more room."""
 
-    ready : (C, V), from when on a VM has room for a task of that demand: 0 for now, NEVER where it is too small.
+    ms: int
+    cores: int
+    memory: int
+
+
+class Need:
+    """A demand. column : its row of `ready`, or NOBODY; of_column : the demand of that row, or NOBODY, in the first C places."""
+
+    cores: int
+    memory: int
+    column: int
+    of_column: int
+
+
+class Planned:
+    """vm : NOBODY without a plan. next : of the tasks planned for the VM. end : when the task is expected to be complete.
+
+    ms : how long its run is estimated to take. row : of `Matcher.bound`.
     """
 
-    of_job: IntArray
-    cores: IntArray
-    memory: IntArray
-    column: IntArray
-    of_column: IntArray
-    ready: IntArray
-
-
-class Seen(NamedTuple):
-    """(V,), VMs as at the last pass."""
-
-    size: IntArray
-    used: IntArray
-    changed: IntArray
-    lease: IntArray
-
-
-class Touched(NamedTuple):
-    """(V,). vm, is_touched : VMs that differ. offered : those that did."""
-
-    vm: IntArray
-    is_touched: IntArray
-    offered: IntArray
-
-
-class Plans(NamedTuple):
-    """first, last : (V,), next : (T,), the tasks planned for a VM, in order.
-
-    vm : (T,), NOBODY without a plan. end : (T,) float64, when the task is expected to be complete. ms : (T,), how long its run is
-    estimated to take. row : (T,), of `Losses.bound`.
-    """
-
-    first: IntArray
-    last: IntArray
-    next: IntArray
-    vm: IntArray
-    end: FloatArray
-    ms: IntArray
-    row: IntArray
-
-
-class Losses(NamedTuple):
-    """bound : (B, A) float64, see `kernels_match`; (0, 0) for none. lower : (V,) float64, cell : (V,) uint32: work space."""
-
-    bound: FloatArray
-    lower: FloatArray
-    cell: NDArray[np.uint32]
+    next: int
+    vm: int
+    ms: int
+    row: int
+    end: float
 
 
 class Matcher(NamedTuple):
-    """What the rules of SlackSched remember from one pass to the next."""
+    """What the rules of SlackSched remember from one pass to the next.
+
+    mark : (1,). vms : (V,). slots : (Z,). job2demand : (J,). demands : (D,). ready : (C, V), from when on a VM has room for a
+    task of that demand: 0 for now, NEVER where it is too small. plans : (T,).
+    bound : (B, A) float64, see `kernels_match`; (0, 0) for none. lower : (V,) float64, cell : (V,) uint32: work space.
+    """
 
     engine: Engine
     options: MatcherOptions
-    mark: Sequence[Marks]
-    slots: Slots
-    demands: Demands
-    seen: Seen
-    touched: Touched
-    plans: Plans
-    losses: Losses
+    mark: Records[Mark]
+    vms: Records[Watched]
+    slots: Records[Slot]
+    job2demand: IntArray
+    demands: Records[Need]
+    ready: IntArray
+    plans: Records[Planned]
+    bound: FloatArray
+    lower: FloatArray
+    cell: NDArray[np.uint32]

@@ -14,7 +14,6 @@ from schedgap.instances.harvest.simulator.state import (
     DRAINING,
     GREW,
     LEASED,
-    NEVER,
     NOBODY,
     NOT_LEASED,
     PACKING,
@@ -22,6 +21,7 @@ from schedgap.instances.harvest.simulator.state import (
 )
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import mixed
+from schedgap.instances.units import NEVER
 
 
 @lean_kernel
@@ -29,33 +29,33 @@ def begin_lease(s: State, vm: int) -> None:
     """Lease a VM that is up and not leased, now. There must be room for a lease more."""
     lease = s.clock[0].leases
     s.clock[0].leases = lease + 1
-    s.leases.vm[lease], s.leases.start[lease], s.leases.end[lease] = vm, s.clock[0].now, NEVER
-    s.vms.current_lease[vm], s.vms.lease[vm] = lease, LEASED
-    s.vms.size[vm], s.vms.changed[vm], s.vms.direction[vm] = s.vms.up[vm], s.clock[0].now, GREW
+    s.leases[lease].vm, s.leases[lease].start, s.leases[lease].end = vm, s.clock[0].now, NEVER
+    s.vms[vm].current_lease, s.vms[vm].lease = lease, LEASED
+    s.vms[vm].cores, s.vms[vm].changed, s.vms[vm].direction = s.vms[vm].up, s.clock[0].now, GREW
 
 
 @lean_kernel
 def end_lease(s: State, vm: int) -> None:
     """End the lease of a VM on which nothing runs, now."""
-    s.leases.end[s.vms.current_lease[vm]] = s.clock[0].now
-    s.vms.current_lease[vm], s.vms.lease[vm], s.vms.size[vm] = NOBODY, NOT_LEASED, 0
+    s.leases[s.vms[vm].current_lease].end = s.clock[0].now
+    s.vms[vm].current_lease, s.vms[vm].lease, s.vms[vm].cores = NOBODY, NOT_LEASED, 0
 
 
 @lean_kernel
 def decommission(s: State, vm: int) -> None:
     """Let a leased VM get no new tasks; without any running it is released at once, else when the last one ends."""
-    if s.vms.oldest[vm] == NOBODY:
+    if s.vms[vm].oldest == NOBODY:
         end_lease(s, vm)
     else:
-        s.vms.lease[vm] = DRAINING
+        s.vms[vm].lease = DRAINING
 
 
 @lean_kernel
 def num_leased(s: State) -> int:
     """Return how many VMs are leased, draining ones too. O(V)."""
     count = 0
-    for vm in range(s.vms.current_lease.shape[0]):
-        count += s.vms.current_lease[vm] != NOBODY
+    for vm in range(s.vms.shape[0]):
+        count += s.vms[vm].current_lease != NOBODY
     return count
 
 
@@ -80,21 +80,21 @@ def request(s: State, count: int) -> int:
 def _offer(s: State) -> int:
     """Return the VM that the next request gets, NOBODY if there is none."""
     before = s.clock[0].leases
-    while before > 0 and s.leases.start[before - 1] == s.clock[0].now:
+    while before > 0 and s.leases[before - 1].start == s.clock[0].now:
         before -= 1
     nth = s.clock[0].leases - before
-    key = mixed(mixed(s.past[0] ^ np.uint64(s.clock[0].now)) ^ np.uint64(nth))
+    key = mixed(mixed(s.clock[0].past ^ np.uint64(s.clock[0].now)) ^ np.uint64(nth))
     best, best_rank, best_hash = NOBODY, 0, np.uint64(0)
-    for vm in range(s.vms.up.shape[0]):
-        if s.vms.lease[vm] != NOT_LEASED or s.vms.up[vm] == 0 or s.vms.up[vm] < s.vms.min_cores[vm]:
+    for vm in range(s.vms.shape[0]):
+        if s.vms[vm].lease != NOT_LEASED or s.vms[vm].up == 0 or s.vms[vm].up < s.vms[vm].min_cores:
             continue
-        if s.vms.buffer[vm] and s.rules.allocation != PACKING:
+        if s.vms[vm].buffer and s.rules.allocation != PACKING:
             continue
         rank = 0
         if s.rules.allocation == BALANCING:
-            rank = s.vms.up[vm]
+            rank = s.vms[vm].up
         elif s.rules.allocation == PACKING:
-            rank = -s.vms.up[vm]
+            rank = -s.vms[vm].up
         # Ties are broken at random too: the order of the VMs may mean something.
         drawn = mixed(key ^ np.uint64(vm))
         if best == NOBODY or rank > best_rank or (rank == best_rank and drawn > best_hash):

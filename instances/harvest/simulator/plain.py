@@ -6,7 +6,6 @@ That is YARN's CapacityScheduler as SlackSched has it (section 4.1), to which co
 from __future__ import annotations
 
 from schedgap.instances.harvest.simulator.events import HAPPENED, advance, has_room, place
-from schedgap.instances.harvest.simulator.leases import num_leased, request
 from schedgap.instances.harvest.simulator.state import NOBODY, State
 from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
@@ -14,18 +13,13 @@ from schedgap.instances.kernels.random_numbers import below
 
 
 @lean_kernel
-def play_plain(s: State, num_vms: int, free_every: int) -> int:
-    """Play the plain rule until all tasks are complete or nothing happens; return the status of `advance`.
-
-    num_vms : so many VMs are requested again at each epoch. free_every : as `plain_pass` has it.
-    """
-    while True:
+def play_plain(s: State, free_every: int, costly_every: int) -> int:
+    """Play the plain rule from now on, as `Simulator.play` has it. free_every, costly_every : as `checkpoints_every` has them."""
+    status = HAPPENED
+    while status == HAPPENED:
+        plain_pass(s, free_every, costly_every)
         status = advance(s)
-        if status != HAPPENED:
-            return status
-        if s.clock[0].epoch == s.clock[0].now:
-            request(s, num_vms - num_leased(s))
-        plain_pass(s, free_every, 0)
+    return status
 
 
 @inner_kernel
@@ -38,18 +32,18 @@ def plain_pass(s: State, free_every: int, costly_every: int) -> None:
     num_refused = 0
     task = next_waiting(s, 0) if s.clock[0].waiting > 0 else NOBODY
     while task != NOBODY:
-        job = s.tasks.job[task]
-        end, cores, memory = s.jobs.first_task[job + 1], s.jobs.cores[job], s.jobs.memory[job]
+        job = s.tasks[task].job
+        end, cores, memory = s.jobs[job + 1].first_task, s.jobs[job].cores, s.jobs[job].memory
         if not is_refused(s, num_refused, cores, memory):
             every = checkpoints_every(s, job, free_every, costly_every)
             num_fitting = list_fitting(s, cores, memory)
             while task != NOBODY and task < end and num_fitting > 0:
-                chosen = below(s.random, num_fitting)
-                vm = s.work.fitting[chosen]
+                chosen = below(s.clock.random, num_fitting)
+                vm = s.fitting[chosen]
                 place(s, task, vm, every)
                 if not has_room(s, vm, cores, memory):
                     num_fitting -= 1
-                    s.work.fitting[chosen] = s.work.fitting[num_fitting]
+                    s.fitting[chosen] = s.fitting[num_fitting]
                 task = next_waiting(s, task + 1)
             if num_fitting > 0:
                 continue
@@ -61,26 +55,26 @@ def plain_pass(s: State, free_every: int, costly_every: int) -> None:
 
 @inner_kernel
 def checkpoints_every(s: State, job: int, free_every: int, costly_every: int) -> int:
-    """Return after how many ms of work tasks of a job take checkpoints, 0 for never: by whether those cost them time."""
-    if s.jobs.checkpoint[job] == 0:
+    """Return after how many ms of work tasks of a job take checkpoints: at no cost, or at a cost of time; 0 for never."""
+    if s.jobs[job].checkpoint == 0:
         return free_every
-    return costly_every if s.jobs.checkpoint[job] > 0 else 0
+    return costly_every if s.jobs[job].checkpoint > 0 else 0
 
 
 @inner_kernel
 def is_refused(s: State, num_refused: int, cores: int, memory: int) -> bool:
     """Return whether a task needs as much as one that did not fit in this pass."""
     found = False
-    for i in range(min(num_refused, s.work.refused.shape[0])):
-        found = found or (s.work.refused[i, 0] <= cores and s.work.refused[i, 1] <= memory)
+    for i in range(min(num_refused, s.refused.shape[0])):
+        found = found or (s.refused[i].cores <= cores and s.refused[i].memory <= memory)
     return found
 
 
 @inner_kernel
 def refuse(s: State, num_refused: int, cores: int, memory: int) -> int:
     """Remember that a task did not fit in this pass, and return how many did not; only the last ones are remembered."""
-    at = num_refused % s.work.refused.shape[0]
-    s.work.refused[at, 0], s.work.refused[at, 1] = cores, memory
+    at = num_refused % s.refused.shape[0]
+    s.refused[at].cores, s.refused[at].memory = cores, memory
     return num_refused + 1
 
 
@@ -88,7 +82,7 @@ def refuse(s: State, num_refused: int, cores: int, memory: int) -> int:
 def list_fitting(s: State, cores: int, memory: int) -> int:
     """List the VMs with room in `State.fitting` and return how many they are."""
     count = 0
-    for vm in range(s.vms.size.shape[0]):
-        s.work.fitting[count] = vm
+    for vm in range(s.vms.shape[0]):
+        s.fitting[count] = vm
         count += has_room(s, vm, cores, memory)
     return count

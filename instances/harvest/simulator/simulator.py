@@ -6,34 +6,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import IntArray, record
+from schedgap.instances.arrays import IntArray, longer, record, records
 from schedgap.instances.harvest.model import ALLOCATIONS, KILL_ORDERS, HarvestInstance
-from schedgap.instances.harvest.simulator import events, plain, waiting
+from schedgap.instances.harvest.simulator import events, leases, plain, waiting
 from schedgap.instances.harvest.simulator.state import (
     LEASED,
-    NEVER,
     NOBODY,
     NOT_LEASED,
+    Change,
     Clock,
-    Events,
-    Jobs,
-    Leases,
-    Log,
+    Demand,
+    End,
+    Event,
+    Job,
+    Lease,
     Rules,
-    Runs,
+    Run,
     State,
-    Tasks,
-    Vms,
-    Work,
+    Task,
+    Vm,
 )
 from schedgap.instances.harvest.solution import HarvestSchedule
-from schedgap.instances.units import HOUR_MS
+from schedgap.instances.units import HOUR_MS, MINUTE_MS, NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from schedgap.instances.arrays import Records
 
-MINUTE_MS = 60_000
+
 # So many different demands that did not fit are remembered in a pass.
 REFUSED = 16
 
@@ -59,21 +60,23 @@ class Simulator:
             least_cores=int(instance.cores.min()),
             least_memory=int(instance.task_memory_mib.min()),
         )
-        room = 2 * instance.max_leases + num_leases
+        room = copies * num_tasks + num_tasks // 4 + 64
+        epoch = NEVER if instance.is_fixed else epoch_ms
+        random = np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)[0]
         self.state = State(
             rules=rules,
-            clock=record(Clock, epoch=NEVER if instance.is_fixed else epoch_ms, leases=num_leases),
+            clock=record(Clock, epoch=epoch, leases=num_leases, random=random),
             events=_events(instance),
             vms=_vms(instance, leased),
             jobs=_jobs(instance),
             tasks=_tasks(instance),
-            runs=Runs(*_zeros(len(Runs._fields), copies * num_tasks + num_tasks // 4 + 64)),
-            log=Log(*_zeros(len(Log._fields), instance.event_ms.shape[0])),
-            leases=Leases(_longer(leased, room), np.zeros(room, np.int64), np.full(room, NEVER)),
-            work=Work(np.zeros(instance.num_vms, np.int64), np.zeros((REFUSED, 2), np.int64)),
+            runs=records(Run, room),
+            ends=records(End, room),
+            log=records(Change, instance.event_ms.shape[0]),
+            leases=longer(records(Lease, num_leases, vm=leased, end=NEVER), 2 * instance.max_leases + num_leases),
             waiting=np.zeros(waiting.num_words(num_tasks), np.uint64),
-            random=np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64),
-            past=np.zeros(1, np.uint64),
+            fitting=np.zeros(instance.num_vms, np.int64),
+            refused=records(Demand, REFUSED),
         )
 
     @property
@@ -88,23 +91,35 @@ class Simulator:
 
     def advance(self) -> bool:
         """Go to the next moment at which something happens; False if nothing will any more."""
-        return self.run(events.advance)
-
-    def run(self, kernel: Callable[[State], int]) -> bool:
-        """Call a kernel that returns the status of `advance` until it has room enough; False if nothing will happen any more."""
-        while (status := kernel(self.state)) == events.GROW:
+        while (status := events.advance(self.state)) == events.GROW:
             self.grow()
-        return bool(status == events.HAPPENED)
+        return bool(status > events.OVER)
+
+    def play(self, kernel: Callable[[State], int], look_after: Callable[[State], object] | None = None) -> bool:
+        """Play to the end; return whether all tasks are complete.
+
+        kernel : decides at the present moment, and at those that come, while `advance` returns HAPPENED; returns what else it
+        returned. look_after : looks after a pool that is not fixed, at its epochs, before anything is decided there.
+        """
+        goes_on = self.advance()
+        while goes_on:
+            clock = self.state.clock[0]
+            if look_after is not None and clock.epoch == clock.now:
+                look_after(self.state)
+            status = kernel(self.state)
+            goes_on = status > events.OVER or (status == events.GROW and self.advance())
+        return self.is_complete
 
     def grow(self) -> None:
         """Make room for half as many runs and leases more, and for all that may be placed at one moment."""
         state, clock = self.state, self.state.clock[0]
         to_do = self.instance.num_tasks - int(clock.done)
         runs = int(clock.runs) + state.rules.copies * to_do
-        leases = int(clock.leases) + self.instance.max_leases
+        num_leases = int(clock.leases) + self.instance.max_leases
         self.state = state._replace(
-            runs=Runs(*(_longer(values, runs + runs // 2) for values in state.runs)),
-            leases=Leases(*(_longer(values, leases + leases // 2) for values in state.leases)),
+            runs=longer(state.runs, runs + runs // 2),
+            ends=longer(state.ends, runs + runs // 2),
+            leases=longer(state.leases, num_leases + num_leases // 2),
         )
 
     def place(self, task: int, vm: int, every_ms: int = 0) -> int:
@@ -118,8 +133,10 @@ class Simulator:
         that cost them nothing.
         """
         num_vms = int(self.instance.leased.sum())
-        self.run(lambda state: plain.play_plain(state, num_vms, every_ms))
-        return self.is_complete
+        return self.play(
+            lambda state: plain.play_plain(state, every_ms, 0),
+            lambda state: leases.request(state, num_vms - leases.num_leased(state)),
+        )
 
     def first_waiting(self) -> int:
         """Return the first task that waits, in order of job and task; NOBODY if none does."""
@@ -128,82 +145,60 @@ class Simulator:
     def schedule(self) -> HarvestSchedule:
         """Return what has been decided until now; what goes on ends now."""
         state, clock, now = self.state, self.state.clock[0], self.now_ms
-        runs = slice(0, int(clock.runs))
-        leases = slice(0, int(clock.leases))
-        lease_end = np.minimum(state.leases.end[leases], now)
-        kept = np.flatnonzero(lease_end > state.leases.start[leases])
+        runs = state.runs[: int(clock.runs)]
+        begun = state.leases[: int(clock.leases)]
+        lease_end = np.minimum(begun.end, now)
+        kept = np.flatnonzero(lease_end > begun.start)
         return HarvestSchedule(
-            task=state.runs.task[runs],
-            vm=state.runs.vm[runs],
-            start_ms=state.runs.start[runs],
-            end_ms=np.minimum(state.runs.end[runs], now),
-            checkpoint_every_ms=state.runs.every[runs],
-            lease_vm=state.leases.vm[leases][kept],
-            lease_start_ms=state.leases.start[leases][kept],
+            task=runs.task,
+            vm=runs.vm,
+            start_ms=runs.start,
+            end_ms=np.minimum(runs.end, now),
+            checkpoint_every_ms=runs.every,
+            lease_vm=begun.vm[kept],
+            lease_start_ms=begun.start[kept],
             lease_end_ms=lease_end[kept],
         )
 
 
-def _events(instance: HarvestInstance) -> Events:
+def _events(instance: HarvestInstance) -> Records[Event]:
     vm = instance.event2vm()
     order = np.lexsort((vm, instance.event_ms))
-    return Events(instance.event_ms[order], instance.event_cores[order], vm[order])
+    return records(  # type: ignore[no-any-return]
+        Event, order.shape[0], ms=instance.event_ms[order], cores=instance.event_cores[order], vm=vm[order]
+    )
 
 
-# Copies of what is given, since compiled code is specialised to arrays that it may write.
-def _vms(instance: HarvestInstance, leased: IntArray) -> Vms:
-    num_vms = instance.num_vms
-    current_lease = np.full(num_vms, NOBODY)
-    current_lease[leased] = np.arange(leased.shape[0])
-    up, size, used, used_memory, changed, direction = _zeros(6, num_vms)
-    return Vms(
-        min_cores=instance.min_cores.copy(),
-        memory=instance.memory_mib.copy(),
-        buffer=instance.buffer.astype(np.int64),
-        up=up,
-        size=size,
-        used=used,
-        used_memory=used_memory,
-        changed=changed,
-        direction=direction,
+def _vms(instance: HarvestInstance, leased: IntArray) -> Records[Vm]:
+    vms: Records[Vm] = records(
+        Vm,
+        instance.num_vms,
+        min_cores=instance.min_cores,
+        memory=instance.memory_mib,
+        buffer=instance.buffer,
         lease=np.where(instance.leased, LEASED, NOT_LEASED),
-        current_lease=current_lease,
-        oldest=np.full(num_vms, NOBODY),
-        newest=np.full(num_vms, NOBODY),
+        current_lease=NOBODY,
+        oldest=NOBODY,
+        newest=NOBODY,
     )
+    vms.current_lease[leased] = np.arange(leased.shape[0])
+    return vms
 
 
-def _jobs(instance: HarvestInstance) -> Jobs:
-    return Jobs(
-        arrival=instance.arrival_ms.copy(),
-        cores=instance.cores.copy(),
-        memory=instance.task_memory_mib.copy(),
-        checkpoint=instance.checkpoint_ms.copy(),
-        restore=instance.restore_ms.copy(),
-        first_task=instance.first_task.copy(),
-    )
+def _jobs(instance: HarvestInstance) -> Records[Job]:
+    jobs: Records[Job] = records(Job, instance.num_jobs + 1, first_task=instance.first_task)
+    jobs.arrival[:-1], jobs.arrival[-1] = instance.arrival_ms, NEVER
+    jobs.cores[:-1], jobs.memory[:-1] = instance.cores, instance.task_memory_mib
+    jobs.checkpoint[:-1], jobs.restore[:-1] = instance.checkpoint_ms, instance.restore_ms
+    return jobs
 
 
-def _tasks(instance: HarvestInstance) -> Tasks:
-    stage, live, saved, kills = _zeros(4, instance.num_tasks)
-    return Tasks(
+def _tasks(instance: HarvestInstance) -> Records[Task]:
+    return records(  # type: ignore[no-any-return]
+        Task,
+        instance.num_tasks,
         job=instance.task2job(),
-        runtime=instance.runtime_ms.copy(),
-        estimate=instance.estimate_ms.copy(),
-        stage=stage,
-        live=live,
-        saved=saved,
-        kills=kills,
-        last_run=np.full(instance.num_tasks, NOBODY),
+        runtime=instance.runtime_ms,
+        estimate=instance.estimate_ms,
+        last_run=NOBODY,
     )
-
-
-def _zeros(arrays: int, length: int) -> list[IntArray]:
-    return [np.zeros(length, np.int64) for _ in range(arrays)]
-
-
-def _longer(values: IntArray, length: int) -> IntArray:
-    """Return a copy that is so long, or as long as it was."""
-    longer = np.zeros(max(length, values.shape[0]), np.int64)
-    longer[: values.shape[0]] = values
-    return longer

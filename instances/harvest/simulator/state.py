@@ -1,6 +1,6 @@
-"""What the rules of a pool of harvest VMs work on: named tuples of arrays, by concern.
+"""What the rules of a pool of harvest VMs work on: one named tuple of arrays of records, by what a record is of.
 
-Letters: V VMs, E events, J jobs, T tasks; N runs and L leases that there is room for. All int64 unless it says otherwise.
+Letters: V VMs, E events, J jobs, T tasks; N runs and L leases that there is room for. Fields are int64 or uint64.
 """
 
 from __future__ import annotations
@@ -8,25 +8,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
+    from numpy import uint64
     from numpy.typing import NDArray
 
-    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.arrays import IntArray, Records
 
     WordArray = NDArray[np.uint64]
 
-NEVER = 1 << 62
 NOBODY = -1
 
 # Values of `Rules.allocation`, as the model's.
 FIXED, RANDOM, BALANCING, PACKING = 0, 1, 2, 3
-# Values of `Vms.lease`. A draining VM gets no new tasks, and is released when its last one ends.
+# Values of `Vm.lease`. A draining VM gets no new tasks, and is released when its last one ends.
 NOT_LEASED, LEASED, DRAINING = 0, 1, 2
-# Values of `Vms.direction`, `Log.before` and `Log.after`. A VM that has just come to be has grown.
+# Values of `Vm.direction`, `Change.before` and `Change.after`. A VM that has just come to be has grown.
 GREW, SHRANK = 0, 1
-# Values of `Tasks.stage`.
+# Values of `Task.stage`.
 TO_ARRIVE, WAITS, RUNS_NOW, IS_DONE = 0, 1, 2, 3
 
 
@@ -43,12 +41,13 @@ class Rules(NamedTuple):
 
 
 class Clock:
-    """Fields of `State.clock`: the moment, and how far everything is.
+    """The moment, and how far everything is.
 
-    next_event, next_job : that are to come. runs : that have begun, of which `running` have not ended; `heap` entries are in the
+    next_event, next_job : that are to come. runs : that have begun, of which `running` have not ended; `ends` entries are in the
     heap of ends. waiting, done : tasks that wait, and that are complete. changes : in the log. leases : that have begun.
     epoch : the next moment at which the pool is looked at, or the present one; NEVER if it is fixed. wake : if later than now,
-    when the policy wants to be asked though nothing else happens. last_event : when something else happened last.
+    when the policy wants to be asked though nothing else happens. last_event : when something else happened last. random : for
+    what a policy draws. past : a hash of all events of VMs until now.
     """
 
     now: int
@@ -56,7 +55,7 @@ class Clock:
     next_job: int
     runs: int
     running: int
-    heap: int
+    ends: int
     waiting: int
     done: int
     changes: int
@@ -64,135 +63,143 @@ class Clock:
     epoch: int
     wake: int
     last_event: int
+    random: uint64
+    past: uint64
 
 
-class Events(NamedTuple):
-    """(E,), of all VMs in order of time."""
+class Event:
+    """A VM gets so many cores."""
 
-    ms: IntArray
-    cores: IntArray
-    vm: IntArray
+    ms: int
+    cores: int
+    vm: int
 
 
-class Vms(NamedTuple):
-    """(V,), what is given and what changes.
+class Vm:
+    """What is given and what changes.
 
-    up : cores of the VM that the provider would give there. size : of the VM that is leased, 0 if none is. used, used_memory :
-    by runs. changed : the moment of the last change of `size`. current_lease : or NOBODY. oldest, newest : first and last of
+    up : cores of the VM that the provider would give there. cores : of the VM that is leased, 0 if none is. used, used_memory :
+    by runs. changed : the moment of the last change of `cores`. current_lease : or NOBODY. oldest, newest : first and last of
     the runs on the VM, in order of their start.
     """
 
-    min_cores: IntArray
-    memory: IntArray
-    buffer: IntArray
-    up: IntArray
-    size: IntArray
-    used: IntArray
-    used_memory: IntArray
-    changed: IntArray
-    direction: IntArray
-    lease: IntArray
-    current_lease: IntArray
-    oldest: IntArray
-    newest: IntArray
+    min_cores: int
+    memory: int
+    buffer: int
+    up: int
+    cores: int
+    used: int
+    used_memory: int
+    changed: int
+    direction: int
+    lease: int
+    current_lease: int
+    oldest: int
+    newest: int
 
 
-class Jobs(NamedTuple):
-    """(J,), and first_task : (J + 1,), as in an instance."""
+class Job:
+    """As in an instance; after the last one comes one that never arrives, whose first task would be after all."""
 
-    arrival: IntArray
-    cores: IntArray
-    memory: IntArray
-    checkpoint: IntArray
-    restore: IntArray
-    first_task: IntArray
+    arrival: int
+    cores: int
+    memory: int
+    checkpoint: int
+    restore: int
+    first_task: int
 
 
-class Tasks(NamedTuple):
-    """(T,). live : runs that have not ended. saved : ms of work that need not be done again. kills : runs that a VM killed.
+class Task:
+    """live : runs that have not ended. saved : ms of work that need not be done again. kills : runs that a VM killed.
 
     last_run : the one placed last, or NOBODY.
     """
 
-    job: IntArray
-    runtime: IntArray
-    estimate: IntArray
-    stage: IntArray
-    live: IntArray
-    saved: IntArray
-    kills: IntArray
-    last_run: IntArray
+    job: int
+    runtime: int
+    estimate: int
+    stage: int
+    live: int
+    saved: int
+    kills: int
+    last_run: int
 
 
-class Runs(NamedTuple):
-    """(N,), in order of their start; task, vm, start, end and every as in a schedule.
+class Run:
+    """task, vm, start, end and every as in a schedule.
 
     end : when it would complete until it has ended. guess : when it would complete if the estimate were true. previous : the
     run of the same task that was placed before it, or NOBODY. is_live : 1 until the run has ended. before, after : neighbours
-    on the VM. heap, heap_ms : runs and when they would complete, the first on top; runs that ended otherwise stay until they
-    come up.
+    on the VM.
     """
 
-    task: IntArray
-    vm: IntArray
-    start: IntArray
-    end: IntArray
-    every: IntArray
-    guess: IntArray
-    previous: IntArray
-    is_live: IntArray
-    before: IntArray
-    after: IntArray
-    heap: IntArray
-    heap_ms: IntArray
+    task: int
+    vm: int
+    start: int
+    end: int
+    every: int
+    guess: int
+    previous: int
+    is_live: int
+    before: int
+    after: int
 
 
-class Log(NamedTuple):
-    """(E,), changes of leased VMs that were seen.
+class End:
+    """When a run would complete."""
+
+    ms: int
+    run: int
+
+
+class Change:
+    """A change of a leased VM that was seen.
 
     When, where, ms since the change before, its direction, the direction of this one, by how many cores.
     """
 
-    ms: IntArray
-    vm: IntArray
-    gap: IntArray
-    before: IntArray
-    after: IntArray
-    cores: IntArray
+    ms: int
+    vm: int
+    gap: int
+    before: int
+    after: int
+    cores: int
 
 
-class Leases(NamedTuple):
-    """(L,). end is NEVER until it has ended."""
+class Lease:
+    """end is NEVER until it has ended."""
 
-    vm: IntArray
-    start: IntArray
-    end: IntArray
+    vm: int
+    start: int
+    end: int
 
 
-class Work(NamedTuple):
-    """Work space of a pass. fitting : (V,). refused : (R, 2), demands that did not fit."""
+class Demand:
+    """What did not fit in a pass."""
 
-    fitting: IntArray
-    refused: IntArray
+    cores: int
+    memory: int
 
 
 class State(NamedTuple):
     """Everything that the rules need.
 
-    random : (1,) uint64, for what a policy draws. past : (1,) uint64, a hash of all events of VMs until now. waiting : (W,)
-    uint64, the waiting tasks as a tree of bits; ask `simulator.waiting`.
+    clock : (1,). events : (E,), of all VMs in order of time. vms : (V,). jobs : (J + 1,). tasks : (T,). runs : (N,), in order of
+    their start. ends : (N,), a heap, the first on top; runs that ended otherwise stay until they come up. log : (E,).
+    leases : (L,). waiting : (W,), the waiting tasks as a tree of bits; ask `simulator.waiting`. fitting : (V,), refused : (R,):
+    work space of a pass.
     """
 
     rules: Rules
-    clock: Sequence[Clock]
-    events: Events
-    vms: Vms
-    jobs: Jobs
-    tasks: Tasks
-    runs: Runs
-    log: Log
-    leases: Leases
-    work: Work
+    clock: Records[Clock]
+    events: Records[Event]
+    vms: Records[Vm]
+    jobs: Records[Job]
+    tasks: Records[Task]
+    runs: Records[Run]
+    ends: Records[End]
+    log: Records[Change]
+    leases: Records[Lease]
     waiting: WordArray
-    random: WordArray
-    past: WordArray
+    fitting: IntArray
+    refused: Records[Demand]

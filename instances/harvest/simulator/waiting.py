@@ -26,7 +26,7 @@ def num_words(num_tasks: int) -> int:
 def add_waiting(s: State, task: int) -> None:
     """Let a task wait that does not."""
     s.clock[0].waiting += 1
-    words, start, at = (s.tasks.job.shape[0] + 63) >> 6, 0, task
+    words, start, at = (s.tasks.shape[0] + 63) >> 6, 0, task
     while True:
         word = s.waiting[start + (at >> 6)]
         s.waiting[start + (at >> 6)] = word | (np.uint64(1) << np.uint64(at & 63))
@@ -40,7 +40,7 @@ def add_waiting(s: State, task: int) -> None:
 def remove_waiting(s: State, task: int) -> None:
     """Let a waiting task wait no more."""
     s.clock[0].waiting -= 1
-    words, start, at = (s.tasks.job.shape[0] + 63) >> 6, 0, task
+    words, start, at = (s.tasks.shape[0] + 63) >> 6, 0, task
     while True:
         word = s.waiting[start + (at >> 6)] & ~(np.uint64(1) << np.uint64(at & 63))
         s.waiting[start + (at >> 6)] = word
@@ -53,7 +53,7 @@ def remove_waiting(s: State, task: int) -> None:
 @lean_kernel
 def next_waiting(s: State, task: int) -> int:
     """Return the first waiting task from `task` on, itself included; NOBODY if there is none."""
-    words, start, at, level = (s.tasks.job.shape[0] + 63) >> 6, 0, task, 0
+    words, start, at, level = (s.tasks.shape[0] + 63) >> 6, 0, task, 0
     while True:
         if at >> 6 >= words:
             return NOBODY
@@ -68,7 +68,7 @@ def next_waiting(s: State, task: int) -> int:
         words, at, level = (words + 63) >> 6, (at >> 6) + 1, level + 1
     while level > 0:
         level -= 1
-        words, start = (s.tasks.job.shape[0] + 63) >> 6, 0
+        words, start = (s.tasks.shape[0] + 63) >> 6, 0
         for _ in range(level):
             start += words
             words = (words + 63) >> 6

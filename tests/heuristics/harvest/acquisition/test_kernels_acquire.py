@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.harvest.acquisition.acquisition import ACQUIRERS, SCALINGS, acquisition
-from schedgap.heuristics.harvest.acquisition.kernels_acquire import on_epoch, on_eviction
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.generators.quick import quick
 from schedgap.instances.harvest.simulator import state as ks
 from schedgap.instances.harvest.simulator.leases import request
 from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.harvest.verify import verify
+from schedgap.instances.units import NEVER
 
 HOUR_MS = 3_600_000
 HALF_HOUR_MS = HOUR_MS // 2
@@ -34,16 +34,14 @@ def played(instance, rule, *, every_epoch=lambda state: None, until=None):
         now = simulator.now_ms
         if state.clock[0].epoch == now:
             every_epoch(state)
-            on_epoch(state, rule)
+            rule.look_after(state)
             sizes.append(int((state.vms.lease == ks.LEASED).sum()))
-        else:
-            on_eviction(state, rule)
         if until is not None and now >= until:
             break
         waiting = np.flatnonzero(state.tasks.stage == ks.WAITS)
         for task in waiting.tolist():
             room = (state.vms.lease == ks.LEASED) & (
-                state.vms.size - state.vms.used >= instance.cores[state.tasks.job[task]]
+                state.vms.cores - state.vms.used >= instance.cores[state.tasks.job[task]]
             )
             if not room.any():
                 break
@@ -78,8 +76,8 @@ def plain(state, target, cores, acquirer, scaling, fraction):
             load += sum(
                 int(state.jobs.cores[state.tasks.job[t]]) for t in np.flatnonzero(state.tasks.stage == ks.WAITS)
             )
-        total = sum(int(state.vms.size[v]) for v in stay)
-        mean = sum(int(state.vms.size[v]) for v in active) / max(len(active), 1)
+        total = sum(int(state.vms.cores[v]) for v in stay)
+        mean = sum(int(state.vms.cores[v]) for v in active) / max(len(active), 1)
         wanted, low, high = 0, 0.6, 0.8
         if scaling == "cores":
             load, low, high = cores, 1.0, 1.0
@@ -88,8 +86,8 @@ def plain(state, target, cores, acquirer, scaling, fraction):
         elif load > high * total + 1e-9:
             wanted = int(np.ceil((load / high - total) / mean - 1e-9))
         else:
-            while len(stay) > 1 and load <= low * (total - state.vms.size[stay[0]]) + 1e-9:
-                total -= state.vms.size[stay[0]]
+            while len(stay) > 1 and load <= low * (total - state.vms.cores[stay[0]]) + 1e-9:
+                total -= state.vms.cores[stay[0]]
                 back.append(stay.pop(0))
     given = request(state, wanted)
     missing = min(wanted - given, count)
@@ -111,7 +109,7 @@ def test_every_epoch_is_the_plain_one(acquirer, scaling, most):
             if state.clock[0].epoch == simulator.now_ms:
                 after, back = plain(state, 20, cores, acquirer, scaling, 150)
                 drained = {v for v in range(60) if state.vms.lease[v] == ks.DRAINING}
-                on_epoch(state, rule)
+                rule.look_after(state)
                 number = int(after.clock[0].leases)
                 starts += number - 20
                 ends += len(back)
@@ -132,7 +130,7 @@ def test_every_epoch_is_the_plain_one(acquirer, scaling, most):
             waiting = np.flatnonzero(state.tasks.stage == ks.WAITS)
             for task in waiting.tolist():
                 room = (state.vms.lease == ks.LEASED) & (
-                    state.vms.size - state.vms.used >= instance.cores[state.tasks.job[task]]
+                    state.vms.cores - state.vms.used >= instance.cores[state.tasks.job[task]]
                 )
                 if not room.any():
                     break
@@ -161,18 +159,12 @@ def test_schedules_in_such_pools_are_feasible_and_repeat(acquirer, scaling, allo
         assert max(sizes) == 20
 
 
-def test_evicted_vms_are_replaced_at_the_next_epoch_or_at_once():
+def test_evicted_vms_are_replaced_at_the_next_epoch():
     instance = pool(2, stability=0.2)
-    for immediately in (False, True):
-        rule = acquisition(instance, immediately=immediately)
-        simulator, _ = played(instance, rule)
-        begun = [start for _, start, _ in leases(simulator)[20:]]
-        assert begun
-        off_epoch = [start for start in begun if start % HOUR_MS]
-        assert bool(off_epoch) == immediately
-        if immediately:
-            evictions = {end for _, _, end in leases(simulator)}
-            assert set(off_epoch) <= evictions
+    simulator, _ = played(instance, acquisition(instance))
+    begun = [start for _, start, _ in leases(simulator)[20:]]
+    assert begun
+    assert not any(start % HOUR_MS for start in begun)
 
 
 def test_nothing_is_given_back_before_the_first_job_without_warm_up():
@@ -185,7 +177,7 @@ def test_nothing_is_given_back_before_the_first_job_without_warm_up():
         for vm, _, end in leases(simulator):
             events = slice(instance.first_event[vm], instance.first_event[vm + 1])
             evicted = end in instance.event_ms[events][instance.event_cores[events] == 0].tolist()
-            released += end != ks.NEVER and not evicted
+            released += end != NEVER and not evicted
         assert (released > 0) == warm_up
         assert number >= 20
         assert state.clock[0].next_job == 0
@@ -210,10 +202,10 @@ def test_scaling_follows_the_load():
         simulator.state.tasks.runtime[:placed] = 1
         state = simulator.state
         state.clock[0].now = HOUR_MS
-        on_epoch(state, acquisition(instance, scaling="utilisation"))
+        acquisition(instance, scaling="utilisation").look_after(state)
         assert (state.vms.lease == ks.LEASED).sum() == expected
         # With the 300 - placed tasks that wait: ceil(300 / .8 / 10) = 38 VMs.
-        on_epoch(state, acquisition(instance, scaling="demand"))
+        acquisition(instance, scaling="demand").look_after(state)
         assert (state.vms.lease == ks.LEASED).sum() == 38
 
 

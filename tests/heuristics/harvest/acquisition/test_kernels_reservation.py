@@ -3,8 +3,8 @@
 import numpy as np
 
 from schedgap.heuristics.harvest.acquisition.acquisition import acquisition
-from schedgap.heuristics.harvest.kernels_rules import CAPACITY, play
 from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.simulator.plain import play_plain
 from schedgap.instances.harvest.simulator.simulator import Simulator
 
 
@@ -14,7 +14,7 @@ def test_weights_are_those_of_ridge_logistic_regression():
     leased = np.isin(np.arange(60), up[:20])
     instance = instance.replace(allocation="random", max_leases=40, leased=leased)
     rule = acquisition(instance, "reservation")
-    Simulator(instance).run(lambda state: play(state, CAPACITY, rule, 0, 0))
+    Simulator(instance).play(lambda state: play_plain(state, 0, 0), rule.look_after)
     search = rule.search
     number = min(int(search.counter[0].sample), search.sample.shape[0])
     x, y = search.sample[:number], search.sample_bad[:number]

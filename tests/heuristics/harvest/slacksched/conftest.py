@@ -7,8 +7,9 @@ from schedgap.heuristics.harvest.slacksched import kernels_engine
 from schedgap.heuristics.harvest.slacksched.matcher import PREDICTION, new_engine
 from schedgap.instances.harvest import quick
 from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.harvest.simulator.state import LEASED, NEVER, NOBODY, WAITS
+from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, WAITS
 from schedgap.instances.jit import lean_kernel
+from schedgap.instances.units import NEVER
 
 # Late runs are taken to need eight times as long as they are late, and every run a second at least.
 LATE, LEAST_MS = 8, 1000
@@ -83,13 +84,13 @@ class Pool:
         runs = np.flatnonzero((s.runs.is_live[:count] == 1) & (s.runs.vm[:count] == vm)).tolist()
         left = [(int(s.runs.guess[run]), *self.needs(s.runs.task[run])) for run in runs]
         left.sort(key=lambda slot: left_ms(slot[0], self.now))
-        free = int(s.vms.size[vm] - s.vms.used[vm]), int(s.vms.memory[vm] - s.vms.used_memory[vm])
+        free = int(s.vms.cores[vm] - s.vms.used[vm]), int(s.vms.memory[vm] - s.vms.used_memory[vm])
         return [(0, *free), *left]
 
     def wait(self, task, vm, slots):
         """In how many ms a VM with these slots has room: 0 for now, NEVER if it is too small or takes no tasks."""
         (cores, memory), vms = self.needs(task), self.s.vms
-        if vms.lease[vm] != LEASED or vms.size[vm] < max(cores, 1) or vms.memory[vm] < memory:
+        if vms.lease[vm] != LEASED or vms.cores[vm] < max(cores, 1) or vms.memory[vm] < memory:
             return NEVER
         for ms, more, more_memory in slots:
             cores, memory = cores - more, memory - more_memory

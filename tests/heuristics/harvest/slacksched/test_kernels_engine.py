@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from schedgap.heuristics.harvest.slacksched import kernels_engine
 from schedgap.heuristics.harvest.slacksched.matcher import PredictionOptions, new_engine
+from schedgap.instances.arrays import records
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.simulator.state import Log
+from schedgap.instances.harvest.simulator.state import Change, Vm
 from schedgap.instances.jit import lean_kernel
 
 SECOND = 1000
@@ -77,8 +78,9 @@ def curve_values(g, ms, survival, integral):
 def predict(now_ms, end, vm, gap, before, after, changed_ms, cores, *, span="change", **options):
     """Learn from changes that were seen up to a moment."""
     engine = new_engine(len(end), len(cores), PredictionOptions(**options), span=span)
-    log = Log(*(np.asarray(values, np.int64) for values in (end, vm, gap, before, after, np.zeros(len(end)))))
-    kernels_engine.observe(engine, now_ms, len(end), log, np.asarray(changed_ms, np.int64), np.asarray(cores, np.int64))
+    log = records(Change, len(end), ms=end, vm=vm, gap=gap, before=before, after=after)
+    vms = records(Vm, len(cores), changed=changed_ms, cores=cores)
+    kernels_engine.observe(engine, now_ms, len(end), log, vms)
     return Prediction(engine)
 
 
@@ -207,7 +209,7 @@ def test_expected_time_is_the_recursion(drawn, x, a, e, d):
         return p * d + (1 - p) * (w + after)
 
     fitted = drawn.engine.fitted[0]
-    bends = fitted.step * np.arange(drawn.engine.mark[0].cells + 1)
+    bends = fitted.step * np.arange(fitted.cells + 1)
     # The tail is no polygon: many points.
     bends = np.concatenate((bends, np.linspace(fitted.tail_ms, 3 * fitted.tail_ms, 20_000)))
     after = 0.0

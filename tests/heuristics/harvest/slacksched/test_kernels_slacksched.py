@@ -10,7 +10,8 @@ from schedgap.heuristics.harvest.slacksched.kernels_slacksched import pass_slack
 from schedgap.heuristics.harvest.slacksched.matcher import PredictionOptions, new_matcher
 from schedgap.heuristics.harvest.slacksched.state import NOWHERE
 from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.harvest.simulator.state import LEASED, NEVER, NOBODY
+from schedgap.instances.harvest.simulator.state import LEASED, NOBODY
+from schedgap.instances.units import NEVER
 
 FREE_EVERY_MS = 120_000
 # A plan is changed for an improvement by more than a second, and a late run needs eight times as long as it is late.
@@ -66,7 +67,7 @@ class Plain:
 
     def look(self, vm):
         vms = self.pool.s.vms
-        return tuple(int(values[vm]) for values in (vms.changed, vms.lease, vms.size, vms.used))
+        return tuple(int(values[vm]) for values in (vms.changed, vms.lease, vms.cores, vms.used))
 
     def has_turned(self, vm):
         """Whether a late run has fallen behind one that is estimated to end after it."""
@@ -115,7 +116,7 @@ class Plain:
     def offer(self, vm):
         """Let tasks that wait for other VMs have this one if they are better off by more than a second."""
         pool, vms = self.pool, self.pool.s.vms
-        if vms.lease[vm] != LEASED or vms.size[vm] == 0 or vm in self.touched:
+        if vms.lease[vm] != LEASED or vms.cores[vm] == 0 or vm in self.touched:
             return
         for task in sorted(self.plan):
             planned, wait = self.plan[task], pool.wait(task, vm, self.slots[vm])
@@ -160,11 +161,11 @@ class Plain:
 
 def chain(m, vm):
     """The tasks that are planned for a VM, in order."""
-    task, tasks = int(m.plans.first[vm]), []
+    task, tasks = int(m.vms.first_plan[vm]), []
     while task != NOBODY:
         tasks.append(task)
         task = int(m.plans.next[task])
-    assert m.plans.last[vm] == (tasks[-1] if tasks else NOBODY)
+    assert m.vms.last_plan[vm] == (tasks[-1] if tasks else NOBODY)
     return tasks
 
 

@@ -5,16 +5,8 @@ from schedgap.heuristics.harvest.slacksched.kernels_variants import pass_literal
 from schedgap.heuristics.harvest.slacksched.matcher import new_matcher
 from schedgap.instances.harvest import quick
 from schedgap.instances.harvest.simulator import state as ks
-from schedgap.instances.harvest.simulator.events import HAPPENED, advance
 from schedgap.instances.jit import lean_kernel
-
-
-@lean_kernel
-def step(s, m):
-    status = advance(s)
-    if status == HAPPENED:
-        pass_literal(s, m)
-    return status
+from schedgap.instances.units import NEVER
 
 
 @lean_kernel
@@ -28,15 +20,16 @@ def test_vms_are_waited_for_as_long_as_their_runs_are_taken_to_need(seed, plain_
     pool, matcher = plain_pool(instance), new_matcher(instance)
     simulator = pool.simulator
     checked = late = 0
-    while simulator.run(lambda state: step(state, matcher)):
+    while simulator.advance():
         s = simulator.state
+        pass_literal(s, matcher)
         task = simulator.first_waiting()
         if task == ks.NOBODY:
             continue
         for vm in range(instance.num_vms):
             plainly = pool.wait(task, vm, pool.opened(vm))
             assert wait(s, matcher, task, vm) == plainly
-            checked += plainly not in (0, ks.NEVER)
+            checked += plainly not in (0, NEVER)
         runs = slice(0, int(s.clock[0].runs))
         late += int((s.runs.is_live[runs] & (s.runs.guess[runs] < s.clock[0].now)).sum())
     assert simulator.is_complete

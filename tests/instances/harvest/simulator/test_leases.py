@@ -8,6 +8,7 @@ from schedgap.instances.harvest.model import ALLOCATIONS
 from schedgap.instances.harvest.simulator import state as ks
 from schedgap.instances.harvest.simulator.leases import decommission, end_lease, num_leased, request
 from schedgap.instances.harvest.simulator.simulator import Simulator
+from schedgap.instances.units import NEVER
 
 POLICIES = ALLOCATIONS[1:]
 
@@ -44,7 +45,7 @@ def expected(instance, simulator, count):
     now, state = simulator.now_ms, simulator.state
     leases = simulator.state.clock[0].leases
     taken = {
-        int(vm) for vm, end in zip(state.leases.vm[:leases], state.leases.end[:leases], strict=True) if end == ks.NEVER
+        int(vm) for vm, end in zip(state.leases.vm[:leases], state.leases.end[:leases], strict=True) if end == NEVER
     }
     begun = int((state.leases.start[:leases] == now).sum())
     up = []
@@ -82,7 +83,7 @@ def test_the_provider_gives_what_the_plain_one_gives(allocation, drawn_pool):
             assert simulator.state.leases.vm[before:after].tolist() == want
             assert (simulator.state.leases.start[before:after] == simulator.now_ms).all()
             for vm in want:
-                assert simulator.state.vms.size[vm] == up[vm]
+                assert simulator.state.vms.cores[vm] == up[vm]
                 assert simulator.state.vms.lease[vm] == ks.LEASED
                 assert (simulator.state.vms.changed[vm], simulator.state.vms.direction[vm]) == (
                     simulator.now_ms,
@@ -97,7 +98,7 @@ def test_the_provider_gives_what_the_plain_one_gives(allocation, drawn_pool):
 def test_the_same_request_gets_the_same_vm_whatever_was_drawn_or_asked_before(drawn_pool):
     instance = drawn_pool(3, "random")
     one, other = advanced(instance, 2), advanced(instance, 2)
-    other.state.random[0] += np.uint64(1)
+    other.state.clock.random[0] += np.uint64(1)
     request(one.state, 3)
     request(other.state, 1)
     request(other.state, 2)
@@ -155,8 +156,8 @@ def test_an_empty_vm_is_released_at_once_and_a_busy_one_when_its_last_run_ends(d
     decommission(begun, busy)
     decommission(begun, empty)
     assert (begun.vms.lease[busy], begun.vms.lease[empty]) == (ks.DRAINING, ks.NOT_LEASED)
-    assert (begun.vms.size[busy], begun.vms.size[empty]) == (40, 0)
-    assert (begun.leases.end[0], begun.leases.end[1]) == (ks.NEVER, now)
+    assert (begun.vms.cores[busy], begun.vms.cores[empty]) == (40, 0)
+    assert (begun.leases.end[0], begun.leases.end[1]) == (NEVER, now)
     assert num_leased(begun) == 4
     while simulator.now_ms < begun.runs.end[run]:
         simulator.advance()

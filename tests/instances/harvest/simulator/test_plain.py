@@ -4,11 +4,12 @@ from itertools import groupby
 
 import numpy as np
 
+from schedgap.instances.arrays import records
 from schedgap.instances.harvest.model import NO_CHECKPOINTS
 from schedgap.instances.harvest.simulator import plain
 from schedgap.instances.harvest.simulator.leases import num_leased, request
 from schedgap.instances.harvest.simulator.simulator import REFUSED, Simulator
-from schedgap.instances.harvest.simulator.state import LEASED, WAITS
+from schedgap.instances.harvest.simulator.state import LEASED, WAITS, Demand
 from schedgap.instances.jit import lean_kernel
 
 FREE_EVERY, COSTLY_EVERY = 2, 3
@@ -43,18 +44,18 @@ def roomy(s, cores, memory):
     """The VMs with room, by what they have and what is used of it."""
     return [
         vm
-        for vm in range(s.vms.size.size)
+        for vm in range(s.vms.cores.size)
         if s.vms.lease[vm] == LEASED
-        and s.vms.size[vm] > 0
-        and s.vms.used[vm] + cores <= s.vms.size[vm]
+        and s.vms.cores[vm] > 0
+        and s.vms.used[vm] + cores <= s.vms.cores[vm]
         and s.vms.used_memory[vm] + memory <= s.vms.memory[vm]
     ]
 
 
 def draw(s, bound):
     """Draw from a list of so many by splitmix64."""
-    x = (int(s.random[0]) + 0x9E3779B97F4A7C15) % 2**64
-    s.random[0] = x
+    x = (int(s.clock.random[0]) + 0x9E3779B97F4A7C15) % 2**64
+    s.clock.random[0] = x
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
     x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
     return (x ^ (x >> 31)) % bound
@@ -124,7 +125,7 @@ def test_the_vms_with_room(tiny):
             for cores, memory in ((1, 0), (1, 3), (2, 1), (4, 4)):
                 wanted = roomy(simulator.state, cores, memory)
                 assert list_fitting(simulator.state, cores, memory) == len(wanted)
-                assert simulator.state.work.fitting[: len(wanted)].tolist() == wanted
+                assert simulator.state.fitting[: len(wanted)].tolist() == wanted
                 lengths.add(len(wanted))
     assert lengths >= {0, 1, 2, 3}
 
@@ -134,8 +135,7 @@ def test_a_pass_is_the_plain_one_however_few_demands_it_remembers(tiny):
     for seed in range(80):
         instance = tiny(seed)
         ours, forgetful, by_hand = (Simulator(instance, seed=seed) for _ in range(3))
-        work = forgetful.state.work._replace(refused=np.zeros((1, 2), np.int64))
-        forgetful.state = forgetful.state._replace(work=work)
+        forgetful.state = forgetful.state._replace(refused=records(Demand, 1))
         for _ in range(200):
             if not by_hand.advance():
                 break
@@ -143,7 +143,7 @@ def test_a_pass_is_the_plain_one_however_few_demands_it_remembers(tiny):
             for simulator in (ours, forgetful):
                 assert simulator.advance()
                 plain_pass(simulator.state, FREE_EVERY, COSTLY_EVERY)
-                assert simulator.state.random[0] == by_hand.state.random[0]
+                assert simulator.state.clock.random[0] == by_hand.state.clock.random[0]
             waited += int(by_hand.state.clock[0].waiting)
         for simulator in (ours, forgetful):
             assert_equal(simulator.schedule(), by_hand.schedule())
@@ -166,7 +166,10 @@ def test_playing_the_rule_is_pass_after_pass_in_a_pool_that_is_kept_at_its_size(
                 pass_by_hand(by_hand)
             if moments == 300:
                 continue
-            assert not ours.run(lambda state, num_vms=num_vms: plain.play_plain(state, num_vms, FREE_EVERY))
+            ours.play(
+                lambda state: plain.play_plain(state, FREE_EVERY, 0),
+                lambda state, num_vms=num_vms: request(state, num_vms - num_leased(state)),
+            )
             assert_equal(ours.schedule(), by_hand.schedule())
             assert (ours.now_ms, ours.is_complete) == (by_hand.now_ms, by_hand.is_complete)
             allocations.add((instance.allocation, ours.is_complete))

@@ -161,7 +161,7 @@ def assert_same(slow, simulator):
     s, clock = simulator.state, simulator.state.clock[0]
     assert simulator.now_ms == slow.now
     assert s.vms.up.tolist() == slow.up
-    assert s.vms.size.tolist() == slow.size
+    assert s.vms.cores.tolist() == slow.size
     assert s.vms.used.tolist() == [slow.used(vm) for vm in range(len(slow.up))]
     assert s.vms.used_memory.tolist() == [slow.used_memory(vm) for vm in range(len(slow.up))]
     leased = [vm for vm in range(len(slow.up)) if slow.is_leased(vm)]

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from schedgap.instances.arrays import records
 from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.harvest.simulator.state import NOBODY
+from schedgap.instances.harvest.simulator.state import NOBODY, Task
 from schedgap.instances.harvest.simulator.waiting import add_waiting, next_waiting, num_words, remove_waiting
 from schedgap.instances.jit import lean_kernel
 
@@ -27,10 +28,7 @@ def state_of(tiny):
     def state_of(num_tasks):
         """The state of so many tasks, of which none waits."""
         state = Simulator(tiny(0)).state
-        return state._replace(
-            tasks=state.tasks._replace(job=np.zeros(num_tasks, np.int64)),
-            waiting=np.zeros(num_words(num_tasks), np.uint64),
-        )
+        return state._replace(tasks=records(Task, num_tasks), waiting=np.zeros(num_words(num_tasks), np.uint64))
 
     return state_of
 
