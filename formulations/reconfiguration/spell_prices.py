@@ -21,6 +21,7 @@ by the authors' rules (Eva, section 5):
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items
 from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING
 from schedgap.formulations.reconfiguration.limits import NANO
@@ -35,12 +37,15 @@ from schedgap.formulations.reconfiguration.presence import start_up_s
 from schedgap.formulations.reconfiguration.work_prices import NANO_DOLLARS
 
 if TYPE_CHECKING:
+    from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 # Violations below this share of a price are not looked for.
 TOLERANCE = 2e-5
 POOL = 4000
+# A spell is done once this near to the value of its linear program, as a share.
+NEAR = 1e-4
 FIRST_NODES = 2_000
 # A search that found nothing is repeated with so many times the nodes.
 LONGER = 10
@@ -79,8 +84,10 @@ def offers(instance: ReconfigurationInstance, speed_price: IntArray) -> list[Off
     return made
 
 
-class SpellPricer:
+class SpellPricer(Generation):
     """Finds presence prices spell by spell; contents found in one spell are tried in the next."""
+
+    master: GrowingLp
 
     def __init__(
         self,
@@ -89,46 +96,45 @@ class SpellPricer:
         node_limit: int,
         deadline: float | None = None,
     ) -> None:
+        super().__init__(GrowingLp([], []))
         self.pricer = ContentPricer(instance)
         self.offers = offers(instance, speed_price)
         self.node_limit, self.deadline = node_limit, deadline
         self.num_classes = instance.catalogue.num_classes
         self.pool = np.zeros((0, 2 * self.num_classes), np.int64)
         self.pool_cost = np.zeros(0)
-        self.iterations = self.nodes = 0
+        self.nodes = self.best = 0
 
     def worth(self, most: IntArray, presence: IntArray, late: IntArray) -> int:
         """Return the proven worth of one spell's presence, nano-dollars an hour times plans. All (C,).
 
         At the deadline (of `perf_counter`) it is what was proven before, 0 at first.
         """
-        classes, left = np.flatnonzero(most), np.flatnonzero(late)
-        lp = GrowingLp(presence[classes].astype(np.float64), np.full(classes.size, np.inf))
-        lp.add_columns(*self._alone(classes))
-        limit = np.concatenate((most, late))
-        usable = (self.pool <= limit).all(axis=1)
-        lp.add_columns(self.pool_cost[usable], self.pool[usable][:, classes].astype(np.float64))
-        best = 0
-        while True:
-            solution = lp.solve()
-            assert solution is not None
-            self.iterations += 1
-            price = np.zeros(self.num_classes, np.int64)
-            price[classes] = np.clip(solution.row_duals * NANO_DOLLARS, 0, self.pricer.dearest)
-            contents, costs, violation = self._violated(classes, left, most, late, price)
-            if self.is_late():
-                return best
-            left_over = np.maximum(0, price - violation).tolist()
-            worth = sum(int(p) * int(n) for p, n in zip(left_over, presence, strict=True))
-            best = max(best, worth)
-            if not contents:
-                return best
+        classes = np.flatnonzero(most)
+        self.master = GrowingLp(presence[classes].astype(np.float64), np.full(classes.size, np.inf))
+        self.master.add_columns(*self._alone(classes))
+        usable = (self.pool <= np.concatenate((most, late))).all(axis=1)
+        self.master.add_columns(self.pool_cost[usable], self.pool[usable][:, classes].astype(np.float64))
+        self.best, self.spell = 0, (classes, most, presence, late)
+        self.generate(math.inf if self.deadline is None else self.deadline)
+        return self.best
+
+    def price(self, trial: FloatArray, found: LpSolution) -> tuple[bool, bool]:
+        """Lower the prices by the greatest violation, and add the contents that violate most."""
+        classes, most, presence, late = self.spell
+        price = np.zeros(self.num_classes, np.int64)
+        price[classes] = np.clip(trial * NANO_DOLLARS, 0, self.pricer.dearest)
+        contents, costs, violation = self._violated(classes, np.flatnonzero(late), most, late, price)
+        if self.is_late():
+            return False, False
+        left_over = np.maximum(0, price - violation).tolist()
+        self.best = max(self.best, sum(int(p) * int(n) for p, n in zip(left_over, presence, strict=True)))
+        if contents:
             rows = np.array(contents)
-            lp.add_columns(np.array(costs), rows[:, classes].astype(np.float64))
+            self.master.add_columns(np.array(costs), rows[:, classes].astype(np.float64))
             self.pool = np.concatenate((self.pool, rows))[-POOL:]
             self.pool_cost = np.concatenate((self.pool_cost, np.array(costs)))[-POOL:]
-            if best >= solution.objective * NANO_DOLLARS * (1 - 1e-4):
-                return best
+        return bool(contents) and self.best < found.objective * NANO_DOLLARS * (1 - NEAR), True
 
     def is_late(self) -> bool:
         """Tell whether the deadline has passed."""

@@ -12,6 +12,7 @@ exact integers at any time, and at every size that `limits` lets pass; beyond it
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,12 +20,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items
 from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.instances.units import HOUR_S
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
+    from schedgap.formulations.backends.highs_lp import LpSolution
+    from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 MICRO = 1e6
@@ -61,39 +64,45 @@ def work_s(instance: ReconfigurationInstance) -> IntArray:
 
 def work_prices(instance: ReconfigurationInstance, deadline: float | None = None) -> WorkPrices:
     """Find prices by column generation, until nothing can be gained or the deadline (of `perf_counter`) has passed."""
-    catalogue = instance.catalogue
-    num_classes, work = catalogue.num_classes, work_s(instance)
-    pricer = ContentPricer(instance)
-    classes = np.arange(num_classes)
-    lp = GrowingLp(work / HOUR_S, np.full(num_classes, np.inf))
-    lp.add_columns(catalogue.price[catalogue.reservation_type] / MICRO, np.eye(num_classes))
-    best = WorkPrices(np.zeros(num_classes, np.int64), 0, num_classes, 0, 0)
-    nodes = iterations = 0
-    while deadline is None or time.perf_counter() < deadline:
-        solution = lp.solve()
-        if solution is None:
-            break
-        iterations += 1
-        price = np.floor(np.clip(solution.row_duals * NANO_DOLLARS, 0, pricer.dearest)).astype(np.int64)
-        items = Items(classes, np.ones_like(classes), classes, catalogue.counts, np.zeros_like(classes), price)
-        scaled, before = price.tolist(), lp.num_columns
-        for k, paid in enumerate(catalogue.price.tolist()):
-            if deadline is not None and time.perf_counter() >= deadline:
-                scaled = [0] * num_classes
-                break
-            found = _best_in_time(pricer, k, items, paid * NANO, deadline)
-            nodes += found.nodes
-            if found.upper > paid * NANO:
-                scaled = [min(s, int(p) * paid * NANO // found.upper) for s, p in zip(scaled, price, strict=True)]
-            progress = found.content * pricer.rates(classes, found.content)
+    search = _Search(instance, deadline)
+    search.generate(math.inf if deadline is None else deadline)
+    return WorkPrices(search.best, search.bound, search.master.num_columns, search.iterations, search.nodes)
+
+
+class _Search(Generation):
+    """Contents found so far, and the best prices with the bound that they prove."""
+
+    master: GrowingLp
+
+    def __init__(self, instance: ReconfigurationInstance, deadline: float | None) -> None:
+        self.catalogue, self.work, self.deadline = instance.catalogue, work_s(instance), deadline
+        self.pricer = ContentPricer(instance)
+        num_classes = self.catalogue.num_classes
+        super().__init__(GrowingLp(self.work / HOUR_S, np.full(num_classes, np.inf)))
+        alone = self.catalogue.price[self.catalogue.reservation_type]
+        self.master.add_columns(alone / MICRO, np.eye(num_classes))
+        self.best, self.bound, self.nodes = np.zeros(num_classes, np.int64), 0, 0
+
+    def price(self, trial: FloatArray, found: LpSolution) -> tuple[bool, bool]:
+        """Search every type for a pattern worth more than its machine, and scale the prices down by the dearest one."""
+        price = np.floor(np.clip(trial * NANO_DOLLARS, 0, self.pricer.dearest)).astype(np.int64)
+        classes = np.arange(price.shape[0])
+        items = Items(classes, np.ones_like(classes), classes, self.catalogue.counts, np.zeros_like(classes), price)
+        scaled, before = price.tolist(), self.master.num_columns
+        for k, paid in enumerate(self.catalogue.price.tolist()):
+            if self.deadline is not None and time.perf_counter() >= self.deadline:
+                return True, False
+            best = _best_in_time(self.pricer, k, items, paid * NANO, self.deadline)
+            self.nodes += best.nodes
+            if best.upper > paid * NANO:
+                scaled = [min(s, int(p) * paid * NANO // best.upper) for s, p in zip(scaled, price, strict=True)]
+            progress = best.content * self.pricer.rates(classes, best.content)
             if float(progress @ price) > paid * NANO * (1 + GAIN):
-                lp.add_columns([paid / MICRO], progress[None])
-        bound = micro_dollars(sum(s * int(w) for s, w in zip(scaled, work, strict=True)))
-        if bound > best.bound:
-            best = WorkPrices(np.array(scaled, np.int64), bound, 0, 0, 0)
-        if lp.num_columns == before:
-            break
-    return WorkPrices(best.price, best.bound, lp.num_columns, iterations, nodes)
+                self.master.add_columns([paid / MICRO], progress[None])
+        bound = micro_dollars(sum(s * int(w) for s, w in zip(scaled, self.work, strict=True)))
+        if bound > self.bound:
+            self.best, self.bound = np.array(scaled, np.int64), bound
+        return self.master.num_columns > before, True
 
 
 def _best_in_time(pricer: ContentPricer, machine_type: int, items: Items, target: int, deadline: float | None) -> Found:

@@ -13,12 +13,12 @@ The solver's duals are but a proposal: what is proven is proven in integers, whi
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.provisioning.arc_flow.flow_pricer import FlowPricer
 from schedgap.formulations.provisioning.arc_flow.kernels_flow import longest_paths, useful_arcs
 from schedgap.formulations.provisioning.column_generation.master import Master
@@ -27,6 +27,7 @@ from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import price_step
 
 if TYPE_CHECKING:
+    from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
@@ -53,13 +54,14 @@ class FlowBound:
     is_converged: bool
 
 
-class FlowRelaxation:
+class FlowRelaxation(Generation):
     """Column generation over flow graphs, continued warm under changing limits. machines : of all columns so far."""
 
+    master: Master
+
     def __init__(self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...]) -> None:
-        self.instance = instance
-        self.master = Master(instance)
-        self.weights = self.master.weights
+        super().__init__(Master(instance))
+        self.instance, self.weights = instance, self.master.weights
         self.pricer = FlowPricer(instance, graphs)
         self.master.add(instance.reservation_type, np.eye(instance.num_classes, dtype=np.int64))
 
@@ -69,22 +71,19 @@ class FlowRelaxation:
         low, high : (G,) float64, whole numbers or infinite.
         """
         self.master.limit(low, high)
-        found = FlowBound(
-            0, 0, np.zeros(self.instance.num_classes, np.int64), np.zeros_like(self.instance.price), None, False
-        )
-        while True:
-            left = deadline - time.perf_counter()
-            solution = self.master.solve(left) if left > 0 else None
-            if solution is None:
-                return found
-            units = self.master.rented(solution.x)
-            num_classes = self.instance.num_classes
-            curr, added = self._price(solution.row_duals[:num_classes], solution.row_duals[num_classes:], low, high)
-            if curr.worth > found.worth or found.units is None:
-                found = curr
-            found = FlowBound(found.bound, found.worth, found.values, found.shift, units, added == 0)
-            if added == 0 or found.bound > enough:
-                return found
+        nothing = np.zeros(self.instance.num_classes, np.int64), np.zeros_like(self.instance.price)
+        self.best, self.enough, self.is_converged = FlowBound(0, 0, *nothing, None, False), enough, False
+        self.generate(deadline)
+        return replace(self.best, is_converged=self.is_converged)
+
+    def price(self, trial: FloatArray, found: LpSolution) -> tuple[bool, bool]:
+        """Price every path at feasible duals near the given ones; keep the best of these."""
+        num_classes = self.instance.num_classes
+        units = self.master.rented(found.x)
+        curr, added = self._price(trial[:num_classes], trial[num_classes:], self.master.low, self.master.high)
+        best = curr if curr.worth > self.best.worth or self.best.units is None else self.best
+        self.best = replace(best, units=units)
+        return added > 0 and self.best.bound <= self.enough, added == 0
 
     def useful(self, found: FlowBound, cost: int) -> tuple[BoolArray, ...]:
         """Return for each graph the arcs, (A,) bool, that solutions of at most `cost` micro-dollars may use."""
