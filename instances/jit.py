@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import types
+from numba.core import codegen, types
+from numba.core.environment import lookup_environment
 
 F = TypeVar("F", bound=Callable[..., Any])
 # What a module imports when it runs: what is imported for types only is indented.
@@ -49,15 +50,64 @@ def inlined_kernel(func: F) -> F:
 
 def _compiled(func: F, **options: Any) -> F:
     boundscheck = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
-    njit: Any = numba.njit
-    compiled = njit(nogil=True, boundscheck=boundscheck, fastmath=False, **options)(func)
-    compiled.get_call_template = partial(_without_literals, compiled.get_call_template)
-    if options.get("cache"):
+    njit: Any = partial(numba.njit, nogil=True, boundscheck=boundscheck, fastmath=False)
+    compiled = called = njit(**options)(func)
+    if options.pop("cache", False):
+        # For other kernels it is compiled as a part of them: without what Python needs to call it, which takes longest.
+        called = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(func)
+        compiled.get_overload = called.get_overload
+        compiled._compiling_counter = called._compiling_counter
         # By itself Numba forgets a kernel when its own file changes, and goes on with the old code of all that it calls.
         cache_file = compiled._cache._cache_file
         cache_file._source_stamp = (cache_file._source_stamp, source_hash(func.__module__))
         cache_file._load_index = partial(_index, cache_file._load_index)
+    compiled.get_call_template = partial(_without_literals, called.get_call_template)
     return cast("F", compiled)
+
+
+class _Library(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """What Python does not call is not optimised or made machine code by itself: kernels that call it have it in them.
+
+    By itself Numba does so for each function, once more in each that calls it, directly or not: half of the time.
+    """
+
+    _is_part = False
+
+    def _optimize_final_module(self) -> None:
+        defined = [function.name for function in self._final_module.functions if not function.is_declaration]
+        self._is_part = not any(name.startswith(("_ZN7cpython", "NRT_")) for name in defined)
+        if not self._is_part:
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        if self._is_part:
+            self._finalize_dynamic_globals()
+            self._finalized = True
+            return
+        super()._finalize_final_module()
+        for variable in self._final_module.global_variables:
+            if (environment := lookup_environment(variable.name)) is not None:
+                self._codegen.set_env(variable.name, environment)
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        if self._is_part and any(f.name == name and not f.is_declaration for f in self._final_module.functions):
+            self._is_part = False
+            super()._optimize_final_module()
+            self._finalize_final_module()
+        pointer: int = super().get_pointer_to_function(name)
+        return pointer
+
+
+def _set_env(maker: Any, env_name: str, env: object) -> None:
+    """Give an environment to what is machine code; a part's goes with the kernels that have it in them."""
+    if maker._engine.is_symbol_defined(env_name):
+        _numbas_set_env(maker, env_name, env)
+
+
+_numbas_set_env = codegen.JITCPUCodegen.set_env
+codegen.JITCPUCodegen.set_env = _set_env
+codegen.JITCPUCodegen._library_class = _Library
 
 
 def _without_literals(template: Callable[..., Any], args: Any, kws: Any) -> Any:
