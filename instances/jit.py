@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
+from numba.core import codegen
+from numba.core.environment import lookup_environment
 
 from schedgap.instances import compiled_cache
 
@@ -28,9 +30,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 # What Numba does not promise to keep; a version that lacks some of it compiles everything anew.
 PRIVATE = {
     "numba.core.caching": ["NullCache.cache_path", "NullCache.load_overload", "NullCache.save_overload"],
-    "numba.core.codegen": ["CPUCodegen.magic_tuple"],
+    "numba.core.codegen": [
+        "CPUCodegen.magic_tuple",
+        "JITCodeLibrary._finalize_dynamic_globals",
+        "JITCodeLibrary._finalize_final_module",
+        "JITCodeLibrary._get_compiled_object",
+        "JITCodeLibrary._optimize_final_module",
+        "JITCPUCodegen._library_class",
+        "JITCPUCodegen.set_env",
+    ],
     "numba.core.compiler": ["CompileResult._rebuild", "CompileResult._reduce"],
-    "numba.core.dispatcher": ["Dispatcher.enable_caching", "Dispatcher.get_call_template"],
+    "numba.core.dispatcher": ["Dispatcher.enable_caching", "Dispatcher.get_call_template", "Dispatcher.get_overload"],
+    "numba.core.environment": ["lookup_environment"],
     "numba.core.serialize": ["dumps"],
     "numba.core.types": ["unliteral"],
 }
@@ -70,12 +81,16 @@ def _compiled(func: F, **options: Any) -> F:
         return func
     boundscheck = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
     is_kept = options.pop("cache", False)
-    njit: Any = numba.njit
-    compiled = njit(nogil=True, boundscheck=boundscheck, fastmath=False, **options)(func)
+    njit: Any = partial(numba.njit, nogil=True, boundscheck=boundscheck, fastmath=False)
+    compiled = called = njit(**options)(func)
     if has_private():
-        compiled.get_call_template = partial(_without_literals, compiled.get_call_template)
         if is_kept:
+            # For other kernels it is compiled as a part of them: without what Python needs to call it, which takes longest.
+            called = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(func)
+            compiled.get_overload = called.get_overload
+            compiled._compiling_counter = called._compiling_counter
             _keep(compiled)
+        compiled.get_call_template = partial(_without_literals, called.get_call_template)
     return cast("F", compiled)
 
 
@@ -99,6 +114,62 @@ def has_private() -> bool:
     return not missing
 
 
+class _Library(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """What Python does not call is not optimised or made machine code by itself: kernels that call it have it in them.
+
+    By itself Numba does so for each function, once more in each that calls it, directly or not: half of the time.
+    """
+
+    _is_part = False
+
+    def _optimize_final_module(self) -> None:
+        defined = [function.name for function in self._final_module.functions if not function.is_declaration]
+        self._is_part = not any(name.startswith(("_ZN7cpython", "NRT_")) for name in defined)
+        if not self._is_part:
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        if self._is_part:
+            self._finalize_dynamic_globals()
+            self._finalized = True
+            return
+        super()._finalize_final_module()
+        for variable in self._final_module.global_variables:
+            if (environment := lookup_environment(variable.name)) is not None:
+                self._codegen.set_env(variable.name, environment)
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        if any(f.name == name and not f.is_declaration for f in self._final_module.functions):
+            self._to_machine_code()
+        pointer: int = super().get_pointer_to_function(name)
+        return pointer
+
+    def _get_compiled_object(self) -> bytes:
+        self._to_machine_code()
+        compiled: bytes = super()._get_compiled_object()
+        return compiled
+
+    def _to_machine_code(self) -> None:
+        """Make machine code of a part, as what is no kernel may ask for it: a ufunc, a callback."""
+        if self._is_part:
+            self._is_part = False
+            super()._optimize_final_module()
+            self._finalize_final_module()
+
+
+def _set_env(maker: Any, env_name: str, env: object) -> None:
+    """Give an environment to what is machine code; a part's goes with the kernels that have it in them."""
+    if maker._engine.is_symbol_defined(env_name):
+        _numbas_set_env(maker, env_name, env)
+
+
+if not numba.config.DISABLE_JIT and has_private():
+    _numbas_set_env = codegen.JITCPUCodegen.set_env
+    codegen.JITCPUCodegen.set_env = _set_env
+    codegen.JITCPUCodegen._library_class = _Library
+
+
 def _without_literals(template: Callable[..., Any], args: Any, kws: Any) -> Any:
     """Have a kernel that is called with constants be the one for all numbers: by itself Numba compiles one for each."""
     unliteral: Any = numba.core.types.unliteral
@@ -116,7 +187,11 @@ def own_cache(scratch: Path, code: str | None) -> None:
 def _keep(compiled: Any) -> None:
     """Have what is compiled for a dispatcher kept on disk, unless nothing tells whether it is the same the next time."""
     function = compiled.py_func
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    try:
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:
+        # It names what is not defined yet, such as itself.
+        return
     if os.path.isfile(function.__code__.co_filename) and all(
         isinstance(cell, bool | int | float | str) for cell in cells
     ):

@@ -9,6 +9,7 @@ import sys
 
 import numba
 import pytest
+from numba import njit
 
 from schedgap.instances import compiled_cache, jit
 from schedgap.instances.jit import inner_kernel, kernel
@@ -229,3 +230,59 @@ def test_constants_are_numbers_like_all_others():
 
     assert compiled(10) == 44
     assert [str(types) for types in twice.signatures] == ["(int64,)"]
+
+
+def test_what_a_kernel_calls_is_compiled_as_a_part_of_it():
+    @kernel
+    def twice(number):
+        if number < 0:
+            raise ValueError("below 0")
+        return 2 * number
+
+    @kernel
+    def compiled(number):
+        return twice(number) + 1
+
+    assert compiled(3) == 7
+    assert twice.signatures == []
+    assert [twice(3), compiled(4)] == [6, 9]
+    assert len(twice.signatures) == 1
+    for each in (compiled, twice, njit(lambda number: twice(number))):
+        assert each(5) in (10, 11)
+        with pytest.raises(ValueError, match="below 0"):
+            each(-1)
+
+
+def test_a_kernel_may_call_itself():
+    @kernel
+    def factorial(number):
+        if number < 2:
+            return 1
+        return number * factorial(number - 1)
+
+    @kernel
+    def compiled(number):
+        return factorial(number)
+
+    assert compiled(5) == 120
+    assert factorial(4) == 24
+
+
+FAILING = """
+@inner_kernel
+def answer():
+    raise ValueError("no answer")
+"""
+TOLD = """
+    try:
+        ask()
+    except ValueError as error:
+        print(*error.args, sum(ask.stats.cache_hits.values()))
+"""
+
+
+def test_errors_of_parts_come_through_from_the_cache_too(tmp_path):
+    (tmp_path / "inner.py").write_text(INNER.split("@")[0] + FAILING)
+    (tmp_path / "outer.py").write_text(OUTER.partition("    print")[0] + TOLD)
+    assert asked(tmp_path) == ["no", "answer", "0"]
+    assert asked(tmp_path) == ["no", "answer", "1"]
