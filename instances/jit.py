@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 F = TypeVar("F", bound=Callable[..., Any])
+# Its stubs do not know its private parts.
+_NUMBA: Any = numba
 # What Numba does not promise to keep; a version that lacks some of it compiles everything anew.
 PRIVATE = {
     "numba.core.caching": ["NullCache.cache_path", "NullCache.load_overload", "NullCache.save_overload"],
@@ -77,11 +79,11 @@ def inlined_kernel(func: F) -> F:
 
 
 def _compiled(func: F, **options: Any) -> F:
-    if numba.config.DISABLE_JIT:
+    if _NUMBA.config.DISABLE_JIT:
         return func
     boundscheck = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
     is_kept = options.pop("cache", False)
-    njit: Any = partial(numba.njit, nogil=True, boundscheck=boundscheck, fastmath=False)
+    njit = partial(_NUMBA.njit, nogil=True, boundscheck=boundscheck, fastmath=False)
     compiled = called = njit(**options)(func)
     if has_private():
         if is_kept:
@@ -172,16 +174,16 @@ if not numba.config.DISABLE_JIT and has_private():
 
 def _without_literals(template: Callable[..., Any], args: Any, kws: Any) -> Any:
     """Have a kernel that is called with constants be the one for all numbers: by itself Numba compiles one for each."""
-    unliteral: Any = numba.core.types.unliteral
+    unliteral = _NUMBA.core.types.unliteral
     return template([unliteral(arg) for arg in args], {name: unliteral(arg) for name, arg in kws.items()})
 
 
 def own_cache(scratch: Path, code: str | None) -> None:
     """Have this process, a run, keep what it compiles in its scratch, be it by Numba's own means; see `compiled_cache`."""
     compiled_cache.write_to(scratch, code)
-    numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]
+    _NUMBA.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]
     if has_private():
-        numba.core.dispatcher.Dispatcher.enable_caching = _keep
+        _NUMBA.core.dispatcher.Dispatcher.enable_caching = _keep
 
 
 def _keep(compiled: Any) -> None:
@@ -215,7 +217,7 @@ class _OnDisk:
 
     def _name(self, signature: Any, codegen: Any) -> str:
         """Return the name of what is compiled for these types on this processor: one for all that it was and will be."""
-        about = self._options, signature, codegen.magic_tuple(), numba.config.OPT, numba.__version__, sys.version_info
+        about = self._options, signature, codegen.magic_tuple(), _NUMBA.config.OPT, numba.__version__, sys.version_info
         readable = re.sub(r"[^\w.]", "", self._options[2])[:80]
         return f"{readable}-{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}{compiled_cache.SUFFIX}"
 
@@ -230,13 +232,13 @@ class _OnDisk:
         except (AttributeError, ImportError):
             # It is for classes that have another name or place by now.
             return None
-        return numba.core.compiler.CompileResult._rebuild(target_context, *parts) if known == signature else None
+        return _NUMBA.core.compiler.CompileResult._rebuild(target_context, *parts) if known == signature else None
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep what was compiled, if it means anything in another process."""
         if result.lifted or result.library.has_dynamic_globals:
             return
-        body = numba.core.serialize.dumps((signature, result._reduce()))
+        body = _NUMBA.core.serialize.dumps((signature, result._reduce()))
         compiled_cache.save(self._name(signature, result.codegen), self._stamp, body)
 
 

@@ -83,10 +83,10 @@ def record(table: Table, c: int, key: int, number: int, other: int, observed: fl
             # The mean of equal values is that value, to the last bit.
             value += (observed - value) / (before + 1)
     else:
-        table.count[0].entries += 1
+        table.count[0]["entries"] += 1
         table.key[slot] = key
     if before == 0 or value != table.value[slot]:
-        table.count[0].changes += 1
+        table.count[0]["changes"] += 1
     table.times[slot] = before + 1
     table.value[slot] = value
     if number == 0:

@@ -23,12 +23,8 @@ FASTEST_FIRST, SHUFFLED = 1, 2
 
 # `arrived` jobs have arrived; those from `first_new` on came last and have `new_to_start` tasks to start. Of the `offers`
 # machines to be offered at this moment, `offered` have been. `running` tasks run, `present` jobs have not ended.
-CLOCK = np.dtype(
-    [
-        (name, np.int64)
-        for name in ("now", "arrived", "first_new", "new_to_start", "offers", "offered", "running", "present")
-    ]
-)
+_CLOCK = ("now", "arrived", "first_new", "new_to_start", "offers", "offered", "running", "present")
+CLOCK = np.dtype((np.record, [(name, np.int64) for name in _CLOCK]))
 
 
 class Rules(NamedTuple):

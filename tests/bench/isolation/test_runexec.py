@@ -4,14 +4,12 @@ import json
 import os
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
 
 from schedgap.bench import run_suite
-from schedgap.bench.isolation.runexec import parse_results, require_runexec
+from schedgap.bench.isolation.runexec import parse_results
 from schedgap.bench.programs.program import Program
-from schedgap.instances.errors import ExecutorError
 
 RUNEXEC = "runexec"
 
@@ -25,21 +23,7 @@ def fake(tmp_path, monkeypatch, hostile):
     script.write_text(f"#!{sys.executable}\n" + hostile.with_name("fake_runexec.py").read_text())
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    # The compiled code that is there already; the stand-in lets everybody write everywhere.
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     return lambda mode: monkeypatch.setenv("FAKE_RUNEXEC", mode)
-
-
-@pytest.fixture
-def real():
-    """Skip where the real one is not there, or may not do what it needs."""
-    found = shutil.which(RUNEXEC) or shutil.which(RUNEXEC, path=str(Path(sys.executable).parent))
-    if found is None:
-        pytest.skip("runexec is not installed")
-    try:
-        require_runexec()
-    except ExecutorError as error:
-        pytest.skip(str(error))
 
 
 def ends(suite, out, hostile):
@@ -127,7 +111,7 @@ def test_results_are_lines_of_key_and_value():
     }
 
 
-def test_the_real_one(real, write_suite, hostile, tmp_path):
+def test_the_real_one(real_runexec, write_suite, hostile, tmp_path):
     """The kernel ends the memory bomb, and nothing but its own folder can be written."""
     found = ends(write_suite(["x-honest", "x-bomb", "x-writes"], memory_mib=256), tmp_path / "out", hostile)
     assert (found["x-honest"].status, found["x-honest"].warm) == ("feasible", "child")
