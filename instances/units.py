@@ -21,6 +21,8 @@ SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS = 1000, 60_000, 3_600_000, 86_400_000
 SECOND_US, HOUR_US = 1_000_000, 3_600_000_000
 # Later than any time, with room to add one to it.
 NEVER = 1 << 62
+# Nano-dollars in a micro-dollar: reduced costs are compared in them.
+NANO = 1000
 
 
 def shown_amount(value: int, resource: str) -> str:

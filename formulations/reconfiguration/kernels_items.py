@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.instances.jit import kernel
+from schedgap.instances.kernels.sort import argsort
 from schedgap.instances.provisioning.kernels import improve_multipliers
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def order_by_efficiency(
     ratio = np.empty(item.shape[0] - start)
     for i in range(start, item.shape[0]):
         ratio[i - start] = -base[i] / (rent[0, i] + 1e-9)
-    order = np.argsort(ratio, kind="mergesort")
+    order = argsort(ratio)
     for values in (item, fit, base, speed):
         _permute(values, start, order)
     for m in range(rent.shape[0]):

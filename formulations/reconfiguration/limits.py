@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schedgap.formulations.reconfiguration.kernels_items import FAR, RATE_UNIT
+from schedgap.instances.units import NANO as NANO
 
 if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 # Prices are nano-dollars (1e-3 micro-dollars) an hour.
-NANO = 1000
 LARGEST = (1 << 62) - 1
 # A class is there as tasks that progress, that are only there, and that need not be there any more.
 ITEMS = 3

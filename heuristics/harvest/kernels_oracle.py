@@ -8,9 +8,10 @@ from schedgap.heuristics.harvest.kernels_rules import next_moment
 from schedgap.heuristics.harvest.slacksched.kernels_slots import left_ms
 from schedgap.instances.harvest.simulator.events import HAPPENED, has_room, lasts_ms, place, work_left
 from schedgap.instances.harvest.simulator.plain import checkpoints_every, list_fitting
-from schedgap.instances.harvest.simulator.state import NEVER, NOBODY, State
+from schedgap.instances.harvest.simulator.state import NOBODY, State
 from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire

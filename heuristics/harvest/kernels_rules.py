@@ -9,10 +9,11 @@ from __future__ import annotations
 from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire, on_epoch, on_eviction
 from schedgap.instances.harvest.simulator.events import HAPPENED, advance, has_room, place
 from schedgap.instances.harvest.simulator.plain import checkpoints_every, is_refused, list_fitting, plain_pass, refuse
-from schedgap.instances.harvest.simulator.state import NEVER, NOBODY, State
+from schedgap.instances.harvest.simulator.state import NOBODY, State
 from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import below
+from schedgap.instances.units import NEVER
 
 CAPACITY, REPLICATION = 0, 1
 

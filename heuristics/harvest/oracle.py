@@ -8,9 +8,9 @@ from schedgap.heuristics.harvest.kernels_oracle import Foresight, play_oracle
 from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, fixed_pool_reason, play_kernel
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.harvest.simulator.state import NEVER
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.option_groups import flattened
+from schedgap.instances.units import NEVER
 
 GUARANTEES = ("no-shrink", "no-kill")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.jit import inner_kernel, kernel
+from schedgap.instances.kernels.sort import argsort
 
 if TYPE_CHECKING:
     from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present
@@ -29,7 +30,7 @@ def owl_plan(
     # those that are alone, machine by machine.
     first, last = np.full(catalogue.kmin.shape[0], -1), np.full(catalogue.kmin.shape[0], -1)
     after, place = np.full(num_tasks, -1), present.sent_to.copy()
-    for t in np.argsort(present.sent_to, kind="mergesort"):
+    for t in argsort(present.sent_to):
         m, c = present.sent_to[t], present.task_class[t]
         if m >= 0 and (held[m] or tasks_on[m] >= 2):
             continue
@@ -42,7 +43,7 @@ def owl_plan(
     one, two, type_of, ratio = _combinations(catalogue, classes, class2workload, throughput)
     new_type = np.empty(num_tasks, np.int64)
     fresh = 0
-    for i in np.argsort(-ratio, kind="mergesort"):
+    for i in argsort(-ratio):
         a, b = one[i], two[i]
         while first[a] >= 0 and (b < 0 or (after[first[a]] >= 0 if a == b else first[b] >= 0)):
             t = first[a]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.instances.jit import inner_kernel, kernel
+from schedgap.instances.kernels.sort import argsort
 
 if TYPE_CHECKING:
     from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present
@@ -128,7 +129,7 @@ def _place(
             left_out[number] = t
             number += 1
     left_out = left_out[:number]
-    left_out = left_out[np.argsort(-run_time[left_out], kind="mergesort")]
+    left_out = left_out[argsort(-run_time[left_out])]
     first, limit = 0, 1
     need = np.zeros((catalogue.demand.shape[0], catalogue.capacity.shape[1]), np.int64)
     while first < number:

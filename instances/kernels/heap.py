@@ -8,9 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from schedgap.instances.jit import inlined_kernel
-
-# Later than any time.
-NEVER = 2**63 - 1
+from schedgap.instances.units import NEVER
 
 
 @inlined_kernel

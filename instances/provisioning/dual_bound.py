@@ -14,6 +14,7 @@ import numpy as np
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.pricing import MAX_WORTH, UNLIMITED, Pricer
+from schedgap.instances.units import NANO as NANO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     # Whole numbers without a limit: a limit's weight times its dual may go beyond 64 bits.
     ObjectArray = NDArray[np.object_]
-
-NANO = 1000
 
 
 def dual_bound(

@@ -6,15 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.harvest.clairvoyant.kernels_profile import (
-    FULL,
-    NEVER,
-    Profile,
-    first_fit,
-    fits_until,
-    occupy,
-)
+from schedgap.formulations.harvest.clairvoyant.kernels_profile import FULL, Profile, first_fit, fits_until, occupy
 from schedgap.instances.jit import kernel
+from schedgap.instances.units import NEVER
 
 
 class Needs(NamedTuple):

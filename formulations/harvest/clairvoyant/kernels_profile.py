@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.jit import kernel
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     import numpy as np
 
-NEVER = 1 << 62
 FULL = -1
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.harvest.clairvoyant.kernels_exchange import NONE, Lanes, Moved, Plan, Soft, Tasks, exchange
-from schedgap.formulations.harvest.clairvoyant.kernels_profile import NEVER
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable

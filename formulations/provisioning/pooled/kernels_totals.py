@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schedgap.instances.jit import kernel
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
-
-NEVER = 2**62
 
 
 @kernel

@@ -14,7 +14,8 @@ import numpy as np
 from schedgap.instances.jit import kernel
 from schedgap.instances.reconfiguration.simulator.events import advance
 from schedgap.instances.reconfiguration.simulator.plans import apply_plan, release, rent
-from schedgap.instances.reconfiguration.simulator.state import DONE, FETCHING, FINE, KILLING, NEVER, UPLOADING, State
+from schedgap.instances.reconfiguration.simulator.state import DONE, FETCHING, FINE, KILLING, UPLOADING, State
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

@@ -18,8 +18,9 @@ import numpy as np
 from schedgap.heuristics.harvest.slacksched.kernels_engine import keep_fresh, look, loss_from, p_shrink, restart_loss
 from schedgap.heuristics.harvest.slacksched.kernels_slots import column_of, left_ms, risk_ms, task_ms, waits_for
 from schedgap.heuristics.harvest.slacksched.state import BLOCK, Matcher
-from schedgap.instances.harvest.simulator.state import NEVER, NOBODY, State
+from schedgap.instances.harvest.simulator.state import NOBODY, State
 from schedgap.instances.jit import inlined_kernel, inner_kernel
+from schedgap.instances.units import NEVER
 
 # Rows are of lengths from a minute on, each so many times the one before.
 SHORTEST_MS, RATIO = 60_000.0, 1.03

@@ -35,9 +35,10 @@ from schedgap.heuristics.harvest.slacksched.kernels_slots import (
 from schedgap.heuristics.harvest.slacksched.kernels_variants import pass_heartbeat, pass_literal, pass_no_delay
 from schedgap.heuristics.harvest.slacksched.state import NOWHERE, Matcher
 from schedgap.instances.harvest.simulator.events import HAPPENED
-from schedgap.instances.harvest.simulator.state import LEASED, NEVER, NOBODY, State
+from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, State
 from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire

@@ -16,8 +16,9 @@ from __future__ import annotations
 from schedgap.heuristics.harvest.slacksched.state import BLOCK, Matcher
 from schedgap.instances.harvest.simulator.events import OVERDUE_MS, has_room, lasts_ms, place, work_left
 from schedgap.instances.harvest.simulator.plain import checkpoints_every
-from schedgap.instances.harvest.simulator.state import LEASED, NEVER, NOBODY, State
+from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, State
 from schedgap.instances.jit import inlined_kernel, inner_kernel
+from schedgap.instances.units import NEVER
 
 # Late runs are taken to need so many times as long as they are late. With estimates up to a quarter too short it hardly matters
 # how many; with worse ones, tasks that take late runs to end soon wait for them again and again.

@@ -9,9 +9,10 @@ from schedgap.heuristics.harvest.slacksched.kernels_slots import begin, open_slo
 # At run time, too: what is compiled depends on the fields.
 from schedgap.heuristics.harvest.slacksched.state import Matcher  # noqa: TC001
 from schedgap.instances.harvest.simulator.events import fits, has_room
-from schedgap.instances.harvest.simulator.state import NEVER, NOBODY, State
+from schedgap.instances.harvest.simulator.state import NOBODY, State
 from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
+from schedgap.instances.units import NEVER
 
 
 @lean_kernel

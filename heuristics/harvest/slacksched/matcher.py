@@ -25,8 +25,8 @@ from schedgap.heuristics.harvest.slacksched.state import (
 )
 from schedgap.instances.arrays import IntArray, record
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.simulator.state import NEVER, NOBODY
-from schedgap.instances.units import HOUR_MS, SECOND_MS
+from schedgap.instances.harvest.simulator.state import NOBODY
+from schedgap.instances.units import HOUR_MS, NEVER, SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.harvest.model import HarvestInstance

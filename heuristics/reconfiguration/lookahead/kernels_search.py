@@ -17,6 +17,7 @@ from schedgap.heuristics.reconfiguration.lookahead.kernels_problem import (
 from schedgap.heuristics.reconfiguration.lookahead.kernels_regroup import regroup
 from schedgap.instances.jit import inner_kernel, kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below
+from schedgap.instances.kernels.sort import argsort
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
@@ -33,7 +34,7 @@ def begin(p: Problem, d: DraftRows) -> None:
 @kernel
 def insert_queued(p: Problem, d: DraftRows) -> None:
     """Put each task that is nowhere where it adds the least cost, the dearest task first; O(machines) each."""
-    for t in np.argsort(-p.weight, kind="mergesort"):
+    for t in argsort(-p.weight):
         if d.place[t] >= 0:
             continue
         least, where, kind = np.inf, -1, -1

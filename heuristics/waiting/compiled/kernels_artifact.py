@@ -11,25 +11,13 @@ which the job before left the queue. O(log s + log R) a job with R running.
 
 from __future__ import annotations
 
-from typing import Any
-
 from schedgap.heuristics.waiting.compiled.kernels_machines import find_machine
 from schedgap.heuristics.waiting.compiled.kernels_running import end_job, end_jobs, start_job
 from schedgap.heuristics.waiting.compiled.state import RENTED, Artifact, Jobs, Machines, Placed, Running
-from schedgap.instances.jit import inlined_kernel, lean_kernel
+from schedgap.instances.jit import lean_kernel
+from schedgap.instances.kernels.random_numbers import uniform
 
 SECOND = 1_000_000
-
-
-@inlined_kernel
-def draw(state: Any) -> float:
-    """Return a number in [0, 1) and step the state, (1,) uint64 (SplitMix64)."""
-    state[0] += 0x9E3779B97F4A7C15
-    word = state[0]
-    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9
-    word = (word ^ (word >> 27)) * 0x94D049BB133111EB
-    word ^= word >> 31
-    return float(word >> 11) * 2.0**-53
 
 
 @lean_kernel
@@ -58,7 +46,7 @@ def serve_as_artifact(jobs: Jobs, rules: Artifact, machines: Machines, running: 
                 if now - submit[j] > rules.limit:
                     start[j] = submit[j] + rules.late_wait
                     left = True
-                elif rules.error > 0 and draw(rules.random) < rules.error:
+                elif rules.error > 0 and uniform(rules.random) < rules.error:
                     left = True
                 else:
                     k = find_machine(machines, jobs.cores[j], jobs.memory[j])

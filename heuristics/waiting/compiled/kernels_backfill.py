@@ -14,7 +14,7 @@ from schedgap.heuristics.waiting.compiled.kernels_machines import find_machine, 
 from schedgap.heuristics.waiting.compiled.kernels_running import start_job
 from schedgap.heuristics.waiting.compiled.state import BLOCK, SUPER, WAITING, Jobs, Machines, Placed, Queue, Running
 from schedgap.instances.jit import inlined_kernel, inner_kernel
-from schedgap.instances.kernels.heap import NEVER
+from schedgap.instances.units import NEVER
 
 
 @inlined_kernel

@@ -17,7 +17,7 @@ from typing import Any
 from schedgap.heuristics.waiting.compiled.kernels_machines import BEST
 from schedgap.heuristics.waiting.compiled.state import RENTED, Jobs, Placed, Profiles, Waits
 from schedgap.instances.jit import inlined_kernel, inner_kernel, lean_kernel
-from schedgap.instances.kernels.heap import NEVER
+from schedgap.instances.units import NEVER
 
 DONE, TOO_NARROW = 0, -1
 

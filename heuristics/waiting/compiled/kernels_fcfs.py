@@ -21,7 +21,8 @@ from schedgap.heuristics.waiting.compiled.kernels_machines import find_machine
 from schedgap.heuristics.waiting.compiled.kernels_running import end_jobs, start_job
 from schedgap.heuristics.waiting.compiled.state import RENTED, Bounds, Jobs, Look, Machines, Placed, Running, Waits
 from schedgap.instances.jit import inner_kernel, lean_kernel
-from schedgap.instances.kernels.heap import NEVER, earliest
+from schedgap.instances.kernels.heap import earliest
+from schedgap.instances.units import NEVER
 
 
 @inner_kernel

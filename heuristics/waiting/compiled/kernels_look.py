@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schedgap.instances.jit import inner_kernel
-from schedgap.instances.kernels.heap import NEVER, heap_pop, heap_push
+from schedgap.instances.kernels.heap import heap_pop, heap_push
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from schedgap.heuristics.waiting.compiled.state import Jobs, Look, Machines, Placed, Running

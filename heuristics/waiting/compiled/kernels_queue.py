@@ -21,7 +21,8 @@ from schedgap.heuristics.waiting.compiled.kernels_machines import find_machine
 from schedgap.heuristics.waiting.compiled.kernels_running import end_job, start_job
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US, RENTED, WAITING
 from schedgap.instances.jit import inlined_kernel, lean_kernel
-from schedgap.instances.kernels.heap import NEVER, earliest, heap_pop, heap_push
+from schedgap.instances.kernels.heap import earliest, heap_pop, heap_push
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from schedgap.heuristics.waiting.compiled.state import Jobs, Look, Machines, Placed, Queue, Running

@@ -15,7 +15,7 @@ from typing import Any
 
 from schedgap.heuristics.waiting.compiled.state import RENTED, Jobs, Placed, Waits
 from schedgap.instances.jit import lean_kernel
-from schedgap.instances.kernels.heap import NEVER
+from schedgap.instances.units import NEVER
 
 
 @lean_kernel

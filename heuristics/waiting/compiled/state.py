@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 RENTED, WAITING = -1, -2
 # Longer than any wait: sums of times stay within 62 bits.
-NO_LIMIT_US = 2**62
+NO_LIMIT_US = 2**61
 # Places in a block of the queue, and in a block of blocks, as powers of two.
 BLOCK, SUPER = 6, 12
 

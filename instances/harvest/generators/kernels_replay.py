@@ -12,7 +12,7 @@ import numpy as np
 
 from schedgap.instances.jit import kernel
 from schedgap.instances.kernels.heap import heap_pop, heap_push
-from schedgap.instances.kernels.random_numbers import GOLDEN, mixed
+from schedgap.instances.kernels.random_numbers import uniform
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +83,7 @@ def place(
         if vm == number:
             break
         s = last_server[vms.batch[vm]]
-        if s == NOWHERE or servers.free[s] < vms.cores[vm] or _uniform(servers.random) >= same_server:
+        if s == NOWHERE or servers.free[s] < vms.cores[vm] or uniform(servers.random) >= same_server:
             s = _drawn(servers, vms.cores[vm], choices)
         server[vm] = s
         last_server[vms.batch[vm]] = s
@@ -109,7 +109,7 @@ def _drawn(servers: Servers, cores: int, choices: int) -> int:
     for _ in range(choices):
         s = NOWHERE
         for _ in range(TRIES):
-            s = np.searchsorted(bound, _uniform(servers.random) * bound[-1], side="right")
+            s = np.searchsorted(bound, uniform(servers.random) * bound[-1], side="right")
             if free[s] >= cores:
                 break
             s = NOWHERE
@@ -129,7 +129,7 @@ def _scanned(servers: Servers, cores: int) -> int:
     for s in range(free.shape[0]):
         if free[s] >= cores:
             total += weight[s]
-    left = _uniform(servers.random) * total
+    left = uniform(servers.random) * total
     last = NOWHERE
     for s in range(free.shape[0]):
         if free[s] >= cores and weight[s] > 0:
@@ -138,11 +138,3 @@ def _scanned(servers: Servers, cores: int) -> int:
             if left < 0:
                 break
     return last
-
-
-@kernel
-def _uniform(random: NDArray[np.uint64]) -> float:
-    """Draw a number in [0, 1)."""
-    drawn = mixed(random[0])
-    random[0] += GOLDEN
-    return float(drawn >> np.uint64(11)) * 2.0**-53

@@ -17,7 +17,6 @@ from schedgap.instances.harvest.simulator.state import (
     GREW,
     IS_DONE,
     LEASED,
-    NEVER,
     NOBODY,
     NOT_LEASED,
     RUNS_NOW,
@@ -29,6 +28,7 @@ from schedgap.instances.harvest.simulator.waiting import add_waiting, remove_wai
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.heap import heap_pop, heap_push
 from schedgap.instances.kernels.random_numbers import mixed
+from schedgap.instances.units import NEVER
 
 # What `advance` returns. GROW: nothing happened, since there may be too little room for what comes.
 GROW, OVER, HAPPENED = -1, 0, 1

@@ -14,7 +14,6 @@ from schedgap.instances.harvest.simulator.state import (
     DRAINING,
     GREW,
     LEASED,
-    NEVER,
     NOBODY,
     NOT_LEASED,
     PACKING,
@@ -22,6 +21,7 @@ from schedgap.instances.harvest.simulator.state import (
 )
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import mixed
+from schedgap.instances.units import NEVER
 
 
 @lean_kernel

@@ -11,7 +11,6 @@ from schedgap.instances.harvest.model import ALLOCATIONS, KILL_ORDERS, HarvestIn
 from schedgap.instances.harvest.simulator import events, plain, waiting
 from schedgap.instances.harvest.simulator.state import (
     LEASED,
-    NEVER,
     NOBODY,
     NOT_LEASED,
     Clock,
@@ -27,13 +26,12 @@ from schedgap.instances.harvest.simulator.state import (
     Work,
 )
 from schedgap.instances.harvest.solution import HarvestSchedule
-from schedgap.instances.units import HOUR_MS
+from schedgap.instances.units import HOUR_MS, MINUTE_MS, NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-MINUTE_MS = 60_000
 # So many different demands that did not fit are remembered in a pass.
 REFUSED = 16
 

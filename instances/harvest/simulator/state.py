@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     WordArray = NDArray[np.uint64]
 
-NEVER = 1 << 62
 NOBODY = -1
 
 # Values of `Rules.allocation`, as the model's.

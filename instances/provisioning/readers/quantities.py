@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # 10^-9 is the finest that Kubernetes keeps; amounts are counted in it.
-NANO = 10**9
-_MOST = (2**63 - 1) * NANO
+BILLION = 10**9
+_MOST = (2**63 - 1) * BILLION
 _FORM = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -61,9 +61,9 @@ def fine_units(amounts: Mapping[str, int]) -> dict[str, int]:
     for resource, value in amounts.items():
         name = resource_name(resource)
         if name == CPU:
-            made[name] = -(-value * THOUSAND // NANO)
+            made[name] = -(-value * THOUSAND // BILLION)
         else:
-            whole = -(-value // NANO)
+            whole = -(-value // BILLION)
             made[name] = whole if name.endswith(BYTES) else whole * THOUSAND
     return made
 

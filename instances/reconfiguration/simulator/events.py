@@ -16,7 +16,6 @@ from schedgap.instances.reconfiguration.simulator.state import (
     FETCHING,
     KILLING,
     MIGRATING,
-    NEVER,
     QUEUED,
     RUNNING,
     STARTING,
@@ -25,6 +24,7 @@ from schedgap.instances.reconfiguration.simulator.state import (
     WAITING,
     State,
 )
+from schedgap.instances.units import NEVER
 
 
 @kernel

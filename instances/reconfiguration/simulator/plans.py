@@ -12,7 +12,6 @@ from schedgap.instances.reconfiguration.simulator.state import (
     KILLING,
     MIGRATES,
     MIGRATING,
-    NEVER,
     NO_MACHINE,
     NO_STOCK,
     NOT_ALLOWED,
@@ -23,6 +22,7 @@ from schedgap.instances.reconfiguration.simulator.state import (
     WAITING,
     State,
 )
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

@@ -17,7 +17,6 @@ from schedgap.instances.reconfiguration.simulator.state import (
     FINE,
     JOB,
     MIGRATES,
-    NEVER,
     NO_MACHINE,
     NO_STOCK,
     NOT_ALLOWED,
@@ -31,7 +30,7 @@ from schedgap.instances.reconfiguration.simulator.state import (
 )
 from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 from schedgap.instances.reconfiguration.stored_sets import FEWEST, in_order
-from schedgap.instances.units import shown_amount
+from schedgap.instances.units import NEVER, shown_amount
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 # An array of records, whose fields are named: `task[k].stage`, and all of them at once `task["stage"]`.
 Records: TypeAlias = "np.ndarray[Any, Any]"
 
-NEVER = 1 << 60
 
 # Stages of a task. A machine's slot is held from FETCHING until UPLOADING ends.
 UNPLANNED, KILLING, UPLOADING, WAITING, FETCHING, ACTIVE, ENDED = 0, 1, 2, 3, 4, 5, 6

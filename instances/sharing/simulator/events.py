@@ -15,7 +15,8 @@ from schedgap.instances.kernels.random_numbers import below
 from schedgap.instances.kernels.rounding import rounded
 from schedgap.instances.sharing.simulator.kernels_ends import pop, push
 from schedgap.instances.sharing.simulator.kernels_waiting import lowest, reorder, wait, wait_no_more
-from schedgap.instances.sharing.simulator.state import FASTEST_FIRST, NEVER, NOBODY, SHUFFLED, State
+from schedgap.instances.sharing.simulator.state import FASTEST_FIRST, NOBODY, SHUFFLED, State
+from schedgap.instances.units import NEVER
 
 # So few new jobs are compared with a machine one by one before it is offered.
 FEW = 4

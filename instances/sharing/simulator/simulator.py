@@ -8,8 +8,9 @@ import numpy as np
 
 from schedgap.instances.sharing.simulator import events
 from schedgap.instances.sharing.simulator.initial import initial_state
-from schedgap.instances.sharing.simulator.state import NEVER, NOBODY, Rules
+from schedgap.instances.sharing.simulator.state import NOBODY, Rules
 from schedgap.instances.sharing.solution import SharingSchedule
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from schedgap.instances.arrays import FloatArray, IntArray
 
-NEVER = 1 << 62
 NOBODY = -1
 
 # Values of `Rules.nodes`: in which order machines are offered that become free, or may be offered, at the same moment; 0 is by

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedgap.instances.jit import kernel
-from schedgap.instances.kernels.heap import NEVER, earliest, heap_pop, heap_push
+from schedgap.instances.kernels.heap import earliest, heap_pop, heap_push
+from schedgap.instances.units import NEVER
 
 
 @kernel

@@ -4,13 +4,13 @@ import numpy as np
 
 from schedgap.formulations.harvest.clairvoyant.kernels_profile import (
     FULL,
-    NEVER,
     Profile,
     first_fit,
     fits_until,
     occupy,
     piece_at,
 )
+from schedgap.instances.units import NEVER
 
 HORIZON = 60
 

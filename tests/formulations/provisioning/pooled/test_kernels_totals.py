@@ -3,7 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.pooled.kernels_totals import NEVER, add_machine
+from schedgap.formulations.provisioning.pooled.kernels_totals import add_machine
+from schedgap.instances.units import NEVER
 
 
 @pytest.mark.parametrize("seed", range(10))

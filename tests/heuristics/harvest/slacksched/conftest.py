@@ -7,8 +7,9 @@ from schedgap.heuristics.harvest.slacksched import kernels_engine
 from schedgap.heuristics.harvest.slacksched.matcher import PREDICTION, new_engine
 from schedgap.instances.harvest import quick
 from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.harvest.simulator.state import LEASED, NEVER, NOBODY, WAITS
+from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, WAITS
 from schedgap.instances.jit import lean_kernel
+from schedgap.instances.units import NEVER
 
 # Late runs are taken to need eight times as long as they are late, and every run a second at least.
 LATE, LEAST_MS = 8, 1000

@@ -10,7 +10,8 @@ from schedgap.heuristics.harvest.slacksched.kernels_slacksched import pass_slack
 from schedgap.heuristics.harvest.slacksched.matcher import PredictionOptions, new_matcher
 from schedgap.heuristics.harvest.slacksched.state import NOWHERE
 from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.harvest.simulator.state import LEASED, NEVER, NOBODY
+from schedgap.instances.harvest.simulator.state import LEASED, NOBODY
+from schedgap.instances.units import NEVER
 
 FREE_EVERY_MS = 120_000
 # A plan is changed for an improvement by more than a second, and a late run needs eight times as long as it is late.

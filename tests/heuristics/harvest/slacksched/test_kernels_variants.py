@@ -5,7 +5,7 @@ import pytest
 from schedgap.heuristics.harvest.slacksched.kernels_variants import pass_heartbeat, pass_literal, pass_no_delay
 from schedgap.heuristics.harvest.slacksched.matcher import PredictionOptions, new_matcher
 from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.harvest.simulator.state import NEVER
+from schedgap.instances.units import NEVER
 
 PREDICTION = PredictionOptions(reconsider_s=600.0)
 FREE_EVERY_MS = 120_000

@@ -3,8 +3,7 @@
 import numba
 
 from schedgap.heuristics.waiting.compiled.kernels_look import look_ahead
-
-NEVER = 2**63 - 1
+from schedgap.instances.units import NEVER
 
 
 @numba.njit
