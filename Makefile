@@ -5,6 +5,12 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test coverage benchmarks gate baseline lint docs clean
 
+# Tests of one file or family stay together: what they compile or compute once, one worker does once.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# What Python has compiled is kept, whatever a machine says: reading all sources takes each process seconds.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Modules are compiled when they are first imported, not all of them now: half of the time until the first table.
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile --constraint constraints.txt
 
@@ -23,10 +29,10 @@ demo: $(VENV)/usable
 	@echo "Open runs/eva-table4.html in a browser: gaps, times and packings of these runs. README.md says how to add a method."
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST) $(TESTS)
 
 coverage: $(VENV)/installed
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+	$(PYTEST) --cov --cov-report=term:skip-covered
 
 benchmarks: $(VENV)/installed
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
+from llvmlite.binding import Linkage
 from numba.core import codegen
 from numba.core.environment import lookup_environment
 
@@ -125,8 +126,8 @@ class _Library(codegen.JITCodeLibrary):  # type: ignore[misc]
     _is_part = False
 
     def _optimize_final_module(self) -> None:
-        defined = [function.name for function in self._final_module.functions if not function.is_declaration]
-        self._is_part = not any(name.startswith(("_ZN7cpython", "NRT_")) for name in defined)
+        own = [function.name for function in self._defined() if function.linkage == Linkage.external]
+        self._is_part = not any(name.startswith(("_ZN7cpython", "NRT_")) for name in own)
         if not self._is_part:
             super()._optimize_final_module()
 
@@ -140,9 +141,12 @@ class _Library(codegen.JITCodeLibrary):  # type: ignore[misc]
             if (environment := lookup_environment(variable.name)) is not None:
                 self._codegen.set_env(variable.name, environment)
 
+    def _defined(self) -> list[Any]:
+        return [function for function in self._final_module.functions if not function.is_declaration]
+
     def get_pointer_to_function(self, name: str) -> int:
         self._ensure_finalized()
-        if any(f.name == name and not f.is_declaration for f in self._final_module.functions):
+        if any(function.name == name for function in self._defined()):
             self._to_machine_code()
         pointer: int = super().get_pointer_to_function(name)
         return pointer

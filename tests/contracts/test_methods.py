@@ -43,6 +43,14 @@ load_methods(["fairness", "harvest", "provisioning", "reconfiguration", "sharing
 METHODS = {f"{family}/{name}": method for (family, name), method in sorted(REGISTRY.items()) if method.is_shipped}
 
 
+def each(is_meant=lambda method: True):
+    """All methods that are meant; those of a family share compiled code, and therefore a worker of pytest-xdist."""
+    named = [(name, method) for name, method in METHODS.items() if is_meant(method)]
+    return pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=pytest.mark.xdist_group(method.family)) for name, method in named]
+    )
+
+
 def one_task() -> ProvisioningInstance:
     """The smallest instance there is."""
     return ProvisioningInstance(
@@ -224,7 +232,7 @@ def trial_of(name):
     return trial
 
 
-@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if "found" in method.wants])
+@each(lambda method: "found" in method.wants)
 def test_tells_what_is_so(name):
     """Each solution is feasible, no bound is above one, and the answer is no worse than the last of both."""
     method = METHODS[name]
@@ -244,7 +252,7 @@ def test_tells_what_is_so(name):
         assert max(bounds, default=0) <= (outcome.bound or 0)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@each()
 def test_keeps_what_every_method_promises(name):
     """The rules of `schedgap check`, beside all other methods of the family."""
     others = [each for each in METHODS if each != name and METHODS[each].family == METHODS[name].family]
@@ -253,7 +261,7 @@ def test_keeps_what_every_method_promises(name):
     assert [check for check in checked.checks if check.result == "failed"] == []
 
 
-@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.bounds])
+@each(lambda method: method.bounds)
 def test_certificates_hold(name, tmp_path):
     """Read from a file by the checker's own reader: they prove no more than the bound that the method gives."""
     trial_of(name)
@@ -266,14 +274,14 @@ def test_certificates_hold(name, tmp_path):
         assert found.bound <= bound
 
 
-@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.exact])
+@each(lambda method: method.exact)
 def test_exact_methods_prove_tiny_instances(name):
     ends = [run.record.status for run in trial_of(name).supported().values()]
     assert ends == ["optimal"] * len(ends)
     assert ends
 
 
-@pytest.mark.parametrize("name", METHODS)
+@each()
 def test_has_a_summary_and_checked_parameters(name):
     method = METHODS[name]
     assert method.summary.endswith(".")
