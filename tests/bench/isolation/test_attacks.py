@@ -123,23 +123,23 @@ def test_saying_that_one_compiles_buys_time_once(hostile):
         pool.close()
 
 
-def test_judging_has_limits_of_its_own(monkeypatch, tmp_path):
+def test_judging_has_limits_of_its_own(monkeypatch):
     """A verifier that wants 8 TiB for what it was sent."""
     family = FAMILIES["provisioning"]
     greedy = replace(family, verify=lambda instance, solution: int(np.ones(2**40).sum()))
     monkeypatch.setitem(FAMILIES, "provisioning", greedy)
     instance = table7(6)
-    report = Report(wall_s=0.1, cpu_s=0.1, compile_s=0.0, reference_s=0.1, status="feasible", mutated=False)
+    report = Report(wall_s=0.1, cpu_s=0.1, compile_s=0.0, status="feasible", mutated=False)
     types = instance.reservation_type[instance.task_classes()]
     plan = family.solution.from_tasks(instance, types, np.arange(instance.num_tasks))
     request = Request("provisioning", "any", {}, 0, Limits(), instance.digest, None)
-    answer = judged(request, instance, Ending(answer=pack(report, plan)), tmp_path)
+    answer = judged(request, instance, Ending(answer=pack(report, plan)))
     assert answer.measurement.status == "invalid"
     assert answer.measurement.reason == "its answer could not be judged within 4096 MiB of memory"
 
 
 def test_a_judge_that_dies_is_replaced(monkeypatch):
-    """The row says so, and the next one is judged."""
+    """No row is the worse for it: an answer is the fault of whoever's judge dies twice."""
     instance = table7(6)
     request = Request("provisioning", "no-packing", {}, 0, Limits(), instance.digest, pickled(instance))
     pool = Pool(["provisioning"])
@@ -147,7 +147,6 @@ def test_a_judge_that_dies_is_replaced(monkeypatch):
         assert pool.run(request, "").measurement.status == "feasible"
         (judge,) = pool._idle["judges"]
         judge.hang_up()
-        assert pool.run(request, "").measurement.status == "invalid"
         assert pool.run(request, "").measurement.status == "feasible"
     finally:
         pool.close()

@@ -51,7 +51,7 @@ def forged(instance, **facts):
     """An answer of its own making, as of a call that is over; none while it is only warmed up."""
     if instance.num_tasks < 6:
         return alone(instance)
-    times = {"wall_s": 1e-9, "cpu_s": 0.0, "compile_s": 0.0, "reference_s": 0.001}
+    times = {"wall_s": 1e-9, "cpu_s": 0.0, "compile_s": 0.0}
     body = pack(Report(**{**times, "status": "feasible", "mutated": False, **facts}), alone(instance))
     everywhere((b"E", b""), (b"D", body))
     os._exit(0)
@@ -116,7 +116,7 @@ def forged_claim(instance):
 
 @method("a-early-answer", family=FAMILY)
 def early_answer(instance):
-    body = pack(Report(wall_s=0.0, cpu_s=0.0, compile_s=0.0, reference_s=0.0, status="feasible", mutated=False))
+    body = pack(Report(wall_s=0.0, cpu_s=0.0, compile_s=0.0, status="feasible", mutated=False))
     everywhere((b"D", body))
     os._exit(0)
 
