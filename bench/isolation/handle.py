@@ -70,7 +70,7 @@ _CREDENTIALS = struct.Struct("3i")
 class ServerHandle:
     """One server, as seen from here.
 
-    What others write into its socket, who took hold of it, is not heard: the kernel tells who wrote.
+    It is there before its server is. What others write who take hold of its socket is not heard: the kernel tells who wrote.
     pid : also the parent of all that its run starts; 0 before `greet`.
     holds : digest of the instance that it has.
     touch : children of this warm server call the method on the small instance once more, untimed: the first call after
@@ -149,11 +149,11 @@ class ServerHandle:
             part, told, _, _ = self.socket.recvmsg(
                 min(length - len(data), 2**20), sockets.CMSG_SPACE(_CREDENTIALS.size), sockets.MSG_DONTWAIT
             )
-            if not part:
-                raise EOFError
             writer = next(
                 (_CREDENTIALS.unpack(what)[0] for _, kind, what in told if kind == sockets.SCM_CREDENTIALS), 0
             )
+            if not part or not writer:
+                raise EOFError
             self.pid = self.pid or writer
             if writer == self.pid:
                 data += part

@@ -328,16 +328,15 @@ class Pool:
 
     def _forked(self) -> ServerHandle:
         ours, theirs = socket.socketpair()
+        server = ServerHandle(ours)
         with theirs, self._lock:
-            if self._closed:
-                ours.close()
-                raise PoolClosedError
             try:
+                if self._closed:
+                    raise PoolClosedError
                 self._spawner.fork(theirs)
-            except SchedgapError:
-                ours.close()
+            except (PoolClosedError, SchedgapError):
+                server.close()
                 raise
-            server = ServerHandle(ours)
             self._busy.add(server)
         try:
             server.greet(self._spawner.pid, PATIENCE_S)

@@ -29,6 +29,12 @@ EXPECTED = {
     "a-forged-bound": ("invalid", "its answer cannot be read"),
     "a-forged-claim": ("invalid", "it claims to be 'proven'"),
     "a-early-answer": ("invalid", "its answer came before its call was over"),
+    "a-looks-around": ("feasible", None),
+    "a-asks-early": ("feasible", None),
+    "a-packs": ("feasible", None),
+    "a-twice": ("feasible", None),
+    "a-quick-machine": ("feasible", None),
+    "a-deletes-scratch": ("feasible", None),
     "a-odd-facts": ("feasible", None),
     "a-odd-times": ("invalid", "$.said.solve_s"),
     "a-odd-reason": ("unsupported", "['a', {'b': 1}]"),
@@ -92,9 +98,17 @@ def test_costs_are_those_of_an_untouched_verifier(ends):
 
 
 def test_times_are_the_supervisors_where_they_cannot_be_true(ends):
-    """Half a second passed, less a tenth of it and of a second."""
-    for label in ("a-clock", "a-forged-time"):
-        assert ends[label].wall_s > 0.3
+    """Half a second passed, less a tenth of it and of a second; wherever a run does its work once it has its instance."""
+    for label in ("a-clock", "a-forged-time", "a-asks-early", "a-packs", "a-twice"):
+        assert ends[label].wall_s > 0.3, label
+
+
+def test_nobody_is_warmed_up_in_sight_of_the_instance(ends):
+    assert ends["a-looks-around"].details["seen"] == "table7-6-physical-s0-shrunk"
+
+
+def test_how_quick_the_machine_is_no_run_says(ends):
+    assert all(end.reference_s > 1e-6 for end in ends.values() if end.wall_s is not None)
 
 
 def test_odd_facts_are_text(ends):
