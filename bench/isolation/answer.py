@@ -59,7 +59,6 @@ class Report(msgspec.Struct, tag_field="kind", tag="report", forbid_unknown_fiel
     wall_s: SECONDS
     cpu_s: SECONDS
     compile_s: SECONDS
-    reference_s: SECONDS
     warm: Text | None = None
     warm_s: SECONDS | None = None
     build_s: SECONDS | None = None

@@ -15,8 +15,6 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from schedgap.bench.isolation.answer import MAX_POINTS, Report, pack, plain_number, plain_text
 from schedgap.bench.isolation.clocks import Allowance, WallClock
 from schedgap.bench.isolation.messages import Message, Request, send
@@ -32,28 +30,6 @@ from schedgap.instances.method import Method, Outcome, Status, find_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-
-_NUMBERS = 4096
-_ROUNDS = 5
-
-
-def reference_s() -> float:
-    """Return the seconds that the work takes, the least of five rounds of about half a millisecond.
-
-    Half of it is NumPy's (sorting, adding up), half is the interpreter's, as in most methods.
-    """
-    numbers = np.arange(_NUMBERS, dtype=np.int64) * 2654435761 % 1048583
-    best = float("inf")
-    for _ in range(_ROUNDS):
-        start = time.perf_counter()
-        np.sort(numbers)
-        np.cumsum(numbers * numbers)
-        total = 0
-        for i in range(4000):
-            total += i & 7
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 class CompileClock:
@@ -106,7 +82,8 @@ class CompileClock:
         return None if module is None else module.Dispatcher
 
 
-# A timed call with more compilation in it than this share is timed again, if it was short.
+# A timed call with more compilation in it than this share is timed again, if it was short; never one of foreign code, which
+# could keep what it has found.
 COMPILE_SHARE = 0.01
 REPEAT_BELOW_S = 10.0
 
@@ -158,23 +135,26 @@ def fingerprint(instance: Any) -> bytes:
     return hashlib.sha256(rest + repr(sums).encode()).digest()
 
 
-def measured(request: Request, instance: Any, answers: int) -> bytes:
-    """Call the method as asked and return what there is to say of it, packed for the judge."""
-    if request.is_plugin and request.program is None:
+def measured(request: Request, given: Callable[[], Any], answers: int) -> bytes:
+    """Call the method as asked and return what there is to say of it, packed for the judge.
+
+    given : returns the instance. It is asked for once foreign code has been imported and warmed up, which could else work on
+    it before the clock starts.
+    """
+    if request.is_foreign:
         import_plugins(files_among(request.plugins))
         send(answers, Message.READY)
     family = find_family(request.family)
     call = _caller(request, family)
-    if request.shrunk:
-        instance = shrunk(family, instance)
     warm, warm_s = None, None
 
     def tell(compiling: bool) -> None:
         send(answers, Message.COMPILING if compiling else Message.COMPILED)
 
     if request.warm:
+        small = shrunk(family, given()) if request.small is None else pickle.loads(request.small)
         with CompileClock(tell):
-            warm, warm_s = "child", warm_up(call, shrunk(family, instance))
+            warm, warm_s = "child", warm_up(call, small)
         send(answers, Message.READY)
     if request.before:
         with CompileClock(tell):
@@ -185,17 +165,18 @@ def measured(request: Request, instance: Any, answers: int) -> bytes:
         send(answers, Message.READY)
     known = None if request.program is not None else find_method(request.family, request.method)
     telling = known if known is not None and "found" in known.wants else None
+    instance = given()
     before = fingerprint(instance)
-    reference = reference_s()
     outcome, times = _timed(call, instance, answers, tell, telling)
     computing_s = times["wall_s"] - times["compile_s"]
-    if times["compile_s"] > COMPILE_SHARE * times["wall_s"] and computing_s < REPEAT_BELOW_S:
+    is_slowed = times["compile_s"] > COMPILE_SHARE * times["wall_s"] and computing_s < REPEAT_BELOW_S
+    if is_slowed and not request.is_foreign:
         warm, warm_s = "repeat", times["wall_s"]
         send(answers, Message.READY)
         outcome, times = _timed(call, instance, answers, tell, telling)
     if outcome.bound is not None and known is not None and not known.bounds:
         raise ProgramFailure(Status.INVALID, UNDECLARED)
-    facts = {"mutated": fingerprint(instance) != before, "reference_s": reference, "warm": warm, "warm_s": warm_s}
+    facts = {"mutated": fingerprint(instance) != before, "warm": warm, "warm_s": warm_s}
     if request.keep and outcome.certificate is not None:
         facts["certificate"] = json.dumps(outcome.certificate)
     return _packed(family, outcome, **facts, **times)

@@ -7,14 +7,15 @@ import math
 import os
 import resource
 import signal
+import socket
 import sys
 import tempfile
 import traceback
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from schedgap.bench.isolation.answer import Failure, plain_text
-from schedgap.bench.isolation.messages import Ending, Message, send
+from schedgap.bench.isolation.messages import Ending, Message, loaded, send
 from schedgap.bench.isolation.processes import die_with_parent
 from schedgap.bench.isolation.supervise import MIB, supervise
 from schedgap.bench.programs.failure import ProgramFailure
@@ -77,24 +78,55 @@ def supervised(
     scratch: Path,
     allowance: Allowance,
     *,
+    instance: int | None = None,
+    is_foreign: bool = False,
     limits_addresses: bool = True,
 ) -> Ending:
     """Fork a process that does the work, and return how it ended.
 
-    work : takes the pipe for messages and returns the answer. failed : makes the answer where `work` raised.
-    harness : see `supervise`. scratch, limits_addresses : see `confine`.
+    work : takes the descriptor for messages and returns the answer. failed : makes the answer where `work` raised.
+    instance : descriptor of its pickle, which the process gets when it asks for it (see `instance_from`). harness,
+    is_foreign : see `supervise`. scratch, limits_addresses : see `confine`.
     """
-    answers, answers_in = os.pipe()
+    ours, theirs = socket.socketpair()
     output, output_in = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            answer(work, failed, limits, answers_in, output_in, scratch, limits_addresses=limits_addresses)
+            answer(work, failed, limits, theirs.fileno(), output_in, scratch, limits_addresses=limits_addresses)
         finally:
             os._exit(1)
-    os.close(answers_in)
+    theirs.close()
     os.close(output_in)
-    return supervise(pid, answers, output, harness, limits, allowance)
+
+    def give() -> int:
+        assert instance is not None
+        socket.send_fds(ours, [Message.WANTED], [instance])
+        return os.fstat(instance).st_size
+
+    answers = os.dup(ours.fileno())
+    with ours:
+        return supervise(
+            pid,
+            answers,
+            output,
+            harness,
+            limits,
+            allowance,
+            give=None if instance is None else give,
+            is_foreign=is_foreign,
+        )
+
+
+def instance_from(answers: int) -> Any:
+    """Ask the supervisor for the instance and return it; for a process that has not got it."""
+    send(answers, Message.WANTED)
+    with socket.socket(fileno=os.dup(answers)) as asked:
+        _, (fd, *_), _, _ = socket.recv_fds(asked, 1, 1)
+    try:
+        return loaded(fd)
+    finally:
+        os.close(fd)
 
 
 def answer(

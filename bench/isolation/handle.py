@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import pickle
 import select
 import signal
 import socket as sockets
+import struct
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from schedgap.bench.isolation.messages import END_S, KEEP_BYTES, Describe, Judge, Request, WarmUp
+from schedgap.bench.isolation.messages import (
+    END_S,
+    KEEP_BYTES,
+    LENGTH,
+    Answer,
+    Describe,
+    Described,
+    Ending,
+    Judge,
+    Refusal,
+    Request,
+    WarmedUp,
+    WarmUp,
+    in_memory,
+    unpacked,
+)
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
+    from collections.abc import Sequence
 
-    Question = Request | WarmUp | Judge | Describe
+    from schedgap.bench.isolation.messages import Question
 
 
 LOOK_EVERY_S = 1.0
@@ -34,13 +53,24 @@ class Warmth(StrEnum):
 
 
 class ServerLostError(Exception):
-    """A server died or stopped answering."""
+    """A server died, or stopped answering. is_silent : the latter."""
+
+    def __init__(self, *, is_silent: bool = False) -> None:
+        self.is_silent = is_silent
+
+
+# What a server may answer to what.
+_ANSWERS = {Request: (Ending, Refusal), WarmUp: (WarmedUp,), Judge: (Answer,), Describe: (Described,)}
+# Longer answers are none: a run cannot send more than its memory limit, and a judge has no more than this.
+_MOST_BYTES = 2**33
+_CREDENTIALS = struct.Struct("3i")
 
 
 @dataclass(eq=False)
 class ServerHandle:
     """One server, as seen from here.
 
+    It is there before its server is. What others write who take hold of its socket is not heard: the kernel tells who wrote.
     pid : also the parent of all that its run starts; 0 before `greet`.
     holds : digest of the instance that it has.
     touch : children of this warm server call the method on the small instance once more, untimed: the first call after
@@ -48,32 +78,30 @@ class ServerHandle:
     """
 
     socket: sockets.socket
-    connection: Connection
     pid: int = 0
     warm_s: float | None = None
     touch: bool = False
     holds: str = ""
 
+    def __post_init__(self) -> None:
+        self.socket.setsockopt(sockets.SOL_SOCKET, sockets.SO_PASSCRED, 1)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether an idle server lives, and has said nothing that nobody asked."""
+        poller = select.poll()
+        poller.register(self.socket, select.POLLIN)
+        return not poller.poll(0)
+
     def greet(self, spawner: int, patience_s: float) -> None:
-        """Wait until the server is there and says its `pid`. spawner : process that forks it.
+        """Wait until the server is there, and note its `pid`. spawner : process that forks it.
 
         Raises
         ------
         ServerLostError
             if it does not within the patience.
         """
-        deadline = time.monotonic() + patience_s
-        try:
-            while time.monotonic() < deadline:
-                if self.connection.poll(min(LOOK_EVERY_S, patience_s)):
-                    self.pid = self.connection.recv()
-                    return
-                # A method that stops its parent stops this one when it is warmed up in a server.
-                wake(spawner)
-        except (EOFError, OSError):
-            pass
-        self.close()
-        raise ServerLostError
+        self._exchange(b"", (), patience_s, spawner)
 
     def ask(self, question: Question, patience_s: float) -> Any:
         """Return the server's answer.
@@ -83,28 +111,74 @@ class ServerHandle:
         ServerLostError
             if none comes within the patience; the server is gone then.
         """
+        known, instance = self._known(question)
+        body = pickle.dumps(known, pickle.HIGHEST_PROTOCOL)
+        fds = () if instance is None else (in_memory(instance),)
         try:
-            self.connection.send(self._known(question))
-            deadline = time.monotonic() + patience_s
-            while time.monotonic() < deadline:
-                if self.connection.poll(min(LOOK_EVERY_S, patience_s)):
-                    return self.connection.recv()
-                wake(self.pid)
-        except (EOFError, OSError):
-            pass
-        self.end()
-        raise ServerLostError
+            answer = self._exchange(LENGTH.pack(len(body)) + body, fds, patience_s, self.pid)
+        finally:
+            for fd in fds:
+                os.close(fd)
+        try:
+            return unpacked(answer, _ANSWERS[type(question)])
+        except (ValueError, TypeError, RecursionError):
+            self.end()
+            raise ServerLostError from None
 
-    def _known(self, question: Question) -> Question:
-        """Return the question without an instance that the server has, and note which one it has from now on."""
+    def _exchange(self, said: bytes, fds: Sequence[int], patience_s: float, watched: int) -> bytes:
+        """Send, and return the answer. watched : process to wake if it was stopped."""
+        deadline = time.monotonic() + patience_s
+        try:
+            view = memoryview(said)
+            while view:
+                self._wait(select.POLLOUT, deadline, watched)
+                view = view[sockets.send_fds(self.socket, [view], fds, sockets.MSG_DONTWAIT) :]
+                fds = ()
+            (length,) = LENGTH.unpack(self._received(LENGTH.size, deadline, watched))
+            if length > _MOST_BYTES:
+                raise EOFError
+            return self._received(length, deadline, watched)
+        except (EOFError, OSError) as error:
+            self.end() if self.pid else self.close()
+            raise ServerLostError(is_silent=isinstance(error, TimeoutError)) from None
+
+    def _received(self, length: int, deadline: float, watched: int) -> bytes:
+        data = bytearray()
+        while len(data) < length:
+            self._wait(select.POLLIN, deadline, watched)
+            part, told, _, _ = self.socket.recvmsg(
+                min(length - len(data), 2**20), sockets.CMSG_SPACE(_CREDENTIALS.size), sockets.MSG_DONTWAIT
+            )
+            writer = next(
+                (_CREDENTIALS.unpack(what)[0] for _, kind, what in told if kind == sockets.SCM_CREDENTIALS), 0
+            )
+            if not part or not writer:
+                raise EOFError
+            self.pid = self.pid or writer
+            if writer == self.pid:
+                data += part
+        return bytes(data)
+
+    def _wait(self, event: int, deadline: float, watched: int) -> None:
+        poller = select.poll()
+        poller.register(self.socket, event)
+        while (left_s := deadline - time.monotonic()) > 0:
+            stay_awake()
+            if poller.poll(min(LOOK_EVERY_S, left_s) * 1000):
+                return
+            wake(watched)
+        raise TimeoutError
+
+    def _known(self, question: Question) -> tuple[Question, bytes | None]:
+        """Return the question without its instance, and that if the server has not got it; note which one it has then."""
         if isinstance(question, Describe):
-            return question
+            return question, None
         request = question if isinstance(question, Request) else question.request
-        if request.digest == self.holds:
-            request = replace(request, instance=None)
-        elif request.instance is not None:
-            self.holds = request.digest if len(request.instance) <= KEEP_BYTES else ""
-        return request if isinstance(question, Request) else replace(question, request=request)
+        instance = None if request.digest == self.holds else request.instance
+        if instance is not None:
+            self.holds = request.digest if len(instance) <= KEEP_BYTES else ""
+        request = replace(request, instance=None)
+        return request if isinstance(question, Request) else replace(question, request=request), instance
 
     def end(self) -> None:
         """Make the server end what it runs and itself; kill it only if it does not: what it runs would go on."""
@@ -128,7 +202,6 @@ class ServerHandle:
     def close(self) -> None:
         """Hang up and let go; only for the thread that uses the server, or when none does."""
         self.hang_up()
-        self.connection.close()
         self.socket.close()
 
 
@@ -137,3 +210,35 @@ def wake(pid: int) -> None:
     with suppress(psutil.Error, ProcessLookupError):
         if psutil.Process(pid).status() == psutil.STATUS_STOPPED:
             os.kill(pid, signal.SIGCONT)
+
+
+# The first is the kernel's struct sigevent: a value, the signal, how to notify.
+_EVENT, _TIMES = struct.Struct("Pii48x"), struct.Struct("4l")
+_AWAKE_S, _MONOTONIC = 5, 1
+
+
+def stay_awake() -> None:
+    """Have the kernel wake this process, should somebody stop it: a run can send SIGSTOP to its harness, too.
+
+    A timer, put off as long as this process runs, sends the signal to go on. Where there is a terminal, somebody is there who
+    may want this process stopped, and who sees that it is.
+    """
+    timer = _timer(os.getpid())
+    if timer is not None:
+        _C.timer_settime(timer, 0, _TIMES.pack(0, 0, _AWAKE_S, 0), None)
+
+
+_C = ctypes.CDLL(None)
+
+
+@cache
+def _timer(pid: int) -> ctypes.c_void_p | None:
+    """Return a timer of this process, which a forked one does not inherit; None where there is none to be had."""
+    with suppress(OSError):
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_CLOEXEC))
+        return None
+    timer = ctypes.c_void_p()
+    with suppress(AttributeError):
+        if _C.timer_create(_MONOTONIC, _EVENT.pack(0, signal.SIGCONT, 0), ctypes.byref(timer)) == 0:
+            return timer
+    return None

@@ -5,20 +5,18 @@ Judged in a process that never ran a plug-in's code, and within limits of its ow
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import resource
 import signal
-import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.isolation.answer import AnswerError, Failure, Report, certificate_of, unpack
-from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.messages import Answer, Cause, Ending, Request
 from schedgap.bench.isolation.partial import RefusedError, above, objective_of, read, with_told
+from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.supervise import MIB
 from schedgap.bench.isolation.telling import UNDECLARED
 from schedgap.bench.programs.failure import signal_name
@@ -39,7 +37,7 @@ MUTATED = "it changed the instance that it was given"
 CLOCK_SLACK_S = 0.1
 CLOCK_SLACK = 0.1
 # What a run's process tells, and a measurement has as it is.
-_TIMES = ("wall_s", "compile_s", "reference_s", "warm_s", "build_s", "solve_s", "extract_s")
+_TIMES = ("wall_s", "compile_s", "warm_s", "build_s", "solve_s", "extract_s")
 _TOLD = (*_TIMES, "cpu_s", "solver", "details")
 _FAILURES = (Status.MEMORY, Status.ERROR, Status.CRASHED, Status.INVALID, Status.TIMEOUT)
 _CLAIMS = (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION, Status.INFEASIBLE, Status.UNSUPPORTED)
@@ -68,7 +66,9 @@ def invalid(reason: str, ending: Ending) -> Measurement:
 def _seen(measurement: Measurement, ending: Ending) -> Measurement:
     """Add what the supervisor saw."""
     output = ending.output.decode(errors="replace") if measurement.status in FAILED else ""
-    return dataclasses.replace(measurement, peak_memory_mib=round(ending.peak_bytes / MIB, 1), output=output)
+    reference_s = None if measurement.wall_s is None else ending.reference_s
+    peak_mib = round(ending.peak_bytes / MIB, 1)
+    return replace(measurement, peak_memory_mib=peak_mib, output=output, reference_s=reference_s)
 
 
 def _heard(family: Family, instance: Any, ending: Ending) -> tuple[Measurement, Any]:
@@ -84,10 +84,10 @@ def _heard(family: Family, instance: Any, ending: Ending) -> tuple[Measurement, 
         return Measurement(Status(said.status), reason=said.reason), None
     measurement, solution = _weighed(family, instance, said, solution)
     if (impossible := _impossible(said, ending)) is not None:
-        return dataclasses.replace(
+        return replace(
             measurement, status=Status.INVALID, objective=None, bound=None, solution_hash=None, reason=impossible
         ), None
-    return dataclasses.replace(measurement, wall_s=_wall_s(said, ending)), solution
+    return replace(measurement, wall_s=_wall_s(said, ending)), solution
 
 
 def _wall_s(said: Report, ending: Ending) -> float:
@@ -157,7 +157,7 @@ def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tupl
     )
 
     def refused(reason: str) -> tuple[Measurement, Any]:
-        return dataclasses.replace(measurement, status=Status.INVALID, reason=reason), None
+        return replace(measurement, status=Status.INVALID, reason=reason), None
 
     if said.mutated:
         return refused(MUTATED)
@@ -177,7 +177,7 @@ def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tupl
             return refused(f"it claims to be '{claimed}' and returns no solution")
         reason = said.details.get("reason")
         shown = None if reason is None else str(reason)
-        return dataclasses.replace(measurement, status=Status(claimed), bound=bound, reason=shown), None
+        return replace(measurement, status=Status(claimed), bound=bound, reason=shown), None
     try:
         objective = objective_of(family, instance, solution)
     except RefusedError as error:
@@ -190,8 +190,8 @@ def _weighed(family: Family, instance: Any, said: Report, solution: Any) -> tupl
     reason = None
     if claimed == Status.OPTIMAL and status is not Status.OPTIMAL:
         reason = f"it claims to be optimal, its bound {bound} does not prove that"
-    judged = dataclasses.replace(measurement, status=status, objective=objective, bound=bound, reason=reason)
-    return dataclasses.replace(judged, solution_hash=fields_hash(solution)), solution
+    judged = replace(measurement, status=status, objective=objective, bound=bound, reason=reason)
+    return replace(judged, solution_hash=fields_hash(solution)), solution
 
 
 # An answer of a few bytes may stand for machines without end; honest ones of a million tasks need less than half.
@@ -199,12 +199,12 @@ JUDGE_S = 300.0
 JUDGE_MIB = 4096
 
 
-def judged(request: Request, instance: Any, ending: Ending, scratch: Path) -> Answer:
-    """Return what a run gave, from how its process ended. scratch : for temporary files."""
+def judged(request: Request, instance: Any, ending: Ending) -> Answer:
+    """Return what a run gave, from how its process ended."""
     memory_mib = max(JUDGE_MIB, request.limits.memory_mib)
     try:
         with _address_space(memory_mib):
-            return _answer(request, instance, ending, scratch)
+            return _answer(request, instance, ending)
     except MemoryError:
         return unjudged(f"within {memory_mib} MiB of memory", ending)
 
@@ -227,10 +227,8 @@ def _address_space(memory_mib: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-def _answer(request: Request, instance: Any, ending: Ending, scratch: Path) -> Answer:
+def _answer(request: Request, instance: Any, ending: Ending) -> Answer:
     family = find_family(request.family)
-    if request.shrunk:
-        instance = shrunk(family, instance)
     measurement, solution = judge(family, instance, ending, request.limits)
     if not request.proves:
         if ending.bound is not None or measurement.bound is not None:
@@ -254,7 +252,7 @@ def _answer(request: Request, instance: Any, ending: Ending, scratch: Path) -> A
         picture = None if draw is None else draw(instance, solution)
         if picture is not None:
             picture = replace(picture, split=split(family.name, instance, solution))
-        content = _file_content(family, instance, solution, scratch) if request.keep else None
+        content = _file_content(family, instance, solution) if request.keep else None
     except MemoryError:
         raise
     except Exception as error:
@@ -262,8 +260,8 @@ def _answer(request: Request, instance: Any, ending: Ending, scratch: Path) -> A
     return Answer(measurement, picture, content, certificate)
 
 
-def _file_content(family: Family, instance: Any, solution: Any, scratch: Path) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="solution-", dir=scratch) as folder:
-        path = Path(folder) / "solution.json"
+def _file_content(family: Family, instance: Any, solution: Any) -> bytes:
+    with Scratch() as scratch:
+        path = scratch.path / "solution.json"
         family.write_solution(instance, solution, path)
         return path.read_bytes()

@@ -1,29 +1,36 @@
 """What is said between the harness, its servers and the processes of runs.
 
-A run's process tells its supervisor frames on a pipe, each a kind, a length and a body; a server is asked and answers objects.
+A run's process tells its supervisor frames, each a kind, a length and a body. A server is asked objects, and what it answers is
+data alone: whoever takes hold of its socket has code run nowhere.
 """
 
 from __future__ import annotations
 
+import fcntl
+import json
 import math
 import os
 import pickle
 import struct
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
 
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S, Allowance
 from schedgap.bench.programs.program import Kind, Program, programs_among
+from schedgap.bench.records.kinds import KINDS, is_small
+from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC
+from schedgap.instances.method import Status
+from schedgap.instances.picture import Picture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from schedgap.bench.records.measurement import Measurement
     from schedgap.bench.records.runs import Limits, Scalar
-    from schedgap.instances.picture import Picture
 
 
 def compiled_kind(instance: Any) -> str:
@@ -41,19 +48,38 @@ def pickled(instance: Any) -> bytes:
     return pickle.dumps(instance, 5)
 
 
+def in_memory(content: bytes) -> int:
+    """Return a descriptor of a file in memory with this content, which nobody can change."""
+    fd = os.memfd_create("instance", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    view = memoryview(content)
+    while view:
+        view = view[os.write(fd, view) :]
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE)
+    return fd
+
+
+def loaded(fd: int) -> Any:
+    """Return the object whose pickle a file holds."""
+    with open(os.dup(fd), "rb") as file:
+        file.seek(0)
+        return pickle.load(file)
+
+
 FRAME = struct.Struct("<cQ")
 
 
 class Message(bytes, Enum):
     """What a frame says.
 
-    READY : something untimed is over (starting, warming up): the clock of the hard wall starts anew.
+    READY : something untimed is over (starting, warming up): the clock of the hard wall starts anew. WANTED : so it is, and
+    the instance is asked for, once.
     COMPILING, COMPILED : the clock stands still in between. CALLED, RETURNED : around the timed call.
     SOLUTION, BOUND : the best so far, with a body (see `answer`), as often as the method tells. ANSWER : the last frame, with
     a body.
     """
 
     READY = b"W"
+    WANTED = b"I"
     COMPILING = b"C"
     COMPILED = b"c"
     CALLED = b"S"
@@ -104,7 +130,8 @@ class Ending:
     found out when it had ended.
     exit_code : as `os.waitstatus_to_exitcode`. peak_bytes : resident, of the tree. output : first and last KiB printed.
     By the clock here: elapsed_s : of the whole process. called_s : of the last timed call that it told of. paused_s :
-    that it said it was compiling, by which its wall was moved. cpu_s : processor seconds of the tree. None is unknown.
+    that it said it was compiling, by which its wall was moved. cpu_s : processor seconds of the tree. reference_s : of a fixed
+    piece of work just before (see `clocks.reference_s`). None is unknown.
     """
 
     answer: bytes | None = None
@@ -119,18 +146,21 @@ class Ending:
     called_s: float | None = None
     paused_s: float = 0.0
     cpu_s: float = math.inf
+    reference_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One run for a server.
 
-    given : the parameters that were given. instance : a pickle of it; None for the one that the server has.
+    given : the parameters that were given. instance : a pickle of it, which goes another way than the rest (`in_memory`); None
+    for the one that the server has. small : a pickle of the family's small version, to warm up on; None where the instance
+    itself may be there by then.
     keep : answer with the verified solution and the certificate as contents of files, too. is_plugin : the method is not
     one of this package, and the run's process imports `plugins`, files with methods, and those that are installed; or it is
     one of the programs among them. code : hash of all that is not of this package and runs with it, None where nothing is.
     warm : the child warms up by itself before the timed call.
-    shrunk : run on the family's small version of the instance instead, for its effects on compiled code only.
+    shrunk : the instance is the family's small version of one, for the effects on compiled code only.
     before : pickles of instances on which the method is called first, in the same process, untimed.
     isolation : how the run is kept apart. compile_s : how long it may compile beside its limits. proves : the method is
     registered as one whose bounds count, or is a program; nothing that the run's process says decides that.
@@ -143,6 +173,7 @@ class Request:
     limits: Limits
     digest: str
     instance: bytes | None
+    small: bytes | None = None
     keep: bool = False
     warm: bool = False
     shrunk: bool = False
@@ -161,6 +192,11 @@ class Request:
         return named[0] if self.is_plugin and named else None
 
     @property
+    def is_foreign(self) -> bool:
+        """Return whether the run's own process runs code of others."""
+        return self.is_plugin and self.program is None
+
+    @property
     def compiles(self) -> bool:
         """Return whether code of this package is compiled for the run: a policy is played by a simulator, other programs not."""
         return self.program is None or self.program.kind is Kind.POLICY
@@ -170,7 +206,7 @@ class Request:
         """Return what the run's process may take beside its wall limit."""
         has_own_interpreter = self.isolation == RUNEXEC
         restarts = 1 + self.is_plugin + self.warm + bool(self.before) + has_own_interpreter
-        starting = (self.is_plugin and self.program is None) or has_own_interpreter
+        starting = self.is_foreign or has_own_interpreter
         return Allowance(START_S if starting else 0.0, restarts, self.compile_s)
 
 
@@ -239,3 +275,57 @@ class WarmedUp:
     warm_s: float
     again_s: float
     threads: int
+
+
+Question: TypeAlias = "Request | WarmUp | Judge | Describe"
+Answered: TypeAlias = Ending | WarmedUp | Answer | Described | Refusal
+# Before each message between harness and server.
+LENGTH = struct.Struct("<Q")
+_MEASURED = tuple(field.name for field in fields(Measurement))
+
+
+class _Judged(msgspec.Struct, array_like=True):
+    """An `Answer`; measurement and picture are JSON, as in files: numbers may have any size there."""
+
+    measurement: bytes
+    picture: bytes | None
+    solution: bytes | None
+    certificate: bytes | None
+
+
+def packed(answer: Answered) -> bytes:
+    """Return a server's answer as bytes."""
+    said: Any = answer
+    if isinstance(answer, Answer):
+        picture = None if answer.picture is None else json.dumps(asdict(answer.picture)).encode()
+        measurement = json.dumps(asdict(answer.measurement)).encode()
+        said = _Judged(measurement, picture, answer.solution, answer.certificate)
+    return msgspec.msgpack.encode((type(answer).__name__, said))
+
+
+def unpacked(data: bytes, kinds: tuple[type[Any], ...]) -> Any:
+    """Return a server's answer, of one of these kinds.
+
+    Raises
+    ------
+    ValueError
+        for anything else.
+    """
+    name, said = msgspec.msgpack.decode(data, type=tuple[str, msgspec.Raw])
+    kind = next((each for each in kinds if each.__name__ == name), None)
+    if kind is None:
+        raise ValueError(f"it says '{name:.60}'")
+    if kind is not Answer:
+        return msgspec.msgpack.decode(said, type=kind)
+    judged = msgspec.msgpack.decode(said, type=_Judged)
+    picture = None if judged.picture is None else msgspec.json.decode(judged.picture, type=Picture)
+    return Answer(_measurement_of(json.loads(judged.measurement)), picture, judged.solution, judged.certificate)
+
+
+def _measurement_of(row: Any) -> Measurement:
+    if not isinstance(row, dict) or tuple(row) != _MEASURED or not is_small(row):
+        raise ValueError("it holds no measurement")
+    for name, value in row.items():
+        msgspec.convert(value, KINDS[name])
+    trajectory = tuple(map(tuple, row["trajectory"]))
+    return Measurement(**{**row, "status": Status(row["status"]), "trajectory": trajectory})

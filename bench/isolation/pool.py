@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import pickle
 import socket
 import threading
 from dataclasses import replace
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from schedgap.bench.isolation.activity import COMPILING, doing
+from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S
 from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth
 from schedgap.bench.isolation.judge import JUDGE_S, unjudged
@@ -22,13 +22,16 @@ from schedgap.bench.isolation.messages import (
     Request,
     WarmedUp,
     WarmUp,
+    pickled,
 )
 from schedgap.bench.isolation.spawners import give_back, take_spawner
 from schedgap.bench.plugins.description import methods_of
+from schedgap.bench.programs.program import files_among
 from schedgap.bench.records.measurement import Measurement
 from schedgap.bench.records.record import RUNEXEC
 from schedgap.instances.compiled_cache import LEDGER
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError
+from schedgap.instances.family import find_family
 from schedgap.instances.method import Method, Status
 
 if TYPE_CHECKING:
@@ -39,8 +42,12 @@ if TYPE_CHECKING:
 # What a server may take beyond the limits of its run: compiling, killing, judging, answering.
 PATIENCE_S = MAX_COMPILE_S + JUDGE_S + 200.0
 MAX_IDLE = 32
-# The labels of servers that are warm for no method, and of those that judge.
-CLEAN, JUDGES = "", "judges"
+# The label of servers that judge.
+JUDGES = "judges"
+# A server, a judge or a spawner may be lost through the fault of another run; what is lost twice is lost through its own.
+TRIES = 2
+# Of so many instances the small versions are kept.
+MAX_SMALL = 64
 TOUCH_BELOW_S = 0.005
 
 
@@ -61,15 +68,22 @@ class Pool:
         self._busy: set[ServerHandle] = set()
         self._warmth: dict[str, Warmth] = {}
         self._trials: dict[str, threading.Lock] = {}
+        # Small versions of instances, by digest; None where one cannot be made.
+        self._small: dict[str, bytes | None] = {}
         # What is left to each method, by label, for compiling beside its limits.
         self._compile_left_s: dict[str, float] = {}
         self._closed = False
         # Apart from `_lock`, which `close` takes: loading methods may take long, or for ever.
         self._starting = threading.Lock()
+        self._threads = threads
         self._spawner = take_spawner(self._families, threads)
 
     def _wait_until_ready(self) -> None:
         with self._starting:
+            if not self._closed and self._spawner.is_ready and not self._spawner.is_fit:
+                # A run ended or hampered it.
+                self._spawner.end()
+                self._spawner = take_spawner(self._families, self._threads)
             problem = None if self._closed else self._spawner.wait_until_ready()
         if self._closed:
             raise PoolClosedError
@@ -84,14 +98,15 @@ class Pool:
         MethodError
             if they cannot be imported.
         """
-        self._wait_until_ready()
         LEDGER.seal()
         try:
             server = self._clone()
             answer = server.ask(Describe(plugins), START_S + PATIENCE_S)
         except ServerLostError:
             raise MethodError(f"plug-ins {', '.join(plugins)} end the processes that import them.") from None
-        self._give(CLEAN, server)
+        # It has run the code of them all.
+        self._forget(server)
+        server.close()
         if answer.content is None:
             raise MethodError(f"plug-ins {', '.join(plugins)} cannot be imported: {answer.reason}.")
         return methods_of(answer.content)
@@ -106,7 +121,6 @@ class Pool:
         PoolClosedError
             if the pool was closed meanwhile.
         """
-        self._wait_until_ready()
         if request.is_plugin:
             LEDGER.seal()
         plugins = request.plugins if request.is_plugin else ()
@@ -116,6 +130,8 @@ class Pool:
         with self._lock:
             trial = self._trials.setdefault(label, threading.Lock())
             self._compile_left_s.setdefault(label, MAX_COMPILE_S)
+        if request.is_plugin or request.isolation == RUNEXEC:
+            request = replace(request, small=self._small_of(request))
         with trial:
             # One thread at a time: two processes compiling the same kernel would do the work twice.
             if label not in self._warmth:
@@ -123,17 +139,12 @@ class Pool:
                     self._warmth[label] = self._try(request, label, patience_s)
         warmth = self._warmth[label]
         try:
-            server = self._take(request, label, warmth, patience_s)
-            in_child = warmth is Warmth.CHILD or server.touch
-            ending = self._ask(server, replace(request, warm=in_child), label, patience_s)
+            ending, warm_s = self._ended(request, label, warmth, patience_s)
         except ServerLostError:
-            if self._closed:
-                raise PoolClosedError from None
             return Answer(Measurement(Status.CRASHED, reason="the process that watched it died or stopped answering"))
-        self._give(_idle_label(request, label), server)
         answer = self._judge(request, ending)
         if warmth is Warmth.PARENT and answer.measurement.warm != "repeat":
-            warm = replace(answer.measurement, warm=str(warmth), warm_s=server.warm_s)
+            warm = replace(answer.measurement, warm=str(warmth), warm_s=warm_s)
             return replace(answer, measurement=warm)
         return answer
 
@@ -167,18 +178,62 @@ class Pool:
             self._compile_left_s[label] = max(0.0, self._compile_left_s[label] - ending.paused_s)
         return ending
 
+    def _ended(self, request: Request, label: str, warmth: Warmth, patience_s: float) -> tuple[Ending, float | None]:
+        """Return how a run ended, and how long its server was warmed up; a server that somebody else's run ended is replaced.
+
+        Raises
+        ------
+        ServerLostError
+            if this run is what ends servers.
+        """
+        for tries_left in reversed(range(TRIES)):
+            try:
+                server = self._take(request, label, warmth, patience_s)
+                in_child = warmth is Warmth.CHILD or server.touch
+                ending = self._ask(server, replace(request, warm=in_child), label, patience_s)
+                break
+            except ServerLostError as error:
+                if self._closed:
+                    raise PoolClosedError from None
+                if error.is_silent or not tries_left:
+                    raise
+        self._give(_idle_label(request, label), server)
+        return ending, server.warm_s
+
     def _judge(self, request: Request, ending: Ending) -> Answer:
         """Return what a run gave, by the word of a server that runs nothing."""
-        server = self._idle_server(JUDGES) or self._clone()
+        question = Judge(replace(request, small=None), ending)
+        for _ in range(TRIES):
+            server = self._idle_server(JUDGES) or self._clone()
+            try:
+                answer: Answer = server.ask(question, JUDGE_S)
+            except ServerLostError as error:
+                self._forget(server)
+                if self._closed:
+                    raise PoolClosedError from None
+                if error.is_silent:
+                    break
+            else:
+                self._give(JUDGES, server)
+                return answer
+        return unjudged(f"within {JUDGE_S:g} s, or ended its judge", ending)
+
+    def _small_of(self, request: Request) -> bytes | None:
+        """Return the small version of a run's instance, which is all that its process has of it until its time begins."""
+        with self._lock:
+            if request.digest in self._small:
+                return self._small[request.digest]
+        assert request.instance is not None
         try:
-            answer: Answer = server.ask(Judge(request, ending), JUDGE_S)
-        except ServerLostError:
-            self._forget(server)
-            if self._closed:
-                raise PoolClosedError from None
-            return unjudged(f"within {JUDGE_S:g} s, or ended its judge", ending)
-        self._give(JUDGES, server)
-        return answer
+            small = pickled(shrunk(find_family(request.family), pickle.loads(request.instance)))
+        except Exception:
+            # Then nothing is warmed up.
+            small = None
+        with self._lock:
+            if len(self._small) == MAX_SMALL:
+                self._small.clear()
+            self._small[request.digest] = small
+        return small
 
     def _try(self, request: Request, label: str, patience_s: float) -> Warmth:
         """Find out where the method can be warmed up; this fills Numba's cache too.
@@ -186,7 +241,7 @@ class Pool:
         One of this package is warmed up in the server, where its kernels are then ready for all runs. Anybody else's runs
         in confined processes only: first on the family's small instance, to see that it survives that.
         """
-        if not request.compiles:
+        if not request.compiles or (request.is_plugin and request.small is None):
             return Warmth.NONE
         if request.isolation == RUNEXEC:
             return Warmth.CHILD
@@ -197,12 +252,12 @@ class Pool:
                     self._give(label, server)
                     return Warmth.PARENT
                 server = self._take(request, label, Warmth.NONE, patience_s)
-            shrunk = replace(request, shrunk=True)
-            ending = self._ask(server, shrunk, label, patience_s)
+            small = replace(request, shrunk=True, digest=f"{request.digest}/small", instance=self._small_of(request))
+            ending = self._ask(server, small, label, patience_s)
         except ServerLostError:
             return Warmth.NONE
         self._give(_idle_label(request, label), server)
-        status = self._judge(shrunk, ending).measurement.status
+        status = self._judge(small, ending).measurement.status
         survived = status in (Status.OPTIMAL, Status.FEASIBLE, Status.NO_SOLUTION)
         return Warmth.CHILD if survived else Warmth.NONE
 
@@ -241,12 +296,14 @@ class Pool:
 
     def _idle_server(self, label: str) -> ServerHandle | None:
         with self._lock:
-            idle = self._idle.get(label)
-            if not idle:
-                return None
-            server = idle.pop()
-            self._busy.add(server)
-            return server
+            idle = self._idle.get(label, [])
+            while idle:
+                server = idle.pop()
+                if server.is_there:
+                    self._busy.add(server)
+                    return server
+                server.close()
+        return None
 
     def _give(self, label: str, server: ServerHandle) -> None:
         with self._lock:
@@ -263,17 +320,27 @@ class Pool:
             surplus.close()
 
     def _clone(self) -> ServerHandle:
-        ours, theirs = socket.socketpair()
-        with theirs, self._lock:
-            if self._closed:
-                ours.close()
-                raise PoolClosedError
+        for tries_left in reversed(range(TRIES)):
+            self._wait_until_ready()
             try:
+                return self._forked()
+            except (SchedgapError, ServerLostError):
+                # A run may have ended the spawner.
+                if self._spawner.is_running or not tries_left:
+                    raise
+        raise AssertionError
+
+    def _forked(self) -> ServerHandle:
+        ours, theirs = socket.socketpair()
+        server = ServerHandle(ours)
+        with theirs, self._lock:
+            try:
+                if self._closed:
+                    raise PoolClosedError
                 self._spawner.fork(theirs)
-            except SchedgapError:
-                ours.close()
+            except (PoolClosedError, SchedgapError):
+                server.close()
                 raise
-            server = ServerHandle(ours, Connection(os.dup(ours.fileno())))
             self._busy.add(server)
         try:
             server.greet(self._spawner.pid, PATIENCE_S)
@@ -284,5 +351,7 @@ class Pool:
 
 
 def _idle_label(request: Request, label: str) -> str:
-    """Return what a server can be used for again: one that is not warm for a method serves all plug-ins."""
-    return CLEAN if request.is_plugin else label
+    """Return what a server can be used for again: one that is not warm for a method serves all runs of the same foreign code."""
+    if not request.is_plugin:
+        return label
+    return f"plug-in {request.program or files_among(request.plugins)}"

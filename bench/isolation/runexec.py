@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 
 PROBE_S = 60.0
+# A pipe that tells that the instance is there now, and its file.
+GIVEN, INSTANCE = "given", "instance"
 _KEEP_LOG = 8192
 _CAUSES = {
     "walltime": Cause.WALL,
@@ -53,10 +55,11 @@ def require_runexec() -> None:
         raise ExecutorError(_why(results, end.stderr))
 
 
-def run_in_container(request: Request, instance: bytes, scratch: Path, harness: int) -> Ending:
+def run_in_container(request: Request, instance: int, scratch: Path, harness: int) -> Ending:
     """Do a run and return how it ended.
 
-    instance : a pickle of it. scratch : the run's folder, the only one that it may write to.
+    instance : descriptor of its pickle, which comes into the folder when the run asks for it. scratch : the run's folder, the
+    only one that it may write to.
 
     Raises
     ------
@@ -64,9 +67,10 @@ def run_in_container(request: Request, instance: bytes, scratch: Path, harness: 
         if `runexec` itself fails.
     """
     asked, answers, output = scratch / "request", scratch / "answers", scratch / "output"
-    asked.write_bytes(pickle.dumps(replace(request, instance=instance), pickle.HIGHEST_PROTOCOL))
-    for pipe in (answers, output):
+    asked.write_bytes(pickle.dumps(replace(request, instance=None), pickle.HIGHEST_PROTOCOL))
+    for pipe in (answers, output, scratch / GIVEN):
         os.mkfifo(pipe)
+    given = os.open(scratch / GIVEN, os.O_RDWR)
     from_answers, from_output = (os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) for pipe in (answers, output))
     command = [
         *_command(scratch, memory_mib=request.limits.memory_mib),
@@ -93,7 +97,32 @@ def run_in_container(request: Request, instance: bytes, scratch: Path, harness: 
             for number, path in ((1, printed), (2, complaints))
         ],
     )
-    ending = supervise(pid, from_answers, from_output, harness, request.limits, request.allowance, is_measuring=False)
+
+    def give() -> int:
+        size = os.fstat(instance).st_size
+        # What the run may have put there is neither written to nor followed.
+        to = os.open(scratch / INSTANCE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        sent = 0
+        while sent < size:
+            sent += os.sendfile(to, instance, sent, size - sent)
+        os.close(to)
+        os.write(given, b"i")
+        return size
+
+    try:
+        ending = supervise(
+            pid,
+            from_answers,
+            from_output,
+            harness,
+            request.limits,
+            request.allowance,
+            give=give,
+            is_foreign=request.is_foreign,
+            is_measuring=False,
+        )
+    finally:
+        os.close(given)
     results = parse_results(printed.read_text(errors="replace"))
     if not ending.killed:
         if results.get("terminationreason") == "failed" or not results.keys() & {"returnvalue", "exitsignal"}:

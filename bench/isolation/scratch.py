@@ -1,61 +1,162 @@
-"""Folders for temporary files that go with their harness, however it ends: the next one sweeps what a kill left."""
+"""Folders for temporary files of runs, which go with them, however they end: the next harness sweeps what a kill left.
+
+What a run does in its folder is not to be trusted: nothing here follows a link, changes a file, or counts on the folder being
+where it was made. A folder is known by its descriptor, on which its maker holds a lock.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
-import shutil
+import secrets
+import stat
 import tempfile
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
-PREFIX = "schedgap-"
-_LOCK = "lock"
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+PREFIX = "schedgap-scratch-"
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Scratch:
-    """A folder of this process, locked while the process lives. path : where it is."""
+    """A folder of this process, locked while the process lives, for one run after another; or a context manager of it.
+
+    path : where it is.
+    """
 
     def __init__(self) -> None:
-        sweep()
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self._fd = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._fd, fcntl.LOCK_EX)
+        self._fd, self.path = _made()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.remove()
+
+    def fresh(self) -> Path:
+        """Return a new folder in this one, which is made anew where a run deleted it or moved it away."""
+        if not _is_at(self._fd, self.path):
+            self.remove()
+            self._fd, self.path = _made()
+        folder = self.path / "run"
+        folder.mkdir(mode=0o700)
+        return folder
+
+    def clear(self) -> None:
+        """Delete all that is in the folder, wherever it is by now."""
+        _empty(self._fd)
 
     def remove(self) -> None:
-        """Delete the folder with all that is in it."""
-        _delete(self.path)
+        """Delete the folder, too, and a link that was put in its place."""
+        self.clear()
+        for place in (self.path, Path(os.readlink(f"/proc/self/fd/{self._fd}"))):
+            with suppress(OSError):
+                if _is_at(self._fd, place):
+                    place.rmdir()
+                elif place == self.path and place.is_symlink():
+                    place.unlink()
         os.close(self._fd)
 
 
 def sweep() -> None:
     """Delete the folders whose processes are gone."""
     with suppress(OSError):
-        for entry in os.scandir(tempfile.gettempdir()):
-            if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False):
-                with suppress(OSError):
-                    _sweep(Path(entry.path))
+        root = os.open(tempfile.gettempdir(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for name in os.listdir(root):
+                if name.startswith(PREFIX):
+                    with suppress(OSError):
+                        _sweep(name, root)
+        finally:
+            os.close(root)
 
 
-def _sweep(folder: Path) -> None:
-    """Delete one folder, if it is ours and nobody holds its lock; one that is just being made has none yet."""
-    if folder.stat().st_uid != os.getuid():
+def _made() -> tuple[int, Path]:
+    """Return a new locked folder; one that is swept before it is locked is made again."""
+    while True:
+        try:
+            path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        except FileNotFoundError:
+            # The folder for temporary files that was found before is gone.
+            tempfile.tempdir = None
+            path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        with suppress(OSError):
+            fd = os.open(path, os.O_RDONLY | _FOLDER)
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            if _is_at(fd, path):
+                return fd, path
+            os.close(fd)
+
+
+def _sweep(name: str, root: int) -> None:
+    """Delete one folder, if it is ours and nobody holds its lock, or a link in its place."""
+    known = os.stat(name, dir_fd=root, follow_symlinks=False)
+    if known.st_uid != os.getuid():
         return
-    fd = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    if not stat.S_ISDIR(known.st_mode):
+        os.unlink(name, dir_fd=root)
+        return
+    fd = _opened(name, root)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _delete(folder)
+        _empty(fd)
+        os.rmdir(name, dir_fd=root)
     finally:
         os.close(fd)
 
 
-def _delete(folder: Path) -> None:
-    """Delete a folder, also where a run took the right to write from folders in it."""
+def _is_at(fd: int, path: Path) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(fd), path.lstat())
+    return False
 
-    def allow(function: object, path: str, error: object) -> None:
-        with suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700)
-            os.chmod(path, 0o700)
-            shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) else os.unlink(path)
 
-    shutil.rmtree(folder, onerror=allow)
+def _empty(folder: int) -> None:
+    """Delete all that is in a folder.
+
+    A folder in it has its own folders moved up before it goes: that takes two descriptors at any depth, and as many moves as
+    there are folders.
+    """
+    os.fchmod(folder, 0o700)
+    token, numbers = secrets.token_hex(8), count()
+    before: set[str] = set()
+    # What does not go is another user's, or immutable.
+    while (names := set(os.listdir(folder))) != before:
+        before = names
+        for name in names:
+            with suppress(OSError):
+                for each in _without_files((name,), folder):
+                    inner = _opened(each, folder)
+                    try:
+                        for deeper in _without_files(os.listdir(inner), inner):
+                            # Moving a folder writes into it, too.
+                            os.close(_opened(deeper, inner))
+                            os.rename(deeper, f"{token}-{next(numbers)}", src_dir_fd=inner, dst_dir_fd=folder)
+                    finally:
+                        os.close(inner)
+                    os.rmdir(each, dir_fd=folder)
+
+
+def _without_files(names: Iterable[str], folder: int) -> Iterator[str]:
+    """Delete those of the names in a folder that are no folders, and yield the others."""
+    for name in names:
+        try:
+            os.unlink(name, dir_fd=folder)
+        except IsADirectoryError:
+            yield name
+
+
+def _opened(name: str, folder: int) -> int:
+    """Return a descriptor of a folder, no link, in which this process may read and write from now on."""
+    found = os.open(name, os.O_PATH | _FOLDER, dir_fd=folder)
+    try:
+        place = f"/proc/self/fd/{found}"
+        os.chmod(place, 0o700)
+        return os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    finally:
+        os.close(found)

@@ -6,34 +6,39 @@ import gc
 import os
 import pickle
 import signal
-import tempfile
-from contextlib import contextmanager
+import socket as sockets
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from schedgap.bench.isolation.answer import pack
 from schedgap.bench.isolation.child import caller, measured, shrunk, warm_up
-from schedgap.bench.isolation.clocks import Allowance
-from schedgap.bench.isolation.fork import supervised
+from schedgap.bench.isolation.clocks import Allowance, reference_s
+from schedgap.bench.isolation.fork import instance_from, supervised
 from schedgap.bench.isolation.judge import judged
 from schedgap.bench.isolation.messages import (
     KEEP_BYTES,
+    LENGTH,
     START_S,
-    Answer,
+    Answered,
     Cause,
     Describe,
     Described,
     Judge,
+    Question,
     Refusal,
     Request,
     WarmedUp,
     WarmUp,
+    loaded,
+    packed,
 )
 from schedgap.bench.isolation.processes import adopt_orphans
 from schedgap.bench.isolation.runexec import run_in_container
+from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.supervise import HarnessGoneError
 from schedgap.bench.plugins.description import described
 from schedgap.bench.programs.exchange import prepare
@@ -46,8 +51,8 @@ from schedgap.instances.jit import own_cache
 from schedgap.instances.method import find_method
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from multiprocessing.connection import Connection
+    from collections.abc import Callable
+    from pathlib import Path
 
     from schedgap.bench.isolation.messages import Ending
 
@@ -55,51 +60,111 @@ if TYPE_CHECKING:
 WARM_UP_S = 5.0
 
 
-def serve(connection: Connection, scratch: Path) -> None:
-    """Answer requests until the harness hangs up. scratch : for temporary files."""
+# As this process started, in the spawner: a run can change them in its parent.
+_PROCESSORS, _NICE = os.sched_getaffinity(0), os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def serve(socket: sockets.socket) -> None:
+    """Answer requests until the harness hangs up."""
     adopt_orphans()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    server = Server(connection, scratch)
-    connection.send(os.getpid())
-    while True:
-        try:
-            request = connection.recv()
-            connection.send(server.answer(request))
-        except (EOFError, OSError, HarnessGoneError):
-            return
+    server = Server(socket)
+    try:
+        _send(socket, b"")
+        while True:
+            question, instance = _received(socket)
+            _send(socket, packed(server.answer(question, instance)))
+            server.clear()
+    except (EOFError, OSError, HarnessGoneError):
+        return
+    finally:
+        server.close()
+
+
+def _received(socket: sockets.socket) -> tuple[Question, int | None]:
+    """Return the next question and the descriptor of its instance, if it has one."""
+    head, fds, _, _ = sockets.recv_fds(socket, LENGTH.size, 1, sockets.MSG_WAITALL)
+    if len(head) < LENGTH.size:
+        raise EOFError
+    body = socket.recv(LENGTH.unpack(head)[0], sockets.MSG_WAITALL)
+    return pickle.loads(body), fds[0] if fds else None
+
+
+def _send(socket: sockets.socket, body: bytes) -> None:
+    socket.sendall(LENGTH.pack(len(body)) + body)
 
 
 class Server:
-    """Holds the instance of the last request, so that the children of a series of runs inherit it without copying."""
+    """Holds the instance of the last request.
 
-    def __init__(self, connection: Connection, scratch: Path) -> None:
-        self._connection = connection
-        self._scratch = scratch
+    Where it runs methods of this package, so that the children of a series of runs inherit it without copying. Where it runs
+    those of others, as a file that it does not read: a run gets it when its time begins.
+    """
+
+    def __init__(self, socket: sockets.socket) -> None:
+        self._socket = socket
+        self._scratch: Scratch | None = None
+        self._given: int | None = None
         self._instance: Any = None
         # Families whose files this process is ready to write and read.
         self._prepared: set[str] = set()
 
-    def answer(self, question: Request | WarmUp | Judge | Describe) -> Ending | WarmedUp | Answer | Described | Refusal:
-        """Do what is asked."""
+    def answer(self, question: Question, instance: int | None = None) -> Answered:
+        """Do what is asked. instance : descriptor of its pickle; None for the one that is here."""
+        with suppress(OSError):
+            os.sched_setaffinity(0, _PROCESSORS)
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, 0, _NICE)
         if isinstance(question, Describe):
             return self._describe(question)
         request = question if isinstance(question, Request) else question.request
-        if request.instance is not None:
-            self._instance = pickle.loads(request.instance)
+        is_kept = True
+        if instance is not None:
+            self._forget()
+            self._given, is_kept = instance, os.fstat(instance).st_size <= KEEP_BYTES
         try:
             match question:
                 case WarmUp():
                     return self._warm(request)
                 case Judge():
-                    return judged(request, self._instance, question.ending, self._scratch)
+                    return judged(request, self._held(), question.ending)
             return self._run(request)
         finally:
-            if request.instance is not None and len(request.instance) > KEEP_BYTES:
-                self._instance = None
+            if not is_kept:
+                self._forget()
+
+    def clear(self) -> None:
+        """Delete what the last run left in its folder; nobody waits for it."""
+        if self._scratch is not None:
+            self._scratch.clear()
+
+    def close(self) -> None:
+        """Let go of all."""
+        self._forget()
+        if self._scratch is not None:
+            self._scratch.remove()
+
+    def _forget(self) -> None:
+        if self._given is not None:
+            os.close(self._given)
+        self._given = self._instance = None
+
+    def _held(self) -> Any:
+        if self._given is not None:
+            instance = loaded(self._given)
+            self._forget()
+            self._instance = instance
+        return self._instance
+
+    def _folder(self) -> Path:
+        """Return a new folder for one run."""
+        if self._scratch is None:
+            self._scratch = Scratch()
+        return self._scratch.fresh()
 
     def _warm(self, request: Request) -> WarmedUp:
         """Warm up a method of this package; if it takes longer than its limit, that ends this process."""
-        method, small = find_method(request.family, request.method), shrunk(find_family(request.family), self._instance)
+        method, small = find_method(request.family, request.method), shrunk(find_family(request.family), self._held())
         limits = request.limits
         brief = replace(limits, time_limit_s=min(limits.time_limit_s, WARM_UP_S))
         call = caller(method, replace(request, limits=brief))
@@ -110,24 +175,32 @@ class Server:
         return WarmedUp(seconds, again_s, psutil.Process().num_threads())
 
     def _run(self, request: Request) -> Ending | Refusal:
-        with self._folder() as scratch:
-            try:
-                return self._ended(request, scratch)
-            except ExecutorError as error:
-                return Refusal(str(error))
-            finally:
-                adopt(scratch, request.code, is_foreign=request.is_plugin)
+        # Before anything of the run is there that could slow this process down.
+        here_s, scratch = reference_s(), self._folder()
+        try:
+            ending = self._ended(request, scratch)
+        except ExecutorError as error:
+            return Refusal(str(error))
+        finally:
+            adopt(scratch, request.code, is_foreign=request.is_plugin)
+        ending.reference_s = here_s
+        return ending
 
     def _ended(self, request: Request, scratch: Path) -> Ending:
+        harness = self._socket.fileno()
         if request.isolation == RUNEXEC:
-            return run_in_container(request, pickle.dumps(self._instance, 5), scratch, self._connection.fileno())
-        if request.program is not None and request.family not in self._prepared:
-            prepare(find_family(request.family), self._instance)
+            assert self._given is not None
+            return run_in_container(request, self._given, scratch, harness)
+        if request.program is not None and request.family not in self._prepared and request.small is not None:
+            prepare(find_family(request.family), pickle.loads(request.small))
             self._prepared.add(request.family)
+        given = self._given if request.is_plugin else None
+        instance = self._held() if given is None else None
 
         def work(answers: int) -> bytes:
             own_cache(scratch, request.code)
-            return measured(request, self._instance, answers)
+            taken: Callable[[], Any] = (lambda: instance) if given is None else partial(instance_from, answers)
+            return measured(request, taken, answers)
 
         # For the run, which cannot read it.
         LEDGER.learn()
@@ -135,29 +208,31 @@ class Server:
             work,
             pack,
             request.limits,
-            self._connection.fileno(),
+            harness,
             scratch,
             request.allowance,
+            instance=given,
+            is_foreign=request.is_foreign,
             limits_addresses=request.program is None,
         )
 
     def _describe(self, question: Describe) -> Described:
         limits = Limits(wall_s=START_S)
-        with self._folder() as scratch:
-            LEDGER.learn()
+        scratch = self._folder()
+        LEDGER.learn()
 
-            def work(_: int) -> bytes:
-                own_cache(scratch, None)
-                return described(question.plugins)
+        def work(_: int) -> bytes:
+            own_cache(scratch, None)
+            return described(question.plugins)
 
-            ending = supervised(
-                work,
-                lambda failure: b"",
-                limits,
-                self._connection.fileno(),
-                scratch,
-                Allowance(restarts=0, compile_s=0.0),
-            )
+        ending = supervised(
+            work,
+            lambda failure: b"",
+            limits,
+            self._socket.fileno(),
+            scratch,
+            Allowance(restarts=0, compile_s=0.0),
+        )
         if ending.answer:
             return Described(ending.answer)
         if ending.cause is Cause.WALL:
@@ -166,9 +241,3 @@ class Server:
             return Described(None, f"importing took more than {limits.memory_mib} MiB of memory")
         printed = ending.output.decode(errors="replace").strip().splitlines()
         return Described(None, printed[-1] if printed else f"its process ended with code {ending.exit_code}")
-
-    @contextmanager
-    def _folder(self) -> Iterator[Path]:
-        """Yield a folder for one run, deleted afterwards."""
-        with tempfile.TemporaryDirectory(prefix="run-", dir=self._scratch, ignore_cleanup_errors=True) as folder:
-            yield Path(folder)

@@ -15,12 +15,11 @@ import sys
 import tempfile
 import time
 import traceback
-from contextlib import ExitStack
 from multiprocessing.connection import Connection
 
 from schedgap.bench.isolation.messages import END_S, FORK, FREE
 from schedgap.bench.isolation.processes import adopt_orphans, end_strangers
-from schedgap.bench.isolation.scratch import Scratch
+from schedgap.bench.isolation.scratch import sweep
 from schedgap.bench.isolation.server import serve
 from schedgap.bench.plugins.discover import installed_plugins, load_methods
 from schedgap.instances import compiled_cache
@@ -39,15 +38,16 @@ def main(fd: int, ledger: int) -> None:
             prepare()
             installed_plugins()
         except SchedgapError as error:
-            connection.send(str(error))
+            connection.send_bytes(str(error).encode())
             return
         except BaseException:
-            connection.send(traceback.format_exc())
+            connection.send_bytes(traceback.format_exc().encode())
             return
         # Collections in the servers then leave alone all that is here, and the pages stay shared.
         gc.freeze()
         gc.enable()
-        connection.send(None)
+        connection.send_bytes(b"")
+    sweep()
     # Servers are ended by the harness hanging up; what one that was killed leaves comes here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     adopt_orphans()
@@ -62,41 +62,37 @@ def _fork_servers(requests: socket.socket) -> bool:
     servers: dict[int, int] = {}
     poller = select.poll()
     poller.register(requests, select.POLLIN)
-    with ExitStack() as stack:
-        scratch = None
-        while True:
-            events = [ready for ready, _ in poller.poll()]
-            for ended in servers.keys() & events:
-                poller.unregister(ended)
-                os.close(ended)
-                del servers[ended]
-                end_strangers(servers.values())
-            if requests.fileno() not in events:
-                continue
-            message, fds, _, _ = socket.recv_fds(requests, 1, 1)
-            if message != FORK:
-                _wait_for(servers)
-                return message == FREE
-            if scratch is None:
-                # The folder that was found for an earlier pool may be gone.
-                tempfile.tempdir = None
-                scratch = Scratch()
-                stack.callback(scratch.remove)
-            pid = os.fork()
-            if pid == 0:
-                requests.close()
-                for each in servers:
-                    os.close(each)
-                try:
-                    serve(Connection(fds[0]), scratch.path)
-                except BaseException:
-                    traceback.print_exc()
-                finally:
-                    os._exit(0)
-            os.close(fds[0])
-            watched = os.pidfd_open(pid)
-            servers[watched] = pid
-            poller.register(watched, select.POLLIN)
+    while True:
+        events = [ready for ready, _ in poller.poll()]
+        for ended in servers.keys() & events:
+            poller.unregister(ended)
+            os.close(ended)
+            del servers[ended]
+            end_strangers(servers.values())
+        if requests.fileno() not in events:
+            continue
+        message, fds, _, _ = socket.recv_fds(requests, 1, 1)
+        if message != FORK:
+            _wait_for(servers)
+            sweep()
+            return message == FREE
+        pid = os.fork()
+        if pid == 0:
+            requests.close()
+            for each in servers:
+                os.close(each)
+            # The folder for temporary files that was found for an earlier pool may be gone.
+            tempfile.tempdir = None
+            try:
+                serve(socket.socket(fileno=fds[0]))
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(0)
+        os.close(fds[0])
+        watched = os.pidfd_open(pid)
+        servers[watched] = pid
+        poller.register(watched, select.POLLIN)
 
 
 def _wait_for(servers: dict[int, int]) -> None:

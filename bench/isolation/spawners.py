@@ -72,16 +72,24 @@ class Spawner:
         """Whether the process is there."""
         return self._process.poll() is None
 
+    @property
+    def is_fit(self) -> bool:
+        """Whether the process, which is ready, is there and has the priority, the processors and the limits that it had."""
+        with suppress(OSError):
+            return self.is_running and _state_of(self.pid) == self._state
+        return False
+
     def wait_until_ready(self) -> str | None:
         """Wait until methods are loaded, or `end` is called in another thread; return what prevents it, None for nothing."""
         if self.is_ready:
             return None
         try:
             with self._starting:
-                problem: str | None = self._starting.recv()
+                problem: str | None = self._starting.recv_bytes().decode() or None
         except (EOFError, OSError):
             problem = f"the server process ended with code {self._process.wait()} while starting"
         self.is_ready = problem is None
+        self._state = _state_of(self.pid) if self.is_ready else ()
         return problem
 
     def fork(self, theirs: socket.socket) -> None:
@@ -192,5 +200,10 @@ def _inherited() -> tuple[Hashable, ...]:
     """Return what a process hands down beside its environment: its folder, rights, processors, priority and limits."""
     here, status = os.stat("/proc/self/cwd"), Path("/proc/thread-self/status").read_text(encoding="utf-8")
     handed_down = [line for line in status.splitlines() if line.startswith(_HANDED_DOWN)]
-    limits = Path("/proc/self/limits").read_text(encoding="utf-8")
-    return here.st_dev, here.st_ino, *handed_down, os.getpriority(os.PRIO_PROCESS, 0), limits
+    return here.st_dev, here.st_ino, *handed_down, *_state_of(0)
+
+
+def _state_of(pid: int) -> tuple[Hashable, ...]:
+    """Return what a run can change in another process: its priority, processors and limits. pid : 0 for this one."""
+    limits = Path(f"/proc/{pid or 'self'}/limits").read_text(encoding="utf-8")
+    return os.getpriority(os.PRIO_PROCESS, pid), frozenset(os.sched_getaffinity(pid)), limits

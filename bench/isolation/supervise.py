@@ -8,6 +8,7 @@ import resource
 import select
 import signal
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from schedgap.bench.isolation.messages import FRAME, Cause, Ending, Message
 from schedgap.bench.isolation.processes import descendants, end_all, exact_usage, signal_all, usage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schedgap.bench.records.runs import Limits
 
 CHECK_EVERY_S = 0.1
@@ -38,15 +41,20 @@ class Pipe:
     fd: int
     data: bytearray = field(default_factory=bytearray)
     skipped: int = 0
+    is_at_end: bool = False
 
     def drain(self) -> None:
         """Read what is there, of a flood some 4 MiB."""
+        self.is_at_end = False
         for _ in range(64):
             try:
                 chunk = os.read(self.fd, 65536)
             except BlockingIOError:
                 return
+            except ConnectionResetError:
+                chunk = b""
             if not chunk:
+                self.is_at_end = True
                 return
             self.data += chunk
 
@@ -73,19 +81,23 @@ def supervise(
     limits: Limits,
     allowance: Allowance,
     *,
+    give: Callable[[], int] | None = None,
+    is_foreign: bool = False,
     is_measuring: bool = True,
 ) -> Ending:
     """Wait for a child to end, or end it: SIGTERM to its whole tree, then SIGKILL; nothing of it is left afterwards.
 
     answers, output, harness : file descriptors: the child's messages, its stdout and stderr, the harness's socket.
-    is_measuring : False leaves memory and processor time to somebody else.
+    give : gives the child its instance when it asks for it, and returns its bytes; None where it has it. is_foreign : see
+    `CallClock`. is_measuring : False leaves memory and processor time to somebody else.
 
     Raises
     ------
     HarnessGoneError
         after the tree was killed, if the harness is not there any more.
     """
-    watch = _Watch(Pipe(answers), Pipe(output), limits, allowance, is_measuring=is_measuring)
+    calls = CallClock(is_foreign=is_foreign)
+    watch = _Watch(Pipe(answers), Pipe(output), limits, allowance, calls, give, is_measuring=is_measuring)
     exited = os.pidfd_open(pid)
     poller = select.poll()
     poller.register(exited, select.POLLIN)
@@ -101,10 +113,10 @@ def supervise(
             watch.read()
             if exited in events:
                 break
-            for fd in (answers, output):
+            for pipe in (watch.messages, watch.printed):
                 # The child closed its end but lives on: stop polling, or the loop would spin.
-                if events.get(fd, 0) & select.POLLHUP and not events[fd] & select.POLLIN:
-                    poller.unregister(fd)
+                if pipe.fd in events and pipe.is_at_end:
+                    poller.unregister(pipe.fd)
             watch.look()
         _, status, used = os.wait4(pid, 0)
         # What the child sent is all in the pipe; others may still hold its end, and write without end.
@@ -124,12 +136,20 @@ class _Watch:
     """One child under its limits: what it says, what its tree uses, and when that is too much."""
 
     def __init__(
-        self, messages: Pipe, printed: Pipe, limits: Limits, allowance: Allowance, *, is_measuring: bool
+        self,
+        messages: Pipe,
+        printed: Pipe,
+        limits: Limits,
+        allowance: Allowance,
+        calls: CallClock,
+        give: Callable[[], int] | None,
+        *,
+        is_measuring: bool,
     ) -> None:
         self.ending = Ending()
-        self._messages, self._printed = messages, printed
+        self.messages, self.printed = messages, printed
         self._limits, self._is_measuring = limits, is_measuring
-        self._clock, self._calls = WallClock(limits.wall_s, allowance), CallClock()
+        self._clock, self._calls, self._give = WallClock(limits.wall_s, allowance), calls, give
         self._before_s = _reaped_s()
         self._started = time.monotonic()
         self._next_check = self._started + CHECK_EVERY_S
@@ -142,11 +162,11 @@ class _Watch:
 
     def read(self) -> None:
         """Take what is in the pipes: complete messages, and what was printed."""
-        self._messages.drain()
-        self._printed.drain()
-        self._printed.forget_middle()
+        self.messages.drain()
+        self.printed.drain()
+        self.printed.forget_middle()
         most = self._limits.memory_mib * MIB
-        _read_frames(self._messages, self.ending, self._clock, self._calls, most)
+        self._read_frames(most)
 
     def look(self) -> None:
         """See whether a limit is passed; end the tree if one is, and kill it if it does not end."""
@@ -198,51 +218,64 @@ class _Watch:
         if self._is_measuring and math.isfinite(ending.cpu_s):
             # Now with what the child did not wait for.
             ending.cpu_s = max(ending.cpu_s, _reaped_s() - self._before_s)
-        ending.output = self._printed.text()
+        ending.output = self.printed.text()
         self._clock.resume()
         ending.elapsed_s, ending.paused_s = time.monotonic() - self._started, self._clock.paused_s
         return ending
 
+    def _read_frames(self, most: int) -> None:
+        """Take complete messages off the pipe; an answer is the last, and of what was told before it the last is kept.
 
-def _read_frames(messages: Pipe, ending: Ending, clock: WallClock, calls: CallClock, most: int) -> None:
-    """Take complete messages off the pipe; an answer is the last, and of what was told before it the last is kept.
+        A method can write there too: anything else, or more than `most` bytes, ends the run.
+        """
+        data, ending = self.messages.data, self.ending
+        while len(data) >= FRAME.size:
+            kind, length = FRAME.unpack_from(data)
+            if kind not in _KINDS or length > most or ending.answer is not None:
+                ending.cause = ending.cause or Cause.MESSAGES
+                data.clear()
+                return
+            if len(data) < FRAME.size + length:
+                break
+            body = bytes(data[FRAME.size : FRAME.size + length])
+            del data[: FRAME.size + length]
+            if not self._is_in_order(Message(kind), body):
+                ending.cause = ending.cause or Cause.MESSAGES
 
-    A method can write there too: anything else, or more than `most` bytes, ends the run.
-    """
-    while len(messages.data) >= FRAME.size:
-        kind, length = FRAME.unpack_from(messages.data)
-        if kind not in _KINDS or length > most or ending.answer is not None:
-            ending.cause = ending.cause or Cause.MESSAGES
-            messages.data.clear()
-            return
-        if len(messages.data) < FRAME.size + length:
-            break
-        body = bytes(messages.data[FRAME.size : FRAME.size + length])
-        del messages.data[: FRAME.size + length]
-        if not _is_in_order(Message(kind), body, ending, clock, calls):
-            ending.cause = ending.cause or Cause.MESSAGES
+    def _is_in_order(self, message: Message, body: bytes) -> bool:
+        ending = self.ending
+        match message:
+            case Message.READY:
+                self._clock.restart()
+            case Message.WANTED:
+                return self._gave()
+            case Message.COMPILING:
+                self._clock.pause()
+            case Message.COMPILED:
+                self._clock.resume()
+            case Message.CALLED:
+                return self._calls.called()
+            case Message.RETURNED:
+                return self._calls.returned()
+            case Message.SOLUTION:
+                ending.solution = body
+            case Message.BOUND:
+                ending.bound = unpack_bound(body)
+                return ending.bound is not None
+            case Message.ANSWER:
+                ending.answer, ending.called_s = body, self._calls.seconds(len(body))
+        return True
 
-
-def _is_in_order(message: Message, body: bytes, ending: Ending, clock: WallClock, calls: CallClock) -> bool:
-    match message:
-        case Message.READY:
-            clock.restart()
-        case Message.COMPILING:
-            clock.pause()
-        case Message.COMPILED:
-            clock.resume()
-        case Message.CALLED:
-            return calls.called()
-        case Message.RETURNED:
-            return calls.returned()
-        case Message.SOLUTION:
-            ending.solution = body
-        case Message.BOUND:
-            ending.bound = unpack_bound(body)
-            return ending.bound is not None
-        case Message.ANSWER:
-            ending.answer, ending.called_s = body, calls.seconds(len(body))
-    return True
+    def _gave(self) -> bool:
+        """Give the child its instance; False if it cannot ask for it."""
+        give, self._give = self._give, None
+        if give is None:
+            return False
+        self._clock.restart()
+        # One that is gone, or does not listen, is waited for as any.
+        with suppress(OSError):
+            self._calls.given(give())
+        return True
 
 
 def _over_in_the_end(limits: Limits, used: resource.struct_rusage) -> Cause | None:

@@ -10,6 +10,7 @@ judge.final("candidate.py").score
 from __future__ import annotations
 
 import statistics
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 # Of what went wrong, and of the worst gaps, this many are told.
 TOLD = 5
+# Methods are known by their names to a whole process: candidates, which mostly share one, take turns.
+_TURN = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,10 @@ class Evaluation:
 
 
 class Evaluator:
-    """Scores candidates on the instances of a suite, each run in a limited process of its own."""
+    """Scores candidates on the instances of a suite, each run in a limited process of its own.
+
+    Threads may share it: one candidate is scored at a time, its runs `jobs` at a time.
+    """
 
     def __init__(self, suite: Suite, folder: Path, held_out: Suite | None, bound: str | None, **how: Any) -> None:
         self._suite, self._folder, self._held_out = suite, folder, held_out
@@ -76,7 +82,8 @@ class Evaluator:
         SchedgapError
             if there is no such file, or for an instance no bound; never for what a candidate does.
         """
-        return self._evaluate(self._suite, candidate)
+        with _TURN:
+            return self._evaluate(self._suite, candidate)
 
     def final(self, candidate: str | Path | Program) -> Evaluation:
         """Return what a candidate is worth on the instances that were held out.
@@ -88,7 +95,8 @@ class Evaluator:
         """
         if self._held_out is None:
             raise MethodError("no seeds were held out; give evaluator(..., held_out=...).")
-        return self._evaluate(self._held_out, candidate)
+        with _TURN:
+            return self._evaluate(self._held_out, candidate)
 
     def _evaluate(self, suite: Suite, candidate: str | Path | Program) -> Evaluation:
         try:

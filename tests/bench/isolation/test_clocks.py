@@ -3,10 +3,10 @@
 from schedgap.bench.isolation.clocks import (
     MAX_COMPILE_S,
     PACKED_BYTES_PER_S,
-    PACKING_S,
     Allowance,
     CallClock,
     WallClock,
+    reference_s,
 )
 
 
@@ -52,7 +52,7 @@ def test_nobody_gets_more_than_so_many_limits(now):
 
 
 def test_a_call_takes_what_passes_between_its_messages(now):
-    """5 s, then a repetition of 3 s, which counts; 1 s of packing is free, and 1 s for every 20 MB."""
+    """5 s, then a repetition of 3 s, which counts; of code of ours, packing does not."""
     clock = CallClock()
     assert clock.seconds(0) is None
     for seconds in (5, 3):
@@ -60,6 +60,26 @@ def test_a_call_takes_what_passes_between_its_messages(now):
         assert clock.seconds(0) is None
         now[0] += seconds
         assert clock.returned()
-    now[0] += PACKING_S + 2
-    assert clock.seconds(int(2 * PACKED_BYTES_PER_S)) == 3
-    assert clock.seconds(0) == 5
+    now[0] += 2
+    assert clock.seconds(0) == 3
+    assert not clock.called()
+
+
+def test_of_foreign_code_all_counts_from_its_instance_to_its_answer(now):
+    """0.5 s before the call, 3 s, and 1 s after it; some of it is what reading and packing take."""
+    clock = CallClock(is_foreign=True)
+    clock.given(int(1.5 * PACKED_BYTES_PER_S))
+    now[0] += 0.5
+    assert clock.called()
+    now[0] += 3
+    assert clock.returned()
+    now[0] += 1
+    assert clock.seconds(0) == 3
+    assert clock.seconds(int(0.5 * PACKED_BYTES_PER_S)) == 3
+    now[0] += 1
+    assert clock.seconds(int(0.5 * PACKED_BYTES_PER_S)) == 3.5
+    assert not clock.called()
+
+
+def test_a_fixed_piece_of_work_takes_some_time():
+    assert reference_s() > 0

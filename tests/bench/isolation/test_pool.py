@@ -1,6 +1,7 @@
 """The harness's side of the servers, where these do not answer."""
 
 import os
+import resource
 import signal
 import threading
 import time
@@ -60,6 +61,78 @@ def test_a_pool_closes_while_a_plug_in_is_imported_without_end(tmp_path):
     assert len(ends) == 1
     assert len(started) == 2
     assert [process for process in started if process.is_running()] == []
+
+
+HAMPERS = """
+import os
+from schedgap.instances.method import Outcome, method
+
+@method("{name}", family="provisioning")
+def hampers(instance):
+    found = {{"server": os.getppid(), "nice": os.getpriority(os.PRIO_PROCESS, 0), "processors": len(os.sched_getaffinity(0))}}
+    os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)
+    os.sched_setaffinity(os.getppid(), {{min(os.sched_getaffinity(0))}})
+    return Outcome(details=found)
+"""
+
+
+def test_plug_in_files_share_no_server_and_runs_no_priority(tmp_path):
+    instance, found = table7(6), {}
+    pool = Pool(["provisioning"])
+    try:
+        for name in ("x-one", "x-two", "x-one"):
+            plugin = tmp_path / f"{name}.py"
+            plugin.write_text(HAMPERS.format(name=name))
+            request = Request(
+                "provisioning",
+                name,
+                {},
+                0,
+                Limits(),
+                instance.digest,
+                pickled(instance),
+                is_plugin=True,
+                plugins=(str(plugin),),
+            )
+            found.setdefault(name, []).append(pool.run(request, "").measurement.details)
+    finally:
+        pool.close()
+    (one, again), (two,) = found["x-one"], found["x-two"]
+    assert one["server"] == again["server"] != two["server"]
+    assert {each["processors"] for each in (one, again, two)} == {len(os.sched_getaffinity(0))}
+    # Who may not raise a priority cannot have this one back.
+    others = (one, again, two) if os.geteuid() == 0 else (two,)
+    assert {each["nice"] for each in others} == {os.getpriority(os.PRIO_PROCESS, 0)}
+
+
+@pytest.mark.parametrize("how", ["killed", "hampered"])
+def test_a_spawner_that_a_run_ended_or_hampered_is_replaced(how):
+    pool = Pool(["provisioning"])
+    try:
+        pool._wait_until_ready()
+        first = pool._spawner
+        if how == "killed":
+            os.kill(first.pid, signal.SIGKILL)
+        else:
+            resource.prlimit(first.pid, resource.RLIMIT_CORE, (0, 0))
+            os.setpriority(os.PRIO_PROCESS, first.pid, 19)
+        assert run(pool).measurement.status == "feasible"
+        assert pool._spawner is not first
+        assert not first.is_running
+    finally:
+        pool.close()
+
+
+def test_a_server_that_somebody_ended_costs_no_row():
+    pool = Pool(["provisioning"])
+    try:
+        assert run(pool).measurement.status == "feasible"
+        for servers in pool._idle.values():
+            for server in servers:
+                os.kill(server.pid, signal.SIGKILL)
+        assert run(pool).measurement.status == "feasible"
+    finally:
+        pool.close()
 
 
 def test_a_stopped_spawner_is_made_to_go_on():

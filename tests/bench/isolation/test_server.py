@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from schedgap.bench.isolation.messages import Request, WarmUp, pickled
+from schedgap.bench.isolation.messages import Request, WarmUp, in_memory, pickled
 from schedgap.bench.isolation.server import WARM_UP_S, Server
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import Limits
@@ -29,11 +29,11 @@ def told():
 
 
 @pytest.mark.parametrize(("given", "brief"), [(0.5, 0.5), (3600.0, WARM_UP_S)])
-def test_warming_up_is_brief_however_long_a_run_may_take(told, tmp_path, given, brief):
+def test_warming_up_is_brief_however_long_a_run_may_take(told, given, brief):
     instance = table7(6)
     request = Request("provisioning", "x-searches", {}, 0, Limits(given), instance.digest, pickled(instance))
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        warmed = Server(theirs, tmp_path).answer(WarmUp(request))
+        warmed = Server(theirs).answer(WarmUp(request), in_memory(request.instance))
     assert told == [brief, brief]
     assert warmed.threads >= 1

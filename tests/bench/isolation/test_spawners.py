@@ -11,6 +11,7 @@ import pytest
 
 from schedgap.bench.isolation import spawners
 from schedgap.bench.isolation.pool import Pool
+from schedgap.bench.isolation.scratch import PREFIX
 from schedgap.bench.isolation.spawners import MOST_KEPT, end_spawners, give_back, prepare_spawner, take_spawner
 
 
@@ -167,13 +168,11 @@ def test_only_so_many_are_kept():
 
 
 def test_an_idle_one_has_no_folder(monkeypatch, tmp_path):
-    """Also where a run that was killed left something there."""
+    """Nor does what a run whose server was killed left there stay."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     pool = Pool(["provisioning"])
-    pool._wait_until_ready()
     server = pool._clone()
-    (folder,) = tmp_path.iterdir()
-    (folder / "left").touch()
+    (tmp_path / f"{PREFIX}left" / "run").mkdir(parents=True)
     pool.close()
     assert pool._spawner.is_running
     assert list(tmp_path.iterdir()) == []

@@ -6,14 +6,21 @@ from types import SimpleNamespace
 import pytest
 
 from schedgap.bench.isolation.answer import pack_bound
-from schedgap.bench.isolation.clocks import (
-    Allowance,
-    CallClock,
-    WallClock,
-)
-from schedgap.bench.isolation.messages import FRAME, Cause, Ending
-from schedgap.bench.isolation.supervise import KEEP_OUTPUT, Pipe, _over_in_the_end, _read_frames
+from schedgap.bench.isolation.clocks import Allowance, CallClock
+from schedgap.bench.isolation.messages import FRAME, Cause
+from schedgap.bench.isolation.supervise import KEEP_OUTPUT, Pipe, _over_in_the_end, _Watch
 from schedgap.bench.records.runs import Limits
+
+
+def watching(stream=b"", give=None, *, is_foreign=False):
+    """A watch over a process that says this."""
+    calls = CallClock(is_foreign=is_foreign)
+    messages = Pipe(-1, bytearray(stream))
+    return _Watch(messages, Pipe(-1), Limits(wall_s=10.0), Allowance(), calls, give, is_measuring=False)
+
+
+def kinds(letters):
+    return b"".join(FRAME.pack(bytes([kind]), 0) for kind in letters)
 
 
 @pytest.mark.parametrize(
@@ -29,10 +36,10 @@ from schedgap.bench.records.runs import Limits
     ids=["kind", "length", "length-of-a-solution", "no-bound", "after-the-answer", "told-after-the-answer"],
 )
 def test_what_is_no_message_ends_the_run(now, stream):
-    messages, ending = Pipe(-1, bytearray(stream)), Ending()
-    _read_frames(messages, ending, WallClock(10.0, Allowance()), CallClock(), 100)
-    assert ending.cause is Cause.MESSAGES
-    assert messages.data == b""
+    watch = watching(stream)
+    watch._read_frames(100)
+    assert watch.ending.cause is Cause.MESSAGES
+    assert watch.messages.data == b""
 
 
 def test_memory_and_time_are_looked_at_in_the_end(now):
@@ -48,31 +55,52 @@ def test_memory_and_time_are_looked_at_in_the_end(now):
     ids=["ends-before-it-begins", "begins-twice", "ends-twice", "three-calls", "three-calls-with-a-pause"],
 )
 def test_calls_that_cannot_be_end_the_run(now, stream):
-    messages, ending = Pipe(-1, bytearray(b"".join(FRAME.pack(bytes([kind]), 0) for kind in stream))), Ending()
-    _read_frames(messages, ending, WallClock(10.0, Allowance()), CallClock(), 100)
-    assert ending.cause is Cause.MESSAGES
+    watch = watching(kinds(stream))
+    watch._read_frames(100)
+    assert watch.ending.cause is Cause.MESSAGES
+
+
+def test_foreign_code_is_called_once(now):
+    """The second call could tell what the first one found."""
+    watch = watching(kinds(b"SESE"), is_foreign=True)
+    watch._read_frames(100)
+    assert watch.ending.cause is Cause.MESSAGES
+
+
+def test_an_instance_is_given_once(now):
+    given = []
+
+    def give():
+        given.append(now[0])
+        return 5
+
+    watch = watching(kinds(b"I"), give)
+    watch._read_frames(100)
+    assert (watch.ending.cause, given) == (None, [now[0]])
+    watch.messages.data += kinds(b"I")
+    watch._read_frames(100)
+    assert (watch.ending.cause, len(given)) == (Cause.MESSAGES, 1)
 
 
 def test_messages_in_pieces(now):
     """Whole messages are taken, the rest waits."""
-    clock, ending = WallClock(10.0, Allowance()), Ending()
+    watch = watching()
     stream = b"".join(
         FRAME.pack(kind, len(body)) + body for kind, body in [(b"C", b""), (b"c", b""), (b"D", b"answer")]
     )
-    messages = Pipe(-1)
     for index in range(len(stream)):
-        assert ending.answer is None
-        messages.data += stream[index : index + 1]
-        _read_frames(messages, ending, clock, CallClock(), 100)
-    assert ending.answer == b"answer"
-    assert messages.data == b""
+        assert watch.ending.answer is None
+        watch.messages.data += stream[index : index + 1]
+        watch._read_frames(100)
+    assert watch.ending.answer == b"answer"
+    assert watch.messages.data == b""
 
 
 def test_the_last_of_what_was_told_is_kept(now):
     stream = [(b"F", b"one"), (b"B", pack_bound(-3)), (b"F", b"two"), (b"B", pack_bound(4)), (b"F", b"cut off")]
-    messages = Pipe(-1, bytearray(b"".join(FRAME.pack(kind, len(body)) + body for kind, body in stream)[:-1]))
-    ending = Ending()
-    _read_frames(messages, ending, WallClock(10.0, Allowance()), CallClock(), 100)
+    watch = watching(b"".join(FRAME.pack(kind, len(body)) + body for kind, body in stream)[:-1])
+    watch._read_frames(100)
+    ending = watch.ending
     assert (ending.solution, ending.bound, ending.answer, ending.cause) == (b"two", 4, None, None)
 
 

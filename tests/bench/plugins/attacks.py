@@ -1,8 +1,12 @@
 """Methods that attack what judges, times and watches them; each must end as one right row, and harm nobody else's."""
 
+import gc
 import glob
 import os
+import pickle
+import shutil
 import signal
+import stat
 import sys
 import tempfile
 import time
@@ -13,7 +17,9 @@ from pathlib import Path
 import numpy as np
 
 import schedgap.bench.isolation.child as child
+import schedgap.bench.isolation.clocks as clocks
 from schedgap.bench.isolation.answer import Report, pack
+from schedgap.bench.isolation.fork import instance_from
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning import Provisioning, ProvisioningInstance
@@ -51,7 +57,7 @@ def forged(instance, **facts):
     """An answer of its own making, as of a call that is over; none while it is only warmed up."""
     if instance.num_tasks < 6:
         return alone(instance)
-    times = {"wall_s": 1e-9, "cpu_s": 0.0, "compile_s": 0.0, "reference_s": 0.001}
+    times = {"wall_s": 1e-9, "cpu_s": 0.0, "compile_s": 0.0}
     body = pack(Report(**{**times, "status": "feasible", "mutated": False, **facts}), alone(instance))
     everywhere((b"E", b""), (b"D", body))
     os._exit(0)
@@ -116,7 +122,7 @@ def forged_claim(instance):
 
 @method("a-early-answer", family=FAMILY)
 def early_answer(instance):
-    body = pack(Report(wall_s=0.0, cpu_s=0.0, compile_s=0.0, reference_s=0.0, status="feasible", mutated=False))
+    body = pack(Report(wall_s=0.0, cpu_s=0.0, compile_s=0.0, status="feasible", mutated=False))
     everywhere((b"D", body))
     os._exit(0)
 
@@ -125,6 +131,95 @@ def early_answer(instance):
 def compiles(instance):
     everywhere((b"C", b""))
     time.sleep(1000)
+
+
+@method("a-looks-around", family=FAMILY)
+def looks_around(instance):
+    """Looks for its instance while it is warmed up, by name: the small one has another."""
+    if not instance.name.endswith("-shrunk"):
+        return Outcome(alone(instance), details={"seen": " ".join(sorted(SEEN))})
+    frame = sys._getframe()
+    while frame is not None:
+        look_at(frame.f_locals.values())
+        frame = frame.f_back
+    look_at(gc.get_objects())
+    return alone(instance)
+
+
+SEEN = set()
+
+
+def look_at(values):
+    for value in values:
+        if isinstance(value, ProvisioningInstance):
+            SEEN.add(value.name)
+        elif isinstance(value, bytes | bytearray) and b"ProvisioningInstance" in value:
+            SEEN.add(pickle.loads(value).name)
+
+
+@method("a-asks-early", family=FAMILY)
+def asks_early(instance):
+    """Asks for its instance while it is warmed up, works on it, and says that the call took no time."""
+    callers, frame = set(), sys._getframe()
+    while frame is not None:
+        callers.add(frame.f_code.co_name)
+        frame = frame.f_back
+    if "warm_up" in callers:
+        (fd,) = (fd for fd in range(3, 64) if is_socket(fd))
+        known = instance_from(fd)
+        time.sleep(0.5)
+        body = pack(Report(wall_s=1e-9, cpu_s=0.0, compile_s=0.0, status="feasible", mutated=False), alone(known))
+        for kind, content in ((b"S", b""), (b"E", b""), (b"D", body)):
+            os.write(fd, kind + len(content).to_bytes(8, "little") + content)
+        os._exit(0)
+    return alone(instance)
+
+
+def is_socket(fd):
+    with suppress(OSError):
+        return stat.S_ISSOCK(os.fstat(fd).st_mode)
+    return False
+
+
+@method("a-packs", family=FAMILY)
+def packs(instance):
+    """Works while its answer is packed."""
+
+    class Late:
+        def __str__(self):
+            time.sleep(0.5)
+            return "late"
+
+    return Outcome(alone(instance), details={"late": Late()})
+
+
+@method("a-twice", family=FAMILY)
+def twice(instance):
+    """Has found it when it is called again, since it says that it was slowed down by compiling."""
+    if instance.name not in TWICE:
+        TWICE.add(instance.name)
+        start = time.perf_counter()
+        time.sleep(0.5)
+        clocks = [each for each in gc.get_objects() if isinstance(each, child.CompileClock)]
+        for each in clocks:
+            each.seconds = time.perf_counter() - start
+    return alone(instance)
+
+
+TWICE = set()
+
+
+@method("a-quick-machine", family=FAMILY)
+def quick_machine(instance):
+    for module in (child, clocks):
+        module.reference_s = lambda: 5e-324
+    return alone(instance)
+
+
+@method("a-deletes-scratch", family=FAMILY)
+def deletes_scratch(instance):
+    shutil.rmtree(Path(os.environ["TMPDIR"]).parent, ignore_errors=True)
+    return alone(instance)
 
 
 @method("a-odd-facts", family=FAMILY)

@@ -4,12 +4,16 @@ import json
 import os
 import re
 import runpy
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from schedgap.bench import Program, evaluator
 from schedgap.bench.records.journal import read_journal
+from schedgap.bench.testing import measure
 from schedgap.instances.errors import MethodError, SuiteError
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "search"
@@ -73,6 +77,31 @@ def test_the_score_is_the_mean_of_bound_by_objective(judge, candidate):
     assert told["mean_machines"] > 1
     assert "table3" in told["text_feedback"]
     json.dumps(told, allow_nan=False)
+
+
+def test_candidates_of_one_name_at_once(judge, candidate, monkeypatch):
+    """Each is scored, by what its own file says; their runs begin together, or one waits for the other."""
+    judging, together, records_of = judge(), threading.Barrier(2), measure._records_of
+
+    def waiting(*given):
+        with suppress(threading.BrokenBarrierError):
+            together.wait(3)
+        return records_of(*given)
+
+    dearest = "int(np.argmax(instance.price))"
+    paths = [
+        candidate("return honest", "honest.py"),
+        candidate(
+            f"return Provisioning.from_tasks(instance, np.full(instance.num_tasks, {dearest}), np.arange(instance.num_tasks))",
+            "dear.py",
+        ),
+    ]
+    judging(paths[0])
+    monkeypatch.setattr(measure, "_records_of", waiting)
+    with ThreadPoolExecutor(2) as threads:
+        honest, dear = threads.map(judging, paths)
+    assert dear.gaps.runs == honest.gaps.runs == 3
+    assert 0 < dear.score < honest.score, dear.feedback
 
 
 @pytest.mark.parametrize(
