@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, lock, locked_bools, locked_ints
+from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.batches import Batches, bootstrapped, drawn_batches
 from schedgap.instances.harvest.generators.presets import Preset, find_preset
 from schedgap.instances.harvest.generators.replay_draws import betas, late_s, lognormal_weights, moments
 from schedgap.instances.on_use import ModuleOnUse
-from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import DAY_S, SECOND_MS
 
 if TYPE_CHECKING:

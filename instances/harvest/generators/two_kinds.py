@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.draws import shuffled
+from schedgap.instances.draws import derived_seed, shuffled
 from schedgap.instances.harvest.generators.datacentre import on_pool
 from schedgap.instances.harvest.generators.parameters import GOAL, Goal, check_ranges, unusual, vm_sizes
 from schedgap.instances.harvest.generators.pools import PoolParameters, draw_pool
@@ -14,7 +14,6 @@ from schedgap.instances.harvest.generators.replay import MAX_DAYS, SERVER_CORES,
 from schedgap.instances.harvest.generators.vms import draw_vms
 from schedgap.instances.harvest.generators.workloads import draw_jobs, named_workload
 from schedgap.instances.option_groups import flattened
-from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import DAY_S, SECOND_MS
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.draws import derived_seed
 from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import CpuCapacity, ec2_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.seeds import derived_seed
 
 
 def distinct(tasks: int = 200, *, seed: int = 0, cpu: CpuCapacity = "physical") -> ProvisioningInstance:

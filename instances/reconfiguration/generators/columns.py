@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.reconfiguration.trace import arrivals
-from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
