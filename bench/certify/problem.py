@@ -27,6 +27,8 @@ PARTS = {"_gib": 1024, "_mib": 1, "_kib": 1, "_bytes": 1}
 # Parts that floats tell apart, whose products with numbers of tasks and machines are far from the end of 64 bits.
 MOST = 2**50
 Sizes = tuple[int, ...]
+# What is raised where a document is not what an instance is.
+_MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, StopIteration, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def read_problem(path: Path) -> Problem:
         return problem
     except OSError as error:
         raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the file of the instance.") from None
-    except (ValueError, ArithmeticError, LookupError, TypeError, StopIteration, RecursionError) as error:
+    except _MALFORMED as error:
         said = f"{type(error).__name__}: {error!s:.100}"
         raise InstanceError(f"{path}: no instance that can be checked ({said}); give .json, .vbp or .txt.") from None
 
