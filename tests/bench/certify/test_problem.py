@@ -124,6 +124,8 @@ def test_what_is_read_is_what_the_other_reader_reads(read, tmp_path, seed):
         ("x.vbp", "2\n10 20\n1\n6 3 1\n7"),
         ("x.vbp", "2\n10 20\n1\n6 3 0"),
         ("x.vbp", "1\n10\n0"),
+        ("x.vbp", "2\n10"),
+        ("x.vbp", "1\n10\n1\n6 10000001"),
         ("x.vbp", f"1\n{2**50 + 1}\n1\n6 1"),
         ("x.vbp", "2\n10 20\n2\n6 3 1"),
         ("x.txt", "1\n10\n-6"),
