@@ -203,6 +203,8 @@ def read_plan(directory: Path) -> PlanFile | None:
                 f"{path}: schema '{schema}', this version reads '{PLAN_SCHEMA}'; use the version that wrote it."
             )
         said = _PLAN.validate_json(content)
+        if len(set(said["keys"])) < len(said["keys"]):
+            raise JournalError(f"{path}: a key is there twice; remove it to see all that the journal holds.")
         return PlanFile(said["suite"], tuple(said["command"]), said["keys"], said.get("shard", ""))
     except ValidationError as error:
         raise JournalError(f"{path}: {first_problem(error)}") from None

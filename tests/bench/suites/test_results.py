@@ -83,3 +83,9 @@ def test_a_command_with_letters_that_the_locale_does_not_know(tmp_path):
     """The plan has them as they were typed."""
     write_plan(tmp_path, read_suite("smoke")[0], ["schedgap", os.fsdecode("\u00fc.py".encode()), "\udcc3\udcbc.py"], [])
     assert read_plan(tmp_path).command == ("schedgap", "\u00fc.py", "\u00fc.py")
+
+
+def test_a_key_twice_in_a_plan(tmp_path):
+    write_plan(tmp_path, read_suite("smoke")[0], [], ["a", "b", "a"])
+    with pytest.raises(JournalError, match=r"plan\.json: a key is there twice"):
+        read_plan(tmp_path)
