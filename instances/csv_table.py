@@ -38,7 +38,7 @@ def read_rows(
     try:
         with unpacked(path) as content, io.TextIOWrapper(content, newline="", encoding="utf-8-sig") as file:
             quoting = csv.QUOTE_MINIMAL if separator == "," else csv.QUOTE_NONE
-            lines = csv.reader(lines_of(file), delimiter=separator, quoting=quoting)
+            lines = csv.reader(lines_of(file), delimiter=separator, quoting=quoting)  # type: ignore[arg-type]
             header = [name.strip() for name in next(filter(None, lines), [])]
             where = f"{path.name} line {lines.line_num or 1}"
             missing = [column for column in columns if column not in header]

@@ -18,8 +18,21 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(near)}? " if near else ""
 
 
+def one_line(text: str) -> str:
+    """Return text as one line that does nothing to a terminal: of what is not to be seen, the escape is written."""
+    return (
+        text
+        if text.isprintable()
+        else "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    )
+
+
 class SchedgapError(Exception):
     """Root of all errors that a user can cause or mend; the command line prints them without a traceback."""
+
+    def __str__(self) -> str:
+        # Names, cells and options may hold anything.
+        return one_line(super().__str__())
 
 
 class InstanceError(SchedgapError):

@@ -26,7 +26,11 @@ DOLLAR = 1_000_000
 PARTS = {"_gib": 1024, "_mib": 1, "_kib": 1, "_bytes": 1}
 # Parts that floats tell apart, whose products with numbers of tasks and machines are far from the end of 64 bits.
 MOST = 2**50
+# Each is a number in memory.
+MOST_TASKS = 10**7
 Sizes = tuple[int, ...]
+# What is raised where a document is not what an instance is.
+_MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, StopIteration, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +96,12 @@ def read_problem(path: Path) -> Problem:
             problem = (_of_vectors if path.suffix == ".vbp" else _of_weights)(path.stem, numbers)
         if not (problem.prices and problem.counts):
             raise ValueError("a machine type and a task must be in it")
+        if sum(problem.counts) > MOST_TASKS:
+            raise ValueError(f"it has {sum(problem.counts)} tasks, more than {MOST_TASKS}")
         return problem
     except OSError as error:
         raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the file of the instance.") from None
-    except (ValueError, ArithmeticError, LookupError, TypeError, StopIteration, RecursionError) as error:
+    except _MALFORMED as error:
         said = f"{type(error).__name__}: {error!s:.100}"
         raise InstanceError(f"{path}: no instance that can be checked ({said}); give .json, .vbp or .txt.") from None
 
@@ -170,7 +176,8 @@ def _positive(count: int) -> int:
 def _of_vectors(name: str, numbers: Iterable[int]) -> Problem:
     given = iter(numbers)
     dimensions = next(given)
-    capacity = tuple(next(given) for _ in range(dimensions))
+    # In a generator, the end of the numbers would be an error of its own.
+    capacity = tuple([next(given) for _ in range(dimensions)])
     lines = [[next(given) for _ in range(dimensions + 1)] for _ in range(next(given))]
     return _bins(name, capacity, [(tuple(line[:-1]), line[-1]) for line in lines], given)
 

@@ -8,16 +8,14 @@ import signal
 import sys
 import warnings
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import schedgap
-from schedgap.instances.errors import SchedgapError
-
-if TYPE_CHECKING:
-    from types import FrameType
+from schedgap.instances.errors import SchedgapError, one_line
+from schedgap.interruption import Interrupted, leave, watch
 
 USAGE = 2
 # Module and function of each command, and what the list of commands says of it: the function's own first line.
@@ -147,8 +145,7 @@ def main() -> None:
     Codes: 0 fine, 1 a regression (`compare`), 2 usage or configuration, 3 some runs failed, 4 nothing was measured or
     can be compared, 130 Ctrl-C, 141 whoever read the output has closed it, 143 SIGTERM.
     """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
+    watch()
     for stream in (sys.stdout, sys.stderr):
         # Names and reasons may hold what the terminal's encoding, or any, cannot.
         if isinstance(stream, io.TextIOWrapper):
@@ -169,13 +166,10 @@ def main() -> None:
         # A full disk, a folder that is not there: nothing that a traceback would explain.
         where = f"{error.filename}: " if error.filename is not None else ""
         said = _lost_directory(error) or f"{where}{error.strerror or error}"
-        typer.echo(f"{type(error).__name__}: {said}", err=True)
+        typer.echo(f"{type(error).__name__}: {one_line(said)}", err=True)
         sys.exit(USAGE)
-    except _InterruptedError as interruption:
-        # Only suites have a journal.
-        rest = "; what was recorded stays, the same command finishes the rest" if sys.argv[1:2] == ["run"] else ""
-        typer.echo(f"interrupted{rest}.", err=True)
-        sys.exit(128 + interruption.number)
+    except Interrupted as interruption:
+        leave(interruption)
 
 
 def _lost_directory(error: OSError) -> str:
@@ -186,18 +180,3 @@ def _lost_directory(error: OSError) -> str:
         except FileNotFoundError:
             return "the working directory is not there any more; change to another one."
     return ""
-
-
-class _InterruptedError(BaseException):
-    """Not a KeyboardInterrupt, which click would turn into exit code 1."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    # Ending the servers takes a moment; a second Ctrl-C must not leave some behind.
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, signal.SIG_IGN)
-    raise _InterruptedError(number)

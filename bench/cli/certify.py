@@ -17,7 +17,7 @@ from schedgap.bench.certify.proof import check
 from schedgap.bench.cli.options import AsJson
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.suites.source import Source
-from schedgap.instances.errors import InstanceError, SolutionError
+from schedgap.instances.errors import InstanceError, SolutionError, one_line
 from schedgap.instances.family import DEFAULT_FAMILY
 
 NOT_PROVEN = 3
@@ -58,12 +58,10 @@ def certify(
         figures = {"nodes": finding.nodes, "leaves": finding.leaves, "contents": finding.contents}
         typer.echo(json.dumps({**content, **figures, "time_s": seconds, "reason": finding.reason}))
     elif is_proven:
-        typer.echo(
-            f"proven: no solution of {problem.name} is below {given['bound']}; {finding.nodes} nodes, "
-            f"{finding.leaves} leaves, {finding.contents} contents, {seconds:.2f} s"
-        )
+        said = f"proven: no solution of {problem.name} is below {given['bound']}; {finding.nodes} nodes, "
+        typer.echo(one_line(f"{said}{finding.leaves} leaves, {finding.contents} contents, {seconds:.2f} s"))
     else:
-        typer.echo(f"not proven: {finding.reason}")
+        typer.echo(one_line(f"not proven: {finding.reason}"))
     if not is_proven:
         raise typer.Exit(NOT_PROVEN)
 

@@ -15,6 +15,7 @@ from schedgap.bench.comparison import comparison as comparisons
 from schedgap.bench.comparison.output import Format, render
 from schedgap.bench.comparison.wording import verdict
 from schedgap.bench.records.gc_pause import gc_paused
+from schedgap.instances.errors import one_line
 
 REGRESSION = 1
 NOT_COMPARABLE = 4
@@ -70,7 +71,9 @@ def _gate(text: str) -> tuple[bool, float | None]:
     factor = math.nan if match is None else float(match[1])
     if not 1 <= factor < math.inf:
         raise typer.BadParameter(
-            f"'{text}' is none of quality, none and time:FACTOR with a factor of at least 1, as in time:1.5x.",
+            one_line(
+                f"'{text}' is none of quality, none and time:FACTOR with a factor of at least 1, as in time:1.5x."
+            ),
             param_hint="'--fail-on'",
         )
     return True, factor

@@ -15,6 +15,7 @@ from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.report.history_page import write_history
 from schedgap.bench.statistics.history import append_entry, entry_of, read_history
 from schedgap.bench.suites.results import read_results
+from schedgap.instances.errors import one_line
 
 history = typer.Typer(
     help="Keep the figures of a suite over commits in one file; show them, with steps, on a page.",
@@ -39,8 +40,8 @@ def add(
     made = _commit() if commit is None else commit
     entry = entry_of(read_results(directory), commit=made, date=date, label=label, link=link)
     for line in append_entry(file, entry):
-        typer.echo(line, err=True)
-    typer.echo(f"added {entry.name} of {entry.date}, {len(entry.methods)} methods, to {file}")
+        typer.echo(one_line(line), err=True)
+    typer.echo(one_line(f"added {entry.name} of {entry.date}, {len(entry.methods)} methods, to {file}"))
 
 
 @history.command()
@@ -52,7 +53,7 @@ def page(
     """Write a history as a page: lines over its entries, with the steps in them."""
     entries, damaged = read_history(file)
     for line in damaged:
-        typer.echo(line, err=True)
+        typer.echo(one_line(line), err=True)
     content = write_history(entries, out, damaged=damaged, force=force)
     typer.echo(
         f"wrote {out} ({out.stat().st_size / 1e3:.0f} kB): {len(entries)} entries, {content.facts[2].value} steps"

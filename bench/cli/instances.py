@@ -14,7 +14,7 @@ from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.statistics.tables import number
 from schedgap.bench.suites.source import Source, family_of_file
 from schedgap.instances.documents.array_files import arrays_beside
-from schedgap.instances.errors import InstanceError, did_you_mean
+from schedgap.instances.errors import InstanceError, did_you_mean, one_line
 from schedgap.instances.family import FAMILIES, find_family
 from schedgap.instances.traces import fetch as download
 
@@ -66,10 +66,10 @@ def _split(given: list[str]) -> tuple[list[Path], list[str]]:
             key, separator, value = text.removeprefix("--").partition("=")
             given_value = value if separator else next(rest, None)
             if given_value is None:
-                raise typer.BadParameter(f"'{text}' has no value")
+                raise typer.BadParameter(one_line(f"'{text}' has no value"))
             pairs.append(f"{key.replace('-', '_')}={given_value}")
         elif text.startswith("-") and len(text) > 1:
-            raise typer.BadParameter(f"there is no option '{text}'")
+            raise typer.BadParameter(one_line(f"there is no option '{text}'"))
         elif "=" in text and not Path(text).exists():
             pairs.append(text)
         else:
@@ -129,6 +129,6 @@ def _write(source: Source, out: Path, *, force: bool, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"instance": instance.name, "digest": instance.digest, "path": str(out)}))
     else:
-        typer.echo(f"{out}: {instance.name}, digest {instance.digest[:12]}")
+        typer.echo(one_line(f"{out}: {instance.name}, digest {instance.digest[:12]}"))
     for note in getattr(instance, "notes", ()):
-        typer.echo(note, err=True)
+        typer.echo(one_line(note), err=True)

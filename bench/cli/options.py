@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from schedgap.bench.programs.program import Kind, Program, parse_program
-from schedgap.instances.errors import InstanceError, MethodError
+from schedgap.instances.errors import InstanceError, MethodError, one_line
 
 Plugins = Annotated[
     list[Path] | None, typer.Option("--plugin", help="Python file with methods of your own; repeatable.")
@@ -83,9 +83,9 @@ def pairs_of(texts: list[str]) -> dict[str, Any]:
     for text in texts:
         key, separator, value = text.partition("=")
         if not separator or not key:
-            raise typer.BadParameter(f"'{text}' is not parameter=value")
+            raise typer.BadParameter(one_line(f"'{text}' is not parameter=value"))
         if key in pairs:
-            raise typer.BadParameter(f"'{key}' is given twice, as '{pairs[key]}' and '{value}'")
+            raise typer.BadParameter(one_line(f"'{key}' is given twice, as '{pairs[key]}' and '{value}'"))
         pairs[key] = value
     return pairs
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from schedgap.bench.comparison import wording
 from schedgap.bench.comparison.comparison import Comparison, Verdict
 from schedgap.bench.comparison.tables import METHODS, finding_rows, method_cells
+from schedgap.instances.errors import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,4 +69,5 @@ def _folded(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    return " ".join(text.split()).translate(_SPECIAL)
+    # Nobody is told who happens to be called like something here: of `@` and a space without width, nobody is.
+    return one_line(" ".join(text.split())).translate(_SPECIAL).replace("@", "@\u200b")

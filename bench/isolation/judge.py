@@ -135,7 +135,8 @@ def _killed(ending: Ending, limits: Limits) -> Measurement:
             reason = f"used more than {limits.cpu_s} s of processor time"
         return Measurement(status, reason=reason)
     code = ending.exit_code
-    if code == -signal.SIGXCPU:
+    # Without a limit of ours, somebody else sent it.
+    if code == -signal.SIGXCPU and limits.cpu_s is not None:
         return Measurement(*shown[Cause.CPU][:1], reason=shown[Cause.CPU][1])
     if code >= 0:
         return Measurement(Status.CRASHED, reason=f"its process exited with code {code} and without an answer")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
@@ -61,8 +62,13 @@ def described(plugins: Sequence[str]) -> bytes:
             if plugin is not None and not new:
                 raise MethodError(f"plug-in {plugin} registers no method; put @method(NAME, family=FAMILY) before one.")
     except SchedgapError as error:
-        return msgspec.json.encode(_Said(problem=str(error)))
-    return msgspec.json.encode(_Said(list(found.values())))
+        return _packed(_Said(problem=str(error)))
+    return _packed(_Said(list(found.values())))
+
+
+def _packed(said: _Said) -> bytes:
+    """Return it as JSON, in which paths may have halves of surrogates, as a locale that knows ASCII alone makes them."""
+    return json.dumps(msgspec.to_builtins(said)).encode()
 
 
 def _described(method: Method, plugin: str | None) -> _Method:
@@ -92,8 +98,8 @@ def methods_of(content: bytes) -> list[Method]:
         if the plug-ins cannot be imported, or describe what is no method.
     """
     try:
-        said = msgspec.json.decode(content, type=_Said)
-    except msgspec.MsgspecError as error:
+        said = msgspec.convert(json.loads(content), _Said)
+    except (ValueError, RecursionError) as error:
         raise MethodError(
             f"a plug-in registers what is no method ({error}); see `schedgap.instances.method`."
         ) from None

@@ -103,7 +103,10 @@ def _load_file(path: Path) -> None:
     path = path.resolve()
     if not path.is_file():
         raise MethodError(f"plug-in {path} is no file; give the path of a Python file.")
-    name = f"schedgap_plugin_{path.stem}_{sha256(str(path).encode()).hexdigest()[:8]}"
+    # Where the locale knows ASCII alone, other letters of a path are halves of surrogates.
+    spelt = str(path).encode("utf-8", "surrogateescape")
+    stem = path.stem.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    name = f"schedgap_plugin_{stem}_{sha256(spelt).hexdigest()[:8]}"
     if name in sys.modules:
         return
     spec = importlib.util.spec_from_file_location(name, path)

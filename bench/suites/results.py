@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, get_type_hints
 
 import msgspec
 from pydantic import TypeAdapter, ValidationError
@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from schedgap.bench.programs.program import Program, programs_among
 from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.gc_pause import gc_paused
-from schedgap.bench.records.host import HOST_SCHEMA
+from schedgap.bench.records.host import HOST_SCHEMA, HostFacts
 from schedgap.bench.records.journal import FILE_NAME as JOURNAL_NAME
 from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.record import PROCESS_GROUP, Record
@@ -44,6 +44,8 @@ class PlanDocument(TypedDict):
 
 
 _PLAN = TypeAdapter(PlanDocument)
+# A host's file may lack some.
+_FACTS = msgspec.defstruct("Facts", [(name, kind, None) for name, kind in get_type_hints(HostFacts).items()])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -91,7 +93,8 @@ def write_plan(
     path = directory / FILE_NAME
     document = {
         "schema": PLAN_SCHEMA,
-        "command": list(command),
+        # As they were typed, where the locale knows ASCII alone.
+        "command": [word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in command],
         "suite": suite.model_dump(mode="json", by_alias=True, exclude_none=True),
         **({} if shard is None else {"shard": str(shard)}),
         "keys": list(keys),
@@ -200,6 +203,8 @@ def read_plan(directory: Path) -> PlanFile | None:
                 f"{path}: schema '{schema}', this version reads '{PLAN_SCHEMA}'; use the version that wrote it."
             )
         said = _PLAN.validate_json(content)
+        if len(set(said["keys"])) < len(said["keys"]):
+            raise JournalError(f"{path}: a key is there twice; remove it to see all that the journal holds.")
         return PlanFile(said["suite"], tuple(said["command"]), said["keys"], said.get("shard", ""))
     except ValidationError as error:
         raise JournalError(f"{path}: {first_problem(error)}") from None
@@ -215,8 +220,9 @@ def read_hosts(directory: Path) -> dict[str, Mapping[str, Any]]:
     for path in sorted((directory / "hosts").glob("*.json")):
         try:
             facts = json.loads(read_given(path))
+            if isinstance(facts, dict) and facts.get("schema") == HOST_SCHEMA:
+                msgspec.convert(facts, _FACTS)
+                hosts[path.stem] = facts
         except (OSError, ValueError, RecursionError) as error:
-            raise JournalError(f"{path}: cannot be read ({error}); remove it.") from None
-        if isinstance(facts, dict) and facts.get("schema") == HOST_SCHEMA:
-            hosts[path.stem] = facts
+            raise JournalError(f"{path}: cannot be read ({error!s:.200}); remove it.") from None
     return hosts

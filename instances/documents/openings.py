@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, AnyStr, BinaryIO, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedReader
 
 # Far beyond any document that is read as a whole, and any line of what is read by lines.
 MOST_BYTES = 2**29
@@ -22,7 +23,7 @@ _KINDS = {
 }
 
 
-def open_given(path: Path | str, buffering: int = -1) -> BinaryIO:
+def open_given(path: Path | str, buffering: int = -1) -> BufferedReader:
     """Open a file to read it. buffering : as of `open`.
 
     Raises
@@ -35,7 +36,7 @@ def open_given(path: Path | str, buffering: int = -1) -> BinaryIO:
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         _refuse_special(os.fstat(fd))
-        return open(fd, "rb", buffering)
+        return cast("BufferedReader", open(fd, "rb", buffering))
     except BaseException:
         os.close(fd)
         raise

@@ -154,5 +154,6 @@ INSTANCE = InstanceDocument(
     restrained_tasks(_class_names),
     Value("max_moves", Index, default=None, omitted=True),
     Value("unit", str, default="", omitted=True),
+    Value("notes", list[str], default=(), omitted=True),
 )
 read_instance, write_instance = INSTANCE.read, INSTANCE.write

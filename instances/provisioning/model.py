@@ -41,7 +41,7 @@ class ProvisioningInstance(InstanceModel):
     type2family : (K,) int64. capacity : (K, R) int64. price : (K,) int64, positive.
     demand : (F, C, R) int64; a row of -1 where a class may not run on a family.
     counts : (C,) int64, tasks of each class, positive.
-    class_names : C names, or None for `task-0`, `task-1`, ...
+    class_names : C names, or None for `task-0`, `task-1`, ..., which are None too where they are given.
     class2workload : (C,) int64 into `workloads`, -1 for none.
     class2job : (C,) int64 into `job_names`, -1 where the class's tasks belong to jobs of `tasks_per_job` tasks each.
     tasks_per_job : (C,) int64, at least 1.
@@ -110,6 +110,10 @@ class ProvisioningInstance(InstanceModel):
                 object.__setattr__(self, key, default)
         arrays = ("type2family", "capacity", "price", "demand", "counts", *defaults, "task2class", "throughput")
         optional = ("stock", "fee", "per_machine")
+        # A file has names, whether or not its instance had some.
+        if self.class_names is not None and self.class_names[:1] == ("task-0",):
+            is_usual = tuple(self.class_names) == tuple(f"task-{c}" for c in range(num_classes))
+            object.__setattr__(self, "class_names", None if is_usual else self.class_names)
         given = [key for key in (*arrays, *optional) if getattr(self, key) is not None]
         self._lock(given, () if self.max_moves is None else ("max_moves",))
         for key in ("stock", "per_machine"):

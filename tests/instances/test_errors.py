@@ -28,3 +28,9 @@ def test_what_the_system_refuses_is_said_in_a_sentence_and_nothing_else_is_caugh
         missing.read_text()
     with pytest.raises(ValueError, match="invalid literal"), about_file(missing, "read", InstanceError, "give another"):
         int("x")
+
+
+def test_a_message_is_one_line_whatever_it_tells():
+    """Cells of files and options may move the cursor, or colour what follows."""
+    error = InstanceError("size '\x1b[31m5\n' at \u2028, \udcff and \u00e9")
+    assert str(error) == r"size '\x1b[31m5\n' at \u2028, \udcff and \u00e9".replace(r"\u00e9", "\u00e9")

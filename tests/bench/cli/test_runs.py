@@ -72,3 +72,17 @@ def test_each_run_is_told(asked):
         "x-honest on table7-6-physical-s0: feasible",
         "x-honest on table7-6-physical-s1: feasible",
     ]
+
+
+@pytest.mark.parametrize(
+    "facts", [{"packages": []}, {"packages": {"schedgap": 5}}, {"commit": 9}, {"name": ["a"]}, {"affinity": "all"}]
+)
+def test_odd_facts_of_a_machine(schedgap, tmp_path, make_record, facts):
+    folder = tmp_path / "x"
+    (folder / "hosts").mkdir(parents=True)
+    (folder / "journal.jsonl").write_text(json.dumps(make_record("a", objective=5).to_row()) + "\n")
+    (folder / "hosts" / "host.json").write_text(json.dumps({"schema": "schedgap/host/1", **facts}))
+    code, _, err = schedgap("runs", tmp_path)
+    assert code == 2
+    assert err.startswith(f"JournalError: {folder}/hosts/host.json: cannot be read (Expected `")
+    assert err.endswith("); remove it.\n")

@@ -186,6 +186,14 @@ def test_markdown(comparison):
         assert len(set(rows)) <= 1
 
 
+def test_nobody_is_called_by_a_comment(make_record):
+    """Hosts of comments tell those whose name follows an @."""
+    base, new = ([make_record("a", "@octocat/team", objective=objective)] for objective in (5, 6))
+    text = render(compare_results(side(base, "@o"), side(new, "n")), "markdown")
+    assert "octocat/team" in text
+    assert "@o" not in text
+
+
 def test_markdown_is_short_however_much_is_worse(make_record):
     count = SHOWN_FINDINGS + 950
     base = [make_record("a", f"i{number}", objective=100) for number in range(count)]

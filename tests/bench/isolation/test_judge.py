@@ -176,3 +176,9 @@ def test_output_is_kept_of_failures_only(weigh):
 
 def test_unknown_claims_are_told_the_known(weigh):
     assert weigh("great")[0].reason.startswith("it claims to be 'great'; a method claims optimal, feasible, ")
+
+
+def test_without_a_limit_of_processor_time_none_was_passed():
+    """A method may send itself the signal of that limit."""
+    end, _ = judge(FakeFamily(), None, Ending(exit_code=-signal.SIGXCPU), Limits(wall_s=9.0, cpu_s=None))
+    assert (end.status, end.reason) == ("crashed", "its process was ended by SIGXCPU")

@@ -1,9 +1,12 @@
 """What plug-ins register: each by its own files, whatever files of others are called."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
+from schedgap.bench.plugins.description import described, methods_of
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.provisioning import table3, write_instance
 
@@ -99,3 +102,14 @@ def test_one_name_by_modules_of_one_name(files, schedgap):
         2,
         "MethodError: method x-same of family provisioning is registered twice; rename one of them.\n",
     )
+
+
+def test_letters_that_the_locale_does_not_know(tmp_path):
+    """As PYTHONUTF8=0 and LC_ALL=C have it of `\u00fc`, and every locale of bytes that are no text: halves of surrogates."""
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/pr\xfcf.py")
+    Path(path).write_text(HEAD + "@method('mine-a', family='sharing')\ndef mine(instance): return None\n")
+    try:
+        (method,) = methods_of(described([path]))
+        assert (method.name, method.file) == ("mine-a", path)
+    finally:
+        REGISTRY.pop(("sharing", "mine-a"), None)

@@ -1,12 +1,14 @@
 """A directory of results: what the suite planned, what the journal holds, and what neither may be."""
 
 import json
+import os
 
 import pytest
 
 from schedgap.bench import run_suite
 from schedgap.bench.records.pictures import read_pictures
-from schedgap.bench.suites.results import FILE_NAME, read_results
+from schedgap.bench.suites.results import FILE_NAME, read_plan, read_results, write_plan
+from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import JournalError
 
 
@@ -75,3 +77,15 @@ def test_a_plan_that_is_none(directory, tmp_path, text, message):
 def test_no_results_at_all(tmp_path):
     with pytest.raises(JournalError, match="give the directory of a suite's runs"):
         read_results(tmp_path)
+
+
+def test_a_command_with_letters_that_the_locale_does_not_know(tmp_path):
+    """The plan has them as they were typed."""
+    write_plan(tmp_path, read_suite("smoke")[0], ["schedgap", os.fsdecode("\u00fc.py".encode()), "\udcc3\udcbc.py"], [])
+    assert read_plan(tmp_path).command == ("schedgap", "\u00fc.py", "\u00fc.py")
+
+
+def test_a_key_twice_in_a_plan(tmp_path):
+    write_plan(tmp_path, read_suite("smoke")[0], [], ["a", "b", "a"])
+    with pytest.raises(JournalError, match=r"plan\.json: a key is there twice"):
+        read_plan(tmp_path)

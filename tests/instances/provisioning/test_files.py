@@ -1,9 +1,11 @@
 import json
+from inspect import signature
 
 import numpy as np
 import pytest
 
 from schedgap.instances import InstanceError
+from schedgap.instances.family import FAMILIES
 from schedgap.instances.provisioning import (
     alibaba_like,
     distinct,
@@ -178,3 +180,20 @@ def test_malformed_arrays(tmp_path, arrays, message):
         (tmp_path / "x.npz").write_bytes(arrays)
     with pytest.raises(InstanceError, match=message):
         read_instance(path)
+
+
+@pytest.mark.parametrize("name", ["cluster", "consolidation", "distinct", "table7"])
+def test_what_a_generator_makes_is_the_same_from_a_file(tmp_path, name):
+    """`distinct` names no task, and a file names them all; `consolidation` has notes."""
+    make = FAMILIES["provisioning"].generators[name]
+    made = make(**({"tasks": 100} if "tasks" in signature(make).parameters else {}))
+    write_instance(made, tmp_path / "i.json")
+    read = read_instance(tmp_path / "i.json")
+    assert (read.digest, read.notes, read.class_names) == (made.digest, made.notes, made.class_names)
+
+
+def test_names_that_are_usual_are_none(paper_example):
+    """A digest knows no more of tasks that are called what they would be called anyway."""
+    unnamed = paper_example.replace(class_names=None)
+    assert paper_example.replace(class_names=tuple(f"task-{c}" for c in range(4))).digest == unnamed.digest
+    assert paper_example.replace(class_names=("task-0", "task-1", "task-2", "x")).digest != unnamed.digest

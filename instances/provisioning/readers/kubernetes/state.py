@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
@@ -62,13 +62,15 @@ class GroupKey(NamedTuple):
 class PodGroup:
     """Alike pods: how many run on each node, and how many are pending.
 
-    held : of those on a node, how many have an annotation that says that they are not to be moved.
+    held : of those on a node, how many have an annotation that says that they are not to be moved. first : the first of
+    their names.
     """
 
     key: GroupKey
     on: dict[str, int] = field(default_factory=dict)
     pending: int = 0
     held: Counter[tuple[str, str]] = field(default_factory=Counter)
+    first: str = ""
 
     @property
     def count(self) -> int:
@@ -166,7 +168,19 @@ def read_state(paths: Sequence[Path | str]) -> State:
                 )
         except InstanceError as error:
             state.malformed.append(f"{place}, {kind} {name}: {error}")
+    _put_in_order(state)
     return state
+
+
+def _put_in_order(state: State) -> None:
+    """Order all by name, as kubectl prints it: the same objects are the same instance, whatever files they come in."""
+    for each in fields(State):
+        found = getattr(state, each.name)
+        if isinstance(found, dict) and each.name != "groups":
+            setattr(state, each.name, dict(sorted(found.items())))
+    state.groups = dict(sorted(state.groups.items(), key=lambda entry: entry[1].first))
+    for group in state.groups.values():
+        group.on = dict(sorted(group.on.items()))
 
 
 def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
@@ -220,7 +234,8 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
     group = state.groups.get(key)
     if group is None:
         decode(meta.labels, dict[str, str] | None)
-        group = state.groups[key] = PodGroup(key)
+        group = state.groups[key] = PodGroup(key, first=name)
+    group.first = min(group.first, name)
     if spec.node_name:
         group.on[spec.node_name] = group.on.get(spec.node_name, 0) + 1
         group.held.update((spec.node_name, mark) for mark in marks)

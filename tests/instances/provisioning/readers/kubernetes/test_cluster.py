@@ -1,6 +1,7 @@
 """The sample cluster, worked by hand: requests, capacities, constraints and prices to the last unit."""
 
 import json
+from random import Random
 
 import numpy as np
 import pytest
@@ -168,6 +169,14 @@ def test_several_files_a_folder_and_single_objects(tmp_path, sample, read):
     assert kubernetes(folder, catalogue=prices).replace(name="x").digest == whole.replace(name="x").digest
     apart = kubernetes(*sorted(folder.iterdir()), catalogue=prices)
     assert apart.replace(name="x").digest == whole.replace(name="x").digest
+
+
+def test_objects_in_any_order(sample, read):
+    whole = read(sample)
+    for seed in range(5):
+        mixed = sample.copy()
+        Random(seed).shuffle(mixed)
+        assert read(mixed).digest == whole.digest
 
 
 def test_the_instance_as_a_file(tmp_path, read, sample):
