@@ -1,8 +1,4 @@
-"""Runs on a Ray cluster, through a joblib back end of ours.
-
-Ray's own one (`ray.util.joblib`) gives all results at once when the last run has ended, where a journal wants each; it
-deals runs out in turn, so that a short one waits for a long one; and with one processor it works in this process.
-"""
+"""Runs on a Ray cluster. Not through `ray.util.joblib`: it tells of all runs when the last of them has ended."""
 
 from __future__ import annotations
 
@@ -18,8 +14,9 @@ import ray
 
 from schedgap.bench.executors.cluster import (
     CONNECT_S,
-    Backend,
+    MAX_RETRIES,
     ClusterExecutor,
+    gone,
     lost,
     make_session,
     one_line,
@@ -31,13 +28,11 @@ from schedgap.bench.executors.cluster import (
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from schedgap.bench.executors.cluster import Session
-    from schedgap.bench.executors.execute import Setting
+    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 
-# How often a run is given to another worker when its own is lost.
-MAX_RETRIES = 3
+# Seconds between two looks at whether the cluster is there.
+LOOK_EVERY_S = 0.5
 
 
 def connect(setting: Setting, jobs: int | None, address: str | None) -> RayExecutor:
@@ -70,51 +65,55 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> RayExecu
     if (problem := ray.get(ray.remote(problem_here).remote(session.versions))) is not None:
         ray.shutdown()
         raise refuse(f"of {address}", problem)
-    return RayExecutor(session, jobs)
+    return RayExecutor(session, jobs, address)
 
 
 class RayExecutor(ClusterExecutor):
-    """Runs on the workers of a Ray cluster. jobs : runs at a time; None for one a processor."""
+    """Runs on the workers of a Ray cluster. jobs : runs at a time; None for two a processor."""
 
-    def __init__(self, session: Session, jobs: int | None) -> None:
-        in_flight = 2 * max(1, int(ray.cluster_resources().get("CPU", 1))) if jobs is None else jobs
-        super().__init__(_Backend(), session, in_flight)
+    def __init__(self, session: Session, jobs: int | None, address: str) -> None:
+        super().__init__(session, 2 * max(1, int(ray.cluster_resources().get("CPU", 1))) if jobs is None else jobs)
+        self._perform = ray.remote(perform_there).options(max_retries=MAX_RETRIES)
+        self._sent: dict[Any, Task] = {}
+        self._address, self._is_there = address, True
+        here = ray.get_runtime_context().get_node_id()
+        self._here = next((node for node in ray.nodes() if node["NodeID"] == here), None)
 
     def close(self) -> None:
-        """End this harness's runs: its workers are its own, and end with it."""
-        ray.shutdown()
+        """End this harness's runs: its workers are its own, and end with it. Whoever is gone is not asked to."""
+        if self._is_there:
+            ray.shutdown()
 
     def _share(self, name: str, value: Any) -> Any:
         return ray.put(value)
 
+    def _submit(self, session: Any, task: Task, instance: Any) -> None:
+        self._sent[self._perform.remote(session, task, instance)] = task
 
-class _Backend(Backend):
-    """What joblib needs to know of Ray: how a run is sent, and how its end is told."""
+    def _receive(self) -> Performed | Undone:
+        ended = self._wait()
+        task = self._sent.pop(ended)
+        try:
+            end: Performed = ray.get(ended)
+        except ray.exceptions.WorkerCrashedError as error:
+            return lost(task, error)
+        except ray.exceptions.NodeDiedError as error:
+            # A run ends its worker; the whole node is ended by whoever started it.
+            return undone(task, error)
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except ray.exceptions.RayError as error:
+            raise gone(f"the Ray cluster at {self._address} does no runs any more ({one_line(error)})") from None
+        return end
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._perform = ray.remote(perform_there).options(max_retries=MAX_RETRIES)
-
-    def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
-        """Send a run, and tell of its end whatever that is."""
-        [(_, arguments, _)] = func.items
-        sent = self._perform.remote(*arguments)
-
-        def tell(end: Any) -> None:
-            error = end.exception()
-            if isinstance(error, ray.exceptions.WorkerCrashedError):
-                callback(lost(arguments[1], one_line(error)))
-            elif isinstance(error, ray.exceptions.NodeDiedError):
-                # A run ends its worker; the whole node is ended by whoever started it.
-                callback(undone(arguments[1], one_line(error)))
-            else:
-                callback(end.result() if error is None else error)
-
-        sent.future().add_done_callback(tell)
-        return sent
-
-    def retrieve_result_callback(self, out: Any) -> Any:
-        """Return the run that was done."""
-        if isinstance(out, ray.exceptions.RayTaskError):
-            raise out.cause
-        return super().retrieve_result_callback(out)
+    def _wait(self) -> Any:
+        """Return the first of the runs that has ended. Without its node here, Ray waits for a while and ends this process."""
+        while not (ended := ray.wait(list(self._sent), num_returns=1, timeout=LOOK_EVERY_S)[0]):
+            try:
+                if self._here is not None:
+                    place = (self._here["NodeManagerAddress"], self._here["NodeManagerPort"])
+                    socket.create_connection(place, CONNECT_S).close()
+            except OSError as error:
+                self._is_there = False
+                raise gone(f"the Ray cluster at {self._address} has ended here ({one_line(error)})") from None
+        return ended[0]

@@ -1,4 +1,4 @@
-"""Runs to measurements on this machine, several at a time; clusters call `perform` too (see `cluster`)."""
+"""Runs to measurements: how executors do many, several at a time, and that of this machine. Clusters are in `cluster`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import os
 import threading
 import uuid
 from dataclasses import dataclass, replace
+from itertools import islice
+from multiprocessing.pool import ThreadPool
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
-
-from joblib import Parallel, delayed
 
 from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import Answer, Request
@@ -104,31 +105,76 @@ def perform(task: Task) -> Performed:
     return Performed(run, answer, host_facts(), task.setting.isolation)
 
 
-class ProcessExecutor:
+class Executor:
+    """Does runs, each once. undone : those that it was given and could not do. in_flight : runs sent ahead at a time."""
+
+    def __init__(self, in_flight: int) -> None:
+        self.undone: list[Undone] = []
+        self._in_flight = in_flight
+
+    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
+        """Yield each run with its answer, in the order in which they end."""
+        ahead, sent = iter(tasks), 0
+        while True:
+            for task in islice(ahead, self._in_flight - sent):
+                self._send(task)
+                sent += 1
+            if sent == 0:
+                return
+            end = self._receive()
+            sent -= 1
+            if isinstance(end, Undone):
+                self.undone.append(end)
+            else:
+                yield end
+
+    def close(self) -> None:
+        """End what is still running, and all processes started for it."""
+        raise NotImplementedError
+
+    def _send(self, task: Task) -> None:
+        """Have a run done."""
+        raise NotImplementedError
+
+    def _receive(self) -> Performed | Undone:
+        """Wait until one of the runs that were sent has ended, and return how."""
+        raise NotImplementedError
+
+
+class ProcessExecutor(Executor):
     """Runs on this machine. jobs : runs at a time; None for one a processor."""
 
     def __init__(self, setting: Setting, jobs: int | None = None) -> None:
-        self.undone: list[Undone] = []
-        self._workers = os.cpu_count() or 1 if jobs is None else jobs
+        workers = os.cpu_count() or 1 if jobs is None else jobs
+        super().__init__(2 * workers)
+        # Its threads are daemons: one that waits for a process that does not answer keeps nobody.
+        self._threads = ThreadPool(workers)
+        self._ended: SimpleQueue[Performed | BaseException] = SimpleQueue()
         self._session = uuid.uuid4().hex
         # It imports methods while the harness has other work.
         prepare_spawner(setting.families, setting.threads)
 
     def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
         """Yield each run with its answer, in the order in which they end; all servers are gone when it is closed."""
-        options = {"return_as": "generator_unordered", "pre_dispatch": "2*n_jobs", "batch_size": 1}
-        own = (replace(task, setting=replace(task.setting, session=self._session)) for task in tasks)
-        ends = Parallel(self._workers, "threading", **options)(delayed(perform)(task) for task in own)
         try:
-            yield from ends
+            yield from super().execute(tasks)
         finally:
-            # First the servers: threads that wait for them could not be ended otherwise.
             self.close()
-            ends.close()
 
     def close(self) -> None:
-        """End all servers and what they run."""
+        """End all servers and what they run, for which the threads wait."""
         close_pools(self._session)
+        self._threads.terminate()
+
+    def _send(self, task: Task) -> None:
+        own = replace(task, setting=replace(task.setting, session=self._session))
+        self._threads.apply_async(perform, (own,), callback=self._ended.put, error_callback=self._ended.put)
+
+    def _receive(self) -> Performed:
+        end = self._ended.get()
+        if isinstance(end, BaseException):
+            raise end
+        return end
 
 
 def _pool_of(setting: Setting) -> Pool:

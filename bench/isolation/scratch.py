@@ -14,13 +14,18 @@ _LOCK = "lock"
 
 
 class Scratch:
-    """A folder of this process, locked while the process lives. path : where it is."""
+    """A folder of this process, locked while the process lives. path : where it is. swept : names of those swept before.
 
-    def __init__(self) -> None:
-        sweep()
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+    parent, prefix : where it lies, and how its name begins; by default a temporary folder of this machine.
+    """
+
+    def __init__(self, parent: Path | None = None, prefix: str = PREFIX) -> None:
+        self.swept = sweep(parent, prefix)
+        self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         self._fd = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._fd, fcntl.LOCK_EX)
+        # A shared disk that has no locks: nobody sweeps there.
+        with suppress(OSError):
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
 
     def remove(self) -> None:
         """Delete the folder with all that is in it."""
@@ -28,13 +33,16 @@ class Scratch:
         os.close(self._fd)
 
 
-def sweep() -> None:
-    """Delete the folders whose processes are gone."""
+def sweep(parent: Path | None = None, prefix: str = PREFIX) -> list[str]:
+    """Delete the folders whose processes are gone, and return their names."""
+    swept = []
     with suppress(OSError):
-        for entry in os.scandir(tempfile.gettempdir()):
-            if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False):
+        for entry in os.scandir(parent or tempfile.gettempdir()):
+            if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False):
                 with suppress(OSError):
                     _sweep(Path(entry.path))
+                    swept.append(entry.name)
+    return swept
 
 
 def _sweep(folder: Path) -> None:
