@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import uuid
+from abc import abstractmethod
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -161,23 +162,25 @@ class ClusterExecutor(Executor):
     def __init__(self, session: Session, in_flight: int) -> None:
         super().__init__(in_flight)
         self._session = session
-        self._common: Any = None
         self._shared: OrderedDict[str, Any] = OrderedDict()
+        # What stands for a run on the cluster.
+        self._sent: dict[Any, Task] = {}
 
     def _send(self, task: Task) -> None:
-        digest = task.run.digest
-        if self._common is None:
-            self._common = self._share("session", self._session)
-        if digest not in self._shared:
-            self._shared[digest] = self._share(digest, task.pickled)
-            if len(self._shared) > MAX_SHARED:
-                self._shared.popitem(last=False)
-        self._submit(self._common, replace(task, pickled=b""), self._shared[digest])
+        arguments = []
+        for name, value in (("session", self._session), (task.run.digest, task.pickled)):
+            if name not in self._shared:
+                self._shared[name] = self._share(name, value)
+            self._shared.move_to_end(name)
+            arguments.append(self._shared[name])
+        if len(self._shared) > MAX_SHARED:
+            self._shared.popitem(last=False)
+        self._sent[self._submit(arguments[0], replace(task, pickled=b""), arguments[1])] = task
 
+    @abstractmethod
     def _share(self, name: str, value: Any) -> Any:
         """Put a value on the cluster under a name and return what stands for it in the arguments of a run."""
-        raise NotImplementedError
 
-    def _submit(self, session: Any, task: Task, instance: Any) -> None:
+    @abstractmethod
+    def _submit(self, session: Any, task: Task, instance: Any) -> Any:
         """Have `perform_there` called with these on a worker."""
-        raise NotImplementedError

@@ -14,19 +14,7 @@ from typing import TYPE_CHECKING, Any
 import dask
 from distributed import Client, KilledWorker, as_completed
 
-from schedgap.bench.executors.cluster import (
-    CONNECT_S,
-    ClusterExecutor,
-    end_session,
-    gone,
-    lost,
-    make_session,
-    one_line,
-    perform_there,
-    problem_here,
-    refuse,
-    undone,
-)
+from schedgap.bench.executors import cluster
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
@@ -48,38 +36,38 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> DaskExec
     """
     if address is None:
         raise ExecutorError("executor dask needs the address of a scheduler; give --address tcp://HOST:8786.")
-    session = make_session(setting)
-    # Instances are sent as what a task holds, so that a lost worker's can be sent again.
+    session = cluster.make_session(setting)
+    # Instances are sent as what a task holds, so that a cluster.lost worker's can be sent again.
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"})
     # They tell in many words of what is done again, and of what is said below in one sentence.
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        client = Client(address, timeout=CONNECT_S, set_as_default=False)
+        client = Client(address, timeout=cluster.CONNECT_S, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
         raise ExecutorError(
-            f"no Dask scheduler answers at {address} ({one_line(error)}); start it, or mend --address."
+            f"no Dask scheduler answers at {address} ({cluster.one_line(error)}); start it, or mend --address."
         ) from None
     try:
-        client.wait_for_workers(1, timeout=CONNECT_S)
-        problems = client.run(problem_here, session.versions, on_error="return")
+        client.wait_for_workers(1, timeout=cluster.CONNECT_S)
+        problems = client.run(cluster.problem_here, session.versions, on_error="return")
     except TimeoutError:
         client.close()
         raise ExecutorError(f"the Dask scheduler at {address} has no workers; start some.") from None
     for worker, problem in problems.items():
         if problem is not None:
             client.close()
-            raise refuse(worker, problem if isinstance(problem, str) else f"no working schedgap ({one_line(problem)})")
+            said = problem if isinstance(problem, str) else f"no working schedgap ({cluster.one_line(problem)})"
+            raise cluster.refuse(worker, said)
     return DaskExecutor(client, session, jobs, address)
 
 
-class DaskExecutor(ClusterExecutor):
+class DaskExecutor(cluster.ClusterExecutor):
     """Runs on the workers of a Dask cluster. jobs : runs at a time; None for two a thread of the workers."""
 
     def __init__(self, client: Client, session: Session, jobs: int | None, address: str) -> None:
         super().__init__(session, 2 * sum(client.ncores().values()) if jobs is None else jobs)
         self._client, self._address = client, address
-        self._sent: dict[Any, Task] = {}
         self._ends = as_completed(loop=client.loop, with_results=True, raise_errors=False)
 
     def close(self) -> None:
@@ -87,20 +75,20 @@ class DaskExecutor(ClusterExecutor):
         if self._client.status == "running":
             ending = threading.Thread(target=self._end, daemon=True)
             ending.start()
-            ending.join(CONNECT_S)
-        self._client.close(CONNECT_S)
+            ending.join(cluster.CONNECT_S)
+        self._client.close(cluster.CONNECT_S)
 
     def _end(self) -> None:
-        self._client.run(end_session, self._session.identity, on_error="ignore")
+        self._client.run(cluster.end_session, self._session.identity, on_error="ignore")
 
     def _share(self, name: str, value: Any) -> Any:
-        # A task that holds the value, which `scatter` would not be: it is done again where a worker is lost.
+        # A task that holds the value, which `scatter` would not be: it is done again where a worker is cluster.lost.
         return self._client.submit(_same, value, key=f"schedgap-{self._session.identity}-{name}")
 
-    def _submit(self, session: Any, task: Task, instance: Any) -> None:
-        sent = self._client.submit(perform_there, session, task, instance, pure=False)
-        self._sent[sent.key] = task
+    def _submit(self, session: Any, task: Task, instance: Any) -> Any:
+        sent = self._client.submit(cluster.perform_there, session, task, instance, pure=False)
         self._ends.add(sent)
+        return sent.key
 
     def _receive(self) -> Performed | Undone:
         sent, end = next(self._ends)
@@ -109,7 +97,7 @@ class DaskExecutor(ClusterExecutor):
             performed: Performed = end
             return performed
         if sent.status != "error":
-            raise gone(f"the Dask scheduler at {self._address} has ended, or dropped the runs")
+            raise cluster.gone(f"the Dask scheduler at {self._address} has ended, or dropped the runs")
         _, error, _ = end
         if not isinstance(error, KilledWorker):
             raise error
@@ -119,9 +107,9 @@ class DaskExecutor(ClusterExecutor):
         while nanny is not None and time.monotonic() < until:
             workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
             if any(worker["nanny"] == nanny for worker in workers):
-                return lost(task, error)
+                return cluster.lost(task, error)
             time.sleep(LOOK_EVERY_S)
-        return undone(task, error)
+        return cluster.undone(task, error)
 
 
 def _same(value: Any) -> Any:

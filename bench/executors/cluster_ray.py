@@ -12,19 +12,7 @@ from urllib.parse import urlsplit
 
 import ray
 
-from schedgap.bench.executors.cluster import (
-    CONNECT_S,
-    MAX_RETRIES,
-    ClusterExecutor,
-    gone,
-    lost,
-    make_session,
-    one_line,
-    perform_there,
-    problem_here,
-    refuse,
-    undone,
-)
+from schedgap.bench.executors import cluster
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
@@ -46,49 +34,48 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> RayExecu
     address = address or os.environ.get("RAY_ADDRESS")
     if address is None:
         raise ExecutorError("executor ray needs the address of the head node; give --address HOST:6379.")
-    session = make_session(setting)
+    session = cluster.make_session(setting)
     ours = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         # Ray itself tries for minutes, and then ends this process.
         place = urlsplit(address if "://" in address else f"ray://{address}")
-        socket.create_connection((place.hostname or "", place.port or 0), CONNECT_S).close()
+        socket.create_connection((place.hostname or "", place.port or 0), cluster.CONNECT_S).close()
         ray.init(address, log_to_driver=False, logging_level=logging.CRITICAL)
     except (OSError, RuntimeError, ValueError) as error:
         raise ExecutorError(
-            f"no Ray cluster answers at {address} ({one_line(error)}); start it, or mend --address."
+            f"no Ray cluster answers at {address} ({cluster.one_line(error)}); start it, or mend --address."
         ) from None
     finally:
         # Ray would end this process by itself; only the main thread has a say in that.
         if threading.current_thread() is threading.main_thread():
             for number, handler in ours.items():
                 signal.signal(number, handler)
-    if (problem := ray.get(ray.remote(problem_here).remote(session.versions))) is not None:
+    if (problem := ray.get(ray.remote(cluster.problem_here).remote(session.versions))) is not None:
         ray.shutdown()
-        raise refuse(f"of {address}", problem)
+        raise cluster.refuse(f"of {address}", problem)
     return RayExecutor(session, jobs, address)
 
 
-class RayExecutor(ClusterExecutor):
+class RayExecutor(cluster.ClusterExecutor):
     """Runs on the workers of a Ray cluster. jobs : runs at a time; None for two a processor."""
 
     def __init__(self, session: Session, jobs: int | None, address: str) -> None:
         super().__init__(session, 2 * max(1, int(ray.cluster_resources().get("CPU", 1))) if jobs is None else jobs)
-        self._perform = ray.remote(perform_there).options(max_retries=MAX_RETRIES)
-        self._sent: dict[Any, Task] = {}
+        self._perform = ray.remote(cluster.perform_there).options(max_retries=cluster.MAX_RETRIES)
         self._address, self._is_there = address, True
         here = ray.get_runtime_context().get_node_id()
         self._here = next((node for node in ray.nodes() if node["NodeID"] == here), None)
 
     def close(self) -> None:
-        """End this harness's runs: its workers are its own, and end with it. Whoever is gone is not asked to."""
+        """End this harness's runs: its workers are its own, and end with it. Whoever is cluster.gone is not asked to."""
         if self._is_there:
             ray.shutdown()
 
     def _share(self, name: str, value: Any) -> Any:
         return ray.put(value)
 
-    def _submit(self, session: Any, task: Task, instance: Any) -> None:
-        self._sent[self._perform.remote(session, task, instance)] = task
+    def _submit(self, session: Any, task: Task, instance: Any) -> Any:
+        return self._perform.remote(session, task, instance)
 
     def _receive(self) -> Performed | Undone:
         ended = self._wait()
@@ -96,14 +83,16 @@ class RayExecutor(ClusterExecutor):
         try:
             end: Performed = ray.get(ended)
         except ray.exceptions.WorkerCrashedError as error:
-            return lost(task, error)
+            return cluster.lost(task, error)
         except ray.exceptions.NodeDiedError as error:
             # A run ends its worker; the whole node is ended by whoever started it.
-            return undone(task, error)
+            return cluster.undone(task, error)
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except ray.exceptions.RayError as error:
-            raise gone(f"the Ray cluster at {self._address} does no runs any more ({one_line(error)})") from None
+            raise cluster.gone(
+                f"the Ray cluster at {self._address} does no runs any more ({cluster.one_line(error)})"
+            ) from None
         return end
 
     def _wait(self) -> Any:
@@ -112,8 +101,10 @@ class RayExecutor(ClusterExecutor):
             try:
                 if self._here is not None:
                     place = (self._here["NodeManagerAddress"], self._here["NodeManagerPort"])
-                    socket.create_connection(place, CONNECT_S).close()
+                    socket.create_connection(place, cluster.CONNECT_S).close()
             except OSError as error:
                 self._is_there = False
-                raise gone(f"the Ray cluster at {self._address} has ended here ({one_line(error)})") from None
+                raise cluster.gone(
+                    f"the Ray cluster at {self._address} has ended here ({cluster.one_line(error)})"
+                ) from None
         return ended[0]

@@ -25,16 +25,7 @@ os.environ.setdefault("SUBMITIT_LOG_LEVEL", "NOCONFIG")
 import submitit
 from submitit.core.utils import FailedJobError, FailedSubmissionError, UncompletedJobError
 
-from schedgap.bench.executors.cluster import (
-    CONNECT_S,
-    MAX_RETRIES,
-    ClusterExecutor,
-    lost,
-    make_session,
-    one_line,
-    perform_there,
-    undone,
-)
+from schedgap.bench.executors import cluster
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.instances.errors import ExecutorError, SchedgapError, about_file
 
@@ -66,24 +57,25 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> SlurmExe
         if this machine cannot submit jobs, or for an option that submitit does not have.
     """
     options = _options(address or "")
-    session = make_session(setting)
-    cluster, shared = options.pop("cluster", "slurm"), options.pop("folder", ".")
+    session = cluster.make_session(setting)
+    kind, shared = options.pop("cluster", "slurm"), options.pop("folder", ".")
     with about_file(shared, "written", ExecutorError, "give --address folder=DIR"):
         # Locks tell whose folder it is on one machine only.
         folder = Scratch(Path(shared).resolve(), f"{PREFIX}{platform.node()}-")
     try:
-        executor = submitit.AutoExecutor(folder=folder.path / "jobs", cluster=cluster)
+        executor = submitit.AutoExecutor(folder=folder.path / "jobs", cluster=kind)
         for name, value in options.items():
             # The time is known to all of submitit's clusters; all else is as sbatch has it.
             given = {"timeout_min": int(value)} if name == "time" else {f"slurm_{name}": value}
             executor.update_parameters(**given)
-        executor.update_parameters(name=_job_name(folder.path.name))
+        # What the jobs of this harness are called, and no others.
+        executor.update_parameters(name=folder.path.name[1:])
     except (RuntimeError, ValueError, NameError, TypeError) as error:
         # All that submitit raises where it is no Slurm, or has no such option.
         folder.remove()
-        raise ExecutorError(f"no job can be submitted here ({one_line(error)}); mend --address.") from None
+        raise ExecutorError(f"no job can be submitted here ({cluster.one_line(error)}); mend --address.") from None
     for left in folder.swept:
-        _ask("scancel", f"--name={_job_name(left)}")
+        _ask("scancel", f"--name={left[1:]}")
     return SlurmExecutor(executor, folder, session, jobs, options)
 
 
@@ -116,8 +108,10 @@ class _Sent:
         return self.job.paths.result_pickle.exists()
 
 
-class SlurmExecutor(ClusterExecutor):
+class SlurmExecutor(cluster.ClusterExecutor):
     """Runs as jobs of Slurm. jobs : at a time; None for `IN_FLIGHT`. options : of sbatch, beside those made for each run."""
+
+    _sent: dict[_Sent, Task]
 
     def __init__(
         self,
@@ -129,14 +123,13 @@ class SlurmExecutor(ClusterExecutor):
     ) -> None:
         super().__init__(session, IN_FLIGHT if jobs is None else jobs)
         self._executor, self._folder, self._options = executor, folder, options
-        self._sent: list[_Sent] = []
         self._states: dict[str, str] = {}
         self._asked_s = 0.0
 
     def close(self) -> None:
         """Cancel the jobs that are left, and remove all files."""
         if self._executor.cluster == "slurm":
-            _ask("scancel", f"--name={_job_name(self._folder.path.name)}")
+            _ask("scancel", f"--name={self._folder.path.name[1:]}")
         else:
             for sent in self._sent:
                 sent.job.cancel(check=False)
@@ -148,10 +141,10 @@ class SlurmExecutor(ClusterExecutor):
         path.write_bytes(cloudpickle.dumps(value))
         return path
 
-    def _submit(self, session: Path, task: Task, instance: Path) -> None:
-        self._start((session, task, instance), 1)
+    def _submit(self, session: Path, task: Task, instance: Path) -> _Sent:
+        return self._started((session, task, instance), 1)
 
-    def _start(self, arguments: tuple[Path, Task, Path], tries: int) -> None:
+    def _started(self, arguments: tuple[Path, Task, Path], tries: int) -> _Sent:
         task = arguments[1]
         limits = task.run.limits
         needs: dict[str, Any] = {}
@@ -165,10 +158,9 @@ class SlurmExecutor(ClusterExecutor):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self._executor.update_parameters(**needs)
-                job = self._executor.submit(_perform, *arguments)
+                return _Sent(arguments, self._executor.submit(_perform, *arguments), tries)
         except (FailedJobError, FailedSubmissionError, OSError, ValueError) as error:
-            raise ExecutorError(f"Slurm takes no job ({one_line(error)}); mend --address.") from None
-        self._sent.append(_Sent(arguments, job, tries))
+            raise ExecutorError(f"Slurm takes no job ({cluster.one_line(error)}); mend --address.") from None
 
     def _receive(self) -> Performed | Undone:
         while True:
@@ -181,14 +173,13 @@ class SlurmExecutor(ClusterExecutor):
     def _look(self) -> None:
         """Find out in which states the jobs are; of all at once, and not often, since one Slurm serves many users."""
         if self._executor.cluster != "slurm":
-            for sent in self._sent:
-                ended = "COMPLETED" if sent.has_result else "FAILED"
-                self._states[sent.job.job_id] = ended if sent.job.done() else "RUNNING"
+            done = [sent for sent in self._sent if sent.job.done()]
+            self._states = {sent.job.job_id: "COMPLETED" if sent.has_result else "FAILED" for sent in done}
             return
         waited_s = time.monotonic() - self._asked_s
         if waited_s < ASK_S or (waited_s < ASK_SELDOM_S and not any(sent.has_result for sent in self._sent)):
             return
-        name = f"--name={_job_name(self._folder.path.name)}"
+        name = f"--name={self._folder.path.name[1:]}"
         known = _ask("squeue", name, "--states=all", "--noheader", "--format=%i %T")
         self._asked_s = time.monotonic()
         if known is None:
@@ -210,8 +201,7 @@ class SlurmExecutor(ClusterExecutor):
         sent.ended_s = sent.ended_s or time.monotonic()
         if not sent.has_result and state == "COMPLETED" and time.monotonic() - sent.ended_s < PATIENCE_S:
             return None
-        self._sent.remove(sent)
-        task, reason = sent.arguments[1], f"job {sent.job.job_id}: {state}"
+        task = self._sent.pop(sent)
         if sent.has_result and state not in ENDED:
             failure = sent.job.exception()
             if failure is None:
@@ -222,19 +212,19 @@ class SlurmExecutor(ClusterExecutor):
             # So submitit's handler says shortly before the end of the job's time.
             if UncompletedJobError.__name__ not in str(failure):
                 raise ExecutorError(f"a job could not do its run ({_cause(failure)}); is the same schedgap there?")
-            state, reason = "TIMEOUT", f"job {sent.job.job_id}: TIMEOUT"
-        if state not in FINAL and sent.tries <= MAX_RETRIES:
+            state = "TIMEOUT"
+        if state not in FINAL and sent.tries <= cluster.MAX_RETRIES:
             # It may be in the queue again.
             sent.job.cancel(check=False)
-            self._start(sent.arguments, sent.tries + 1)
+            self._sent[self._started(sent.arguments, sent.tries + 1)] = task
             return None
-        return (lost if state in BY_ITSELF else undone)(task, reason)
+        return (cluster.lost if state in BY_ITSELF else cluster.undone)(task, f"job {sent.job.job_id}: {state}")
 
 
 def _perform(session: Path, task: Task, instance: Path) -> Performed | SchedgapError:
     """Measure one run in a job; what the user can mend comes back as a value, all else as submitit's own error."""
     try:
-        return perform_there(_shared(session), task, _shared(instance))
+        return cluster.perform_there(_shared(session), task, _shared(instance))
     except SchedgapError as error:
         return error
 
@@ -243,22 +233,17 @@ def _cause(failure: UncompletedJobError) -> str:
     """Return the last line of the traceback that submitit's error carries between two rules."""
     _, *parts = str(failure).split("\n----------------------\n")
     lines = parts[0].strip().splitlines() if parts else []
-    return lines[-1][:200] if lines else one_line(failure)
+    return lines[-1][:200] if lines else cluster.one_line(failure)
 
 
 def _shared(path: Path) -> Any:
     return cloudpickle.loads(path.read_bytes())
 
 
-def _job_name(folder: str) -> str:
-    """Return what the jobs that have their files in a folder are called, and no others."""
-    return folder.removeprefix(".")
-
-
 def _ask(*command: str) -> dict[str, str] | None:
     """Return the first two words of each line that a command of Slurm prints; None where it does not answer."""
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=CONNECT_S, check=True)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=cluster.CONNECT_S, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return {words[0]: words[1].rstrip("+") for words in map(str.split, answer.stdout.splitlines()) if len(words) > 1}

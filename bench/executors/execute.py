@@ -6,6 +6,7 @@ import atexit
 import os
 import threading
 import uuid
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from itertools import islice
 from multiprocessing.pool import ThreadPool
@@ -105,7 +106,7 @@ def perform(task: Task) -> Performed:
     return Performed(run, answer, host_facts(), task.setting.isolation)
 
 
-class Executor:
+class Executor(ABC):
     """Does runs, each once. undone : those that it was given and could not do. in_flight : runs sent ahead at a time."""
 
     def __init__(self, in_flight: int) -> None:
@@ -128,17 +129,17 @@ class Executor:
             else:
                 yield end
 
+    @abstractmethod
     def close(self) -> None:
         """End what is still running, and all processes started for it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _send(self, task: Task) -> None:
         """Have a run done."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _receive(self) -> Performed | Undone:
         """Wait until one of the runs that were sent has ended, and return how."""
-        raise NotImplementedError
 
 
 class ProcessExecutor(Executor):
@@ -153,13 +154,6 @@ class ProcessExecutor(Executor):
         self._session = uuid.uuid4().hex
         # It imports methods while the harness has other work.
         prepare_spawner(setting.families, setting.threads)
-
-    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
-        """Yield each run with its answer, in the order in which they end; all servers are gone when it is closed."""
-        try:
-            yield from super().execute(tasks)
-        finally:
-            self.close()
 
     def close(self) -> None:
         """End all servers and what they run, for which the threads wait."""

@@ -117,11 +117,11 @@ def test_interrupt_ends_the_runs_of_the_cluster(tmp_path, write_suite, cluster, 
 # What a loop that has just stopped does to whoever asks it, for as long as one likes.
 NEVER_ANSWERS = """
 import asyncio, distributed, pathlib
-from schedgap.bench.executors import cluster_dask
+from schedgap.bench.executors import cluster
 async def result(end, raiseit=True):
     pathlib.Path({asked!r}).touch()
     await asyncio.Event().wait()
-distributed.Future._result, cluster_dask.CONNECT_S = result, 1
+distributed.Future._result, cluster.CONNECT_S = result, 1
 """
 
 
@@ -174,7 +174,7 @@ class TestNoCluster:
 
     @pytest.fixture
     def complaint(self, tmp_path, write_suite, schedgap, monkeypatch):
-        monkeypatch.setattr("schedgap.bench.executors.cluster_dask.CONNECT_S", 1)
+        monkeypatch.setattr("schedgap.bench.executors.cluster.CONNECT_S", 1)
 
         def call(*arguments):
             suite = write_suite(["no-packing"])
