@@ -105,6 +105,8 @@ class Slurm:
         while not set(again) <= set(jobs("PENDING")):
             assert time.monotonic() < deadline
             time.sleep(0.1)
+        # The credential of a start in the second in which the last one was revoked counts as revoked too.
+        time.sleep(2)
         for job in again:
             ask("scontrol", "update", f"jobid={job}", "starttime=now")
 

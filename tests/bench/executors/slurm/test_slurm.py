@@ -128,7 +128,7 @@ def test_array_of_shards(tmp_path, write_suite, slurm, wait_until):
     place = {"SUITE": suite, "OUT": tmp_path / "shards", "PATH": f"{program.parent}:{os.environ['PATH']}"}
     export = ",".join(f"{name}={value}" for name, value in {**place, "HOME": tmp_path}.items())
     array = slurm.ask("sbatch", "--parsable", "--array=1-3", f"--export={export}", f"--chdir={tmp_path}", ARRAY).strip()
-    wait_until(lambda: f"{array}_2" in slurm.jobs("RUNNING"))
+    wait_until((tmp_path / "shards" / "2").exists)
     slurm.ask("scontrol", "requeue", f"{array}_2")
     slurm.start_again(f"{array}_2")
     wait_until(lambda: slurm.jobs() == [], 120)
