@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from schedgap.bench.audit import audit_of
 from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.choice import RETRIED, Retry, matching, to_do
-from schedgap.bench.executors.execute import Performed, ProcessExecutor
-from schedgap.bench.executors.factory import Executor, open_executor
+from schedgap.bench.executors.execute import Executor, Performed, ProcessExecutor
+from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.isolation.runexec import require_runexec
 from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
 from schedgap.bench.plugins.discover import load_families

@@ -1,22 +1,21 @@
 """Runs on the workers of a cluster: what travels there, what is checked there, and what is left there (nothing).
 
-The engines' own modules are `cluster_dask`, `cluster_ray` and `cluster_slurm`. All are joblib back ends, and what a worker
-does is what `execute` does on this machine.
+How a run is sent, and how its end is told, is what `cluster_dask`, `cluster_ray` and `cluster_slurm` say, each by its own
+library. What a worker does is what `execute` does on this machine.
 """
 
 from __future__ import annotations
 
 import threading
 import uuid
+from abc import abstractmethod
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from joblib import Parallel, delayed
-from joblib.parallel import ParallelBackendBase
-
-from schedgap.bench.executors.execute import Performed, Setting, Task, Undone, close_pools, perform
+from schedgap.bench.executors.execute import Executor, Performed, Setting, Task, Undone, close_pools, perform
 from schedgap.bench.isolation.messages import Answer
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.isolation.scratch import Scratch
@@ -28,11 +27,12 @@ from schedgap.instances.errors import ExecutorError, MethodError
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-
+    from collections.abc import Generator, Iterable, Mapping
 
 # Seconds for a cluster to answer, and to have a worker.
 CONNECT_S = 10
+# How often a run is given to other workers when its own are lost.
+MAX_RETRIES = 3
 # Instances whose place on the cluster is remembered. Runs come instance by instance, so that few are in use at once.
 MAX_SHARED = 16
 
@@ -133,87 +133,78 @@ def end_session(identity: str) -> None:
         scratch.remove()
 
 
-def lost(task: Task, reason: str) -> Performed:
+def lost(task: Task, error: object) -> Performed:
     """Return the end of a run that was given up, since the workers that it was given to were lost one after another.
 
     It may be what ends them. The harness's machine stands for theirs.
     """
-    measurement = Measurement(Status.CRASHED, reason=f"the workers that it was given to were lost ({reason})")
-    return Performed(task.run, Answer(measurement), host_facts(), task.setting.isolation)
+    reason = f"the workers that it was given to were lost ({one_line(error)})"
+    return Performed(task.run, Answer(Measurement(Status.CRASHED, reason=reason)), host_facts(), task.setting.isolation)
 
 
-def undone(task: Task, reason: str) -> Undone:
+def undone(task: Task, error: object) -> Undone:
     """Return the end of a run whose workers were ended by their queue, which says nothing of the run."""
-    return Undone(task.run, f"the workers that it was given to were ended by their queue ({reason})")
+    return Undone(task.run, f"the workers that it was given to were ended by their queue ({one_line(error)})")
 
 
-def one_line(error: BaseException) -> str:
+def gone(what: str) -> ExecutorError:
+    """Return the error for a cluster that ends under its runs."""
+    return ExecutorError(f"{what}; what was recorded stays, the same command finishes the rest.")
+
+
+def one_line(error: object) -> str:
     """Return what an engine says of its trouble, as part of a sentence."""
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-class Backend(ParallelBackendBase):  # type: ignore[misc]
-    """What joblib needs to know of any cluster; that of an engine also says how a run is sent, and how its end is told."""
+class ClusterExecutor(Executor):
+    """Runs on the workers of a cluster; a session, and each instance, travel there once.
 
-    supports_retrieve_callback = True
-
-    def __init__(self) -> None:
-        super().__init__(nesting_level=0)
-
-    def effective_n_jobs(self, n_jobs: int) -> int:
-        """Return what was chosen."""
-        return n_jobs
-
-    def retrieve_result_callback(self, out: Any) -> Any:
-        """Return the run that was done."""
-        if isinstance(out, BaseException):
-            raise out
-        return [out]
-
-
-class ClusterExecutor:
-    """Runs on the workers of a cluster. in_flight : runs that the cluster has at a time.
-
-    undone : is filled with the runs that could not be done.
+    in_flight : runs sent ahead at a time.
     """
 
-    def __init__(self, backend: Backend, session: Session, in_flight: int) -> None:
-        self.undone: list[Undone] = []
-        self._backend, self._session, self._in_flight = backend, session, in_flight
+    def __init__(self, session: Session, in_flight: int) -> None:
+        super().__init__()
+        self._session, self._in_flight = session, in_flight
+        self._shared: OrderedDict[str, Any] = OrderedDict()
+        # What stands for a run on the cluster.
+        self._sent: dict[Any, Task] = {}
 
     def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
         """Yield each run with its answer, in the order in which they end."""
-        parallel = Parallel(
-            # One job would be done in this process.
-            n_jobs=max(2, self._in_flight),
-            backend=self._backend,
-            return_as="generator_unordered",
-            pre_dispatch=self._in_flight,
-            batch_size=1,
-        )
-        ends = parallel(_calls(self._session, self._share, tasks))
-        try:
-            for end in ends:
-                if isinstance(end, Undone):
-                    self.undone.append(end)
-                else:
-                    yield end
-        finally:
-            ends.close()
+        ahead, sent = iter(tasks), 0
+        while True:
+            for task in islice(ahead, self._in_flight - sent):
+                self._send(task)
+                sent += 1
+            if sent == 0:
+                return
+            end = self._receive()
+            sent -= 1
+            if isinstance(end, Undone):
+                self.undone.append(end)
+            else:
+                yield end
 
+    @abstractmethod
+    def _receive(self) -> Performed | Undone:
+        """Wait until one of the runs that were sent has ended, and return how."""
+
+    def _send(self, task: Task) -> None:
+        arguments = []
+        for name, value in (("session", self._session), (task.run.digest, task.pickled)):
+            if name not in self._shared:
+                self._shared[name] = self._share(name, value)
+            self._shared.move_to_end(name)
+            arguments.append(self._shared[name])
+        if len(self._shared) > MAX_SHARED:
+            self._shared.popitem(last=False)
+        self._sent[self._submit(arguments[0], replace(task, pickled=b""), arguments[1])] = task
+
+    @abstractmethod
     def _share(self, name: str, value: Any) -> Any:
         """Put a value on the cluster under a name and return what stands for it in the arguments of a run."""
-        raise NotImplementedError
 
-
-def _calls(session: Session, share: Callable[[str, Any], Any], tasks: Iterable[Task]) -> Iterator[Any]:
-    """Yield joblib's calls; an instance travels to the cluster once, not with each of its runs."""
-    common = share("session", session)
-    shared: OrderedDict[str, Any] = OrderedDict()
-    for task in tasks:
-        digest = task.run.digest
-        if digest not in shared:
-            shared[digest] = share(digest, task.pickled)
-            if len(shared) > MAX_SHARED:
-                shared.popitem(last=False)
-        yield delayed(perform_there)(common, replace(task, pickled=b""), shared[digest])
+    @abstractmethod
+    def _submit(self, session: Any, task: Task, instance: Any) -> Any:
+        """Have `perform_there` called with these on a worker."""

@@ -1,16 +1,18 @@
-"""Runs as jobs of Slurm, one each, through submitit and a joblib back end of ours.
+"""Runs as jobs of Slurm, one each, through submitit.
 
 What a job needs, and what it gives back, are files in a folder that this machine and the workers share; nothing listens, and
-nothing is started but what `sbatch` starts.
+nothing is started but what `sbatch` starts. submitit asks `sacct` alone how jobs ended, and knows nothing without accounting;
+`squeue` tells here, which also knows of a job that was requeued. Nothing that a run gave counts before its job has ended by
+itself: what Slurm ends looks like a crash, or a failed solver, to those within.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import shutil
-import tempfile
-import threading
+import platform
+import subprocess
+import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,35 +25,26 @@ os.environ.setdefault("SUBMITIT_LOG_LEVEL", "NOCONFIG")
 import submitit
 from submitit.core.utils import FailedJobError, FailedSubmissionError, UncompletedJobError
 
-from schedgap.bench.executors.cluster import (
-    CONNECT_S,
-    Backend,
-    ClusterExecutor,
-    lost,
-    make_session,
-    one_line,
-    perform_there,
-    undone,
-)
+from schedgap.bench.executors import cluster
+from schedgap.bench.isolation.scratch import Scratch, sweep
 from schedgap.instances.errors import ExecutorError, SchedgapError, about_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from schedgap.bench.executors.cluster import Session
-    from schedgap.bench.executors.execute import Performed, Setting, Task
+    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 
 # Jobs that Slurm has at a time, unless `--jobs` says otherwise; it starts them when it likes.
 IN_FLIGHT = 64
-# How often a run is given to another job when its own is lost.
-MAX_RETRIES = 3
-POLL_S = 0.5
+# Seconds between two looks for files, between two questions to Slurm after the end of a run and else, and for a file to come
+# over a shared disk.
+POLL_S, ASK_S, ASK_SELDOM_S, PATIENCE_S = 0.2, 1, 10, 15
 # Beyond what a run may take, for Python, imports and the judge: of time (twice `wall_s` is for warming up), and of memory.
 SPARE_S, SPARE_MIB = 900, 2048
-# States of jobs that were ended by Slurm or by people, not by what ran in them: with one of the first, another job of the
-# same size would end alike.
+# How jobs end: by themselves; by Slurm or people, so that another job of the same size would end alike, or need not. Slurm
+# does not know what is gone.
+BY_ITSELF, GONE = ("COMPLETED", "FAILED", "OUT_OF_MEMORY"), "GONE"
 FINAL = ("TIMEOUT", "CANCELLED", "DEADLINE")
-ENDED = (*FINAL, "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "REVOKED", "SUSPENDED")
+ENDED = (*FINAL, "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "REVOKED", "LAUNCH_FAILED", "RECONFIG_FAIL")
 PREFIX = ".schedgap-slurm-"
 
 
@@ -64,21 +57,27 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> SlurmExe
         if this machine cannot submit jobs, or for an option that submitit does not have.
     """
     options = _options(address or "")
-    session = make_session(setting)
-    cluster, shared = options.pop("cluster", "slurm"), options.pop("folder", ".")
+    session = cluster.make_session(setting)
+    kind, shared = options.pop("cluster", "slurm"), options.pop("folder", ".")
     with about_file(shared, "written", ExecutorError, "give --address folder=DIR"):
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=shared)).resolve()
+        # Locks tell whose folder it is on one machine only.
+        place = Path(shared).resolve(), f"{PREFIX}{platform.node()}-"
+        swept = sweep(*place)
+        folder = Scratch(*place)
     try:
-        executor = submitit.AutoExecutor(folder=folder / "jobs", cluster=cluster)
-        executor.update_parameters(name="schedgap")
+        executor = submitit.AutoExecutor(folder=folder.path / "jobs", cluster=kind)
         for name, value in options.items():
             # The time is known to all of submitit's clusters; all else is as sbatch has it.
             given = {"timeout_min": int(value)} if name == "time" else {f"slurm_{name}": value}
             executor.update_parameters(**given)
+        # What the jobs of this harness are called, and no others.
+        executor.update_parameters(name=folder.path.name[1:])
     except (RuntimeError, ValueError, NameError, TypeError) as error:
         # All that submitit raises where it is no Slurm, or has no such option.
-        shutil.rmtree(folder, ignore_errors=True)
-        raise ExecutorError(f"no job can be submitted here ({one_line(error)}); mend --address.") from None
+        folder.remove()
+        raise ExecutorError(f"no job can be submitted here ({cluster.one_line(error)}); mend --address.") from None
+    for left in swept:
+        _ask("scancel", f"--name={left[1:]}")
     return SlurmExecutor(executor, folder, session, jobs, options)
 
 
@@ -96,75 +95,59 @@ def _options(text: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-class SlurmExecutor(ClusterExecutor):
+@dataclass(slots=True, eq=False)
+class _Sent:
+    """A run that was submitted. ended_s : when its job was first seen to have ended."""
+
+    arguments: tuple[Path, Task, Path]
+    job: submitit.Job[Any]
+    tries: int
+    ended_s: float | None = None
+
+    @property
+    def has_result(self) -> bool:
+        """Whether the job has given back something."""
+        return self.job.paths.result_pickle.exists()
+
+
+class SlurmExecutor(cluster.ClusterExecutor):
     """Runs as jobs of Slurm. jobs : at a time; None for `IN_FLIGHT`. options : of sbatch, beside those made for each run."""
 
-    _backend: _Backend
+    _sent: dict[_Sent, Task]
 
     def __init__(
         self,
         executor: submitit.AutoExecutor,
-        folder: Path,
+        folder: Scratch,
         session: Session,
         jobs: int | None,
         options: dict[str, str],
     ) -> None:
-        super().__init__(_Backend(executor, options), session, IN_FLIGHT if jobs is None else jobs)
-        self._folder = folder
+        super().__init__(session, IN_FLIGHT if jobs is None else jobs)
+        self._executor, self._folder, self._options = executor, folder, options
+        self._states: dict[str, str] = {}
+        self._asked_s = 0.0
 
     def close(self) -> None:
         """Cancel the jobs that are left, and remove all files."""
-        self._backend.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._executor.cluster == "slurm":
+            _ask("scancel", f"--name={self._folder.path.name[1:]}")
+        else:
+            for sent in self._sent:
+                sent.job.cancel(check=False)
+        self._folder.remove()
 
     def _share(self, name: str, value: Any) -> Path:
         """Write a value down once; its path stands for it."""
-        path = self._folder / name
+        path = self._folder.path / name
         path.write_bytes(cloudpickle.dumps(value))
         return path
 
+    def _submit(self, session: Path, task: Task, instance: Path) -> _Sent:
+        return self._started((session, task, instance), 1)
 
-@dataclass(slots=True, eq=False)
-class _Sent:
-    """A run that was submitted. job : None where sbatch refused it, for the reason `refusal`."""
-
-    arguments: tuple[Path, Task, Path]
-    callback: Callable[[Any], None]
-    job: submitit.Job[Any] | None = None
-    refusal: str = ""
-    tries: int = 0
-
-
-class _Backend(Backend):
-    """What joblib needs to know of Slurm: how a run is sent, and how its end is told, by a daemon thread of ours."""
-
-    def __init__(self, executor: submitit.AutoExecutor, options: dict[str, str]) -> None:
-        super().__init__()
-        self._executor, self._options = executor, options
-        self._lock, self._stop = threading.Lock(), threading.Event()
-        self._sent: list[_Sent] = []
-        self._teller = threading.Thread(target=self._tell_all, daemon=True)
-        self._teller.start()
-
-    def close(self) -> None:
-        """Cancel what has not ended."""
-        self._stop.set()
-        self._teller.join(CONNECT_S)
-        for sent in self._sent:
-            if sent.job is not None:
-                sent.job.cancel(check=False)
-
-    def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
-        """Send a run, and tell of its end whatever that is."""
-        [(_, arguments, _)] = func.items
-        sent = _Sent(arguments, callback)
-        self._start(sent)
-        with self._lock:
-            self._sent.append(sent)
-        return sent
-
-    def _start(self, sent: _Sent) -> None:
-        task = sent.arguments[1]
+    def _started(self, arguments: tuple[Path, Task, Path], tries: int) -> _Sent:
+        task = arguments[1]
         limits = task.run.limits
         needs: dict[str, Any] = {}
         if "cpus_per_task" not in self._options:
@@ -173,57 +156,77 @@ class _Backend(Backend):
             needs["timeout_min"] = math.ceil((2 * limits.wall_s + SPARE_S) / 60)
         if not any(name.startswith("mem") for name in self._options):
             needs["mem_gb"] = math.ceil((limits.memory_mib + SPARE_MIB) / 1024)
-        sent.tries += 1
         try:
-            with self._lock, warnings.catch_warnings():
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self._executor.update_parameters(**needs)
-                sent.job = self._executor.submit(_perform, *sent.arguments)
+                return _Sent(arguments, self._executor.submit(_perform, *arguments), tries)
         except (FailedJobError, FailedSubmissionError, OSError, ValueError) as error:
-            sent.job, sent.refusal = None, one_line(error)
+            raise ExecutorError(f"Slurm takes no job ({cluster.one_line(error)}); mend --address.") from None
 
-    def _tell_all(self) -> None:
-        while not self._stop.wait(POLL_S):
-            with self._lock:
-                ended = [sent for sent in self._sent if sent.job is None or sent.job.done()]
-                self._sent = [sent for sent in self._sent if sent not in ended]
-            for sent in ended:
-                try:
-                    end = self._end(sent)
-                except BaseException as error:
-                    end = error
-                if end is not None:
-                    sent.callback(end)
+    def _receive(self) -> Performed | Undone:
+        while True:
+            self._look()
+            for sent in list(self._sent):
+                if (end := self._end(sent)) is not None:
+                    return end
+            time.sleep(POLL_S)
 
-    def _end(self, sent: _Sent) -> Any:
-        """Return how a run ended, None where it was sent again."""
-        task = sent.arguments[1]
-        if sent.job is None:
-            return ExecutorError(f"Slurm takes no job ({sent.refusal}); mend --address.")
-        failure = sent.job.exception()
-        if failure is None:
-            return sent.job.result()
-        state = sent.job.state.split(" ")[0].rstrip("+").upper()
-        # So submitit's handler says shortly before the end of the job's time.
-        has_raised = isinstance(failure, FailedJobError)
-        timed_out = has_raised and UncompletedJobError.__name__ in str(failure)
-        reason = f"job {sent.job.job_id}: {'TIMEOUT' if timed_out else state}"
-        if timed_out or state in FINAL:
-            return undone(task, reason)
-        if has_raised:
-            return ExecutorError(f"a job could not do its run ({_cause(failure)}); is the same schedgap there?")
-        if sent.tries > MAX_RETRIES:
-            return (undone if state in ENDED else lost)(task, reason)
-        self._start(sent)
-        with self._lock:
-            self._sent.append(sent)
-        return None
+    def _look(self) -> None:
+        """Find out in which states the jobs are; of all at once, and not often, since one Slurm serves many users."""
+        if self._executor.cluster != "slurm":
+            done = [sent for sent in self._sent if sent.job.done()]
+            self._states = {sent.job.job_id: "COMPLETED" if sent.has_result else "FAILED" for sent in done}
+            return
+        waited_s = time.monotonic() - self._asked_s
+        if waited_s < ASK_S or (waited_s < ASK_SELDOM_S and not any(sent.has_result for sent in self._sent)):
+            return
+        name = f"--name={self._folder.path.name[1:]}"
+        known = _ask("squeue", name, "--states=all", "--noheader", "--format=%i %T")
+        self._asked_s = time.monotonic()
+        if known is None:
+            return
+        ids = {sent.job.job_id for sent in self._sent}
+        if missing := ids - known.keys():
+            forgotten = _ask(
+                "sacct", "--allocations", "--noheader", "--format=JobID,State", f"--jobs={','.join(missing)}"
+            )
+            known |= dict.fromkeys(missing, GONE) | (forgotten or {})
+        self._states = known
+
+    def _end(self, sent: _Sent) -> Performed | Undone | None:
+        """Return how a run ended, None while Slurm has its job, or has another one."""
+        state = self._states.get(sent.job.job_id, "")
+        if state not in (*BY_ITSELF, *ENDED, GONE):
+            sent.ended_s = None
+            return None
+        sent.ended_s = sent.ended_s or time.monotonic()
+        if not sent.has_result and state == "COMPLETED" and time.monotonic() - sent.ended_s < PATIENCE_S:
+            return None
+        task = self._sent.pop(sent)
+        if sent.has_result and state not in ENDED:
+            failure = sent.job.exception()
+            if failure is None:
+                end: Performed | SchedgapError = sent.job.result()
+                if isinstance(end, SchedgapError):
+                    raise end
+                return end
+            # So submitit's handler says shortly before the end of the job's time.
+            if UncompletedJobError.__name__ not in str(failure):
+                raise ExecutorError(f"a job could not do its run ({_cause(failure)}); is the same schedgap there?")
+            state = "TIMEOUT"
+        if state not in FINAL and sent.tries <= cluster.MAX_RETRIES:
+            # It may be in the queue again.
+            sent.job.cancel(check=False)
+            self._sent[self._started(sent.arguments, sent.tries + 1)] = task
+            return None
+        return (cluster.lost if state in BY_ITSELF else cluster.undone)(task, f"job {sent.job.job_id}: {state}")
 
 
 def _perform(session: Path, task: Task, instance: Path) -> Performed | SchedgapError:
     """Measure one run in a job; what the user can mend comes back as a value, all else as submitit's own error."""
     try:
-        return perform_there(_shared(session), task, _shared(instance))
+        return cluster.perform_there(_shared(session), task, _shared(instance))
     except SchedgapError as error:
         return error
 
@@ -232,8 +235,17 @@ def _cause(failure: UncompletedJobError) -> str:
     """Return the last line of the traceback that submitit's error carries between two rules."""
     _, *parts = str(failure).split("\n----------------------\n")
     lines = parts[0].strip().splitlines() if parts else []
-    return lines[-1][:200] if lines else one_line(failure)
+    return lines[-1][:200] if lines else cluster.one_line(failure)
 
 
 def _shared(path: Path) -> Any:
     return cloudpickle.loads(path.read_bytes())
+
+
+def _ask(*command: str) -> dict[str, str] | None:
+    """Return the first two words of each line that a command of Slurm prints; None where it does not answer."""
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=cluster.CONNECT_S, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {words[0]: words[1].rstrip("+") for words in map(str.split, answer.stdout.splitlines()) if len(words) > 1}

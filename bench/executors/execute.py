@@ -1,4 +1,4 @@
-"""Runs to measurements on this machine, several at a time; clusters call `perform` too (see `cluster`)."""
+"""Runs to measurements: how executors do many, several at a time, and that of this machine. Clusters are in `cluster`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import atexit
 import os
 import threading
 import uuid
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -108,11 +109,26 @@ def perform(task: Task) -> Performed:
     return Performed(run, answer, host_facts(), task.setting.isolation)
 
 
-class ProcessExecutor:
+class Executor(ABC):
+    """Does runs, each once. undone : those that it was given and could not do."""
+
+    def __init__(self) -> None:
+        self.undone: list[Undone] = []
+
+    @abstractmethod
+    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
+        """Yield each run with its answer, in the order in which they end."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End what is still running, and all processes started for it."""
+
+
+class ProcessExecutor(Executor):
     """Runs on this machine. jobs : runs at a time; None for one a processor."""
 
     def __init__(self, setting: Setting, jobs: int | None = None) -> None:
-        self.undone: list[Undone] = []
+        super().__init__()
         self._workers = os.cpu_count() or 1 if jobs is None else jobs
         self._session = uuid.uuid4().hex
         # It imports methods while the harness has other work.

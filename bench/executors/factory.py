@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import importlib
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from schedgap.bench.executors.execute import Performed, ProcessExecutor, Setting, Task, Undone
+from schedgap.bench.executors.execute import ProcessExecutor
 from schedgap.instances.errors import ExecutorError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Iterator
+
+    from schedgap.bench.executors.execute import Executor, Setting
 
 
 EXECUTORS = ("process", "dask", "ray", "slurm")
 # What importing an engine's module may miss, by the engine.
 _PACKAGES = {"dask": ("dask", "distributed"), "ray": ("ray",), "slurm": ("submitit",)}
-
-
-class Executor(Protocol):
-    """Something that does runs. undone : those that it was given and could not do."""
-
-    undone: list[Undone]
-
-    def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
-        """Yield each run with its answer, in the order in which they end."""
-
-    def close(self) -> None:
-        """End what is still running, and all processes started for it."""
 
 
 @contextmanager

@@ -26,11 +26,13 @@ _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 class Scratch:
     """A folder of this process, locked while the process lives, for one run after another; or a context manager of it.
 
-    path : where it is.
+    path : where it is. parent, prefix : where it is to lie, by default among the temporary files of this machine, and how its
+    name begins.
     """
 
-    def __init__(self) -> None:
-        self._fd, self.path = _made()
+    def __init__(self, parent: Path | None = None, prefix: str = PREFIX) -> None:
+        self._place = parent, prefix
+        self._fd, self.path = _made(*self._place)
 
     def __enter__(self) -> Self:
         return self
@@ -42,7 +44,7 @@ class Scratch:
         """Return a new folder in this one, which is made anew where a run deleted it or moved it away."""
         if not _is_at(self._fd, self.path):
             self.remove()
-            self._fd, self.path = _made()
+            self._fd, self.path = _made(*self._place)
         folder = self.path / "run"
         folder.mkdir(mode=0o700)
         return folder
@@ -63,31 +65,38 @@ class Scratch:
         os.close(self._fd)
 
 
-def sweep() -> None:
-    """Delete the folders whose processes are gone."""
+def sweep(parent: Path | None = None, prefix: str = PREFIX) -> list[str]:
+    """Delete the folders whose processes are gone, and return their names."""
+    swept = []
     with suppress(OSError):
-        root = os.open(tempfile.gettempdir(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        root = os.open(parent or tempfile.gettempdir(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for name in os.listdir(root):
-                if name.startswith(PREFIX):
+                if name.startswith(prefix):
                     with suppress(OSError):
                         _sweep(name, root)
+                        swept.append(name)
         finally:
             os.close(root)
+    return swept
 
 
-def _made() -> tuple[int, Path]:
+def _made(parent: Path | None, prefix: str) -> tuple[int, Path]:
     """Return a new locked folder; one that is swept before it is locked is made again."""
     while True:
         try:
-            path = Path(tempfile.mkdtemp(prefix=PREFIX))
+            path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         except FileNotFoundError:
+            if parent is not None:
+                raise
             # The folder for temporary files that was found before is gone.
             tempfile.tempdir = None
-            path = Path(tempfile.mkdtemp(prefix=PREFIX))
+            path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         with suppress(OSError):
             fd = os.open(path, os.O_RDONLY | _FOLDER)
-            fcntl.flock(fd, fcntl.LOCK_EX)
+            # A shared disk may have no locks: nobody sweeps there.
+            with suppress(OSError):
+                fcntl.flock(fd, fcntl.LOCK_EX)
             if _is_at(fd, path):
                 return fd, path
             os.close(fd)

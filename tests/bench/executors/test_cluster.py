@@ -116,17 +116,17 @@ def test_interrupt_ends_the_runs_of_the_cluster(tmp_path, write_suite, cluster, 
 
 # What a loop that has just stopped does to whoever asks it, for as long as one likes.
 NEVER_ANSWERS = """
-import pathlib, threading
-from schedgap.bench.executors import cluster_dask
-def result(end):
+import asyncio, distributed, pathlib
+from schedgap.bench.executors import cluster
+async def result(end, raiseit=True):
     pathlib.Path({asked!r}).touch()
-    threading.Event().wait()
-cluster_dask.Future.result, cluster_dask.CONNECT_S = result, 1
+    await asyncio.Event().wait()
+distributed.Future._result, cluster.CONNECT_S = result, 1
 """
 
 
 def test_interrupt_while_an_answer_is_asked_for(tmp_path, write_suite, cluster, start_there, wait_until):
-    """The thread that waits for it does not keep the harness."""
+    """Nothing that waits for it keeps the harness."""
     if cluster.name != "dask":
         pytest.skip("Ray brings the answer with the end")
     asked = tmp_path / "asked"
@@ -174,7 +174,7 @@ class TestNoCluster:
 
     @pytest.fixture
     def complaint(self, tmp_path, write_suite, schedgap, monkeypatch):
-        monkeypatch.setattr("schedgap.bench.executors.cluster_dask.CONNECT_S", 1)
+        monkeypatch.setattr("schedgap.bench.executors.cluster.CONNECT_S", 1)
 
         def call(*arguments):
             suite = write_suite(["no-packing"])

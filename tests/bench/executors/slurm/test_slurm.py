@@ -1,0 +1,137 @@
+"""A real Slurm: whatever it, or a person, does to jobs, nodes and harnesses, each run is a row once, or is not done.
+
+One machine plays both nodes, so that a node that is lost goes on with its jobs, as one behind a broken network does.
+"""
+
+import importlib.util
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from schedgap.bench.records.journal import FILE_NAME
+
+if importlib.util.find_spec("submitit") is None:
+    pytest.skip("submitit is not installed: pip install 'schedgap[slurm]'", allow_module_level=True)
+
+PLUGIN = Path(__file__).parents[2] / "plugins" / "cluster.py"
+ARRAY = Path(__file__).resolve().parents[4] / "docs" / "examples" / "shards" / "array.sbatch"
+# These tests are its only users.
+ASK_OFTEN = "from schedgap.bench.executors import cluster_slurm; cluster_slurm.ASK_SELDOM_S = 1;"
+
+
+def rows(out):
+    path = out / FILE_NAME
+    return [json.loads(row) for row in path.read_bytes().split(b"\n")[:-1]] if path.exists() else []
+
+
+def statuses(out):
+    """How many rows have which status, once it is seen that each run has one row at most."""
+    assert set(Counter(row["key"] for row in rows(out)).values()) <= {1}
+    return Counter(row["status"] for row in rows(out))
+
+
+@pytest.fixture
+def start(start_harness, tmp_path, slurm):
+    """Start a harness; when it is done, there are no files and no jobs of its own."""
+
+    def started(suite, address="", *, out="out"):
+        place = f"partition=short,folder={tmp_path}{address}"
+        where = ["--executor", "slurm", "--address", place, "--plugin", PLUGIN]
+        return start_harness(suite, "--out", tmp_path / out, *where, before=ASK_OFTEN)
+
+    yield started
+    assert list(tmp_path.glob(".schedgap-slurm-*")) == []
+
+
+def test_what_is_cancelled_is_not_done(tmp_path, write_suite, start, slurm, wait_until):
+    """One as it starts, one later; a third is put back into the queue, a fourth finishes on a node that is drained."""
+    suite, out = write_suite(["x-slow[pause_s=5.0]"], seeds=4), tmp_path / "out"
+    harness = start(suite)
+    wait_until(lambda: len(slurm.jobs("RUNNING")) == 4)
+    first, second, third, fourth = slurm.jobs("RUNNING")
+    slurm.ask("scancel", first)
+    wait_until(lambda: all(map(slurm.begun, (second, third, fourth))))
+    slurm.ask("scancel", second)
+    slurm.ask("scontrol", "requeue", third)
+    slurm.ask("scontrol", "update", "nodename=one", "state=drain", "reason=test")
+    slurm.start_again(third)
+    printed, complaint = harness.communicate(timeout=180)
+    slurm.ask("scontrol", "update", "nodename=one", "state=resume")
+    assert harness.returncode == 3, complaint
+    assert complaint.count("ended by their queue (job ") == complaint.count(": CANCELLED)") == 2
+    assert len(json.loads(printed)["undone"]) == 2
+    assert statuses(out) == {"feasible": 2}
+    harness = start(suite)
+    _, complaint = harness.communicate(timeout=180)
+    assert (harness.returncode, complaint) == (0, "")
+    assert statuses(out) == {"feasible": 4}
+
+
+def test_a_node_that_is_lost(tmp_path, write_suite, start, slurm, wait_until):
+    """Nobody can stop what runs there; Slurm gives its jobs to the other node meanwhile."""
+    harness = start(write_suite(["x-slow[pause_s=5.0]"], seeds=2))
+    wait_until(lambda: len(slurm.jobs("RUNNING")) == 2 and all(map(slurm.begun, slurm.jobs("RUNNING"))))
+    both = slurm.jobs("RUNNING")
+    slurm.kill("one")
+    slurm.ask("scontrol", "update", "nodename=one", "state=down", "reason=test")
+    slurm.start_again(*both)
+    _, complaint = harness.communicate(timeout=180)
+    slurm.restore("one")
+    wait_until(slurm.is_ready)
+    assert (harness.returncode, complaint) == (0, "")
+    assert statuses(tmp_path / "out") == {"feasible": 2}
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=str)
+def test_a_harness_that_ends(tmp_path, write_suite, start, slurm, wait_until, number):
+    """The same command does the rest; before that, it cancels the jobs that a kill has left."""
+    suite, out = write_suite(["x-slow[pause_s=1.0]", "x-slow[pause_s=20.0]"], seeds=2, wall_s=40), tmp_path / "out"
+    harness = start(suite)
+    wait_until(lambda: len(rows(out)) == 2)
+    left = slurm.jobs()
+    harness.send_signal(number)
+    harness.communicate(timeout=60)
+    assert harness.returncode == (-number if number is signal.SIGKILL else 130)
+    assert len(left) == 2
+    assert [len(list(tmp_path.glob(".schedgap-slurm-*"))), slurm.jobs("RUNNING")] == (
+        [1, left] if number is signal.SIGKILL else [0, []]
+    )
+    suite.write_text(suite.read_text().replace("20.0", "0.5"))
+    harness = start(suite)
+    _, complaint = harness.communicate(timeout=180)
+    assert (harness.returncode, complaint) == (0, "")
+    assert statuses(out) == {"feasible": 4}
+    wait_until(lambda: slurm.jobs() == [])
+
+
+def test_a_time_limit_is_no_row(tmp_path, write_suite, start, slurm, wait_until):
+    """Slurm tells a job before it ends it; one of a minute is told at once."""
+    harness = start(write_suite(["x-slow[pause_s=30.0]"], wall_s=100), ",time=1")
+    _, complaint = harness.communicate(timeout=180)
+    assert harness.returncode == 4
+    assert ": TIMEOUT)" in complaint
+    assert statuses(tmp_path / "out") == {}
+
+
+def test_array_of_shards(tmp_path, write_suite, slurm, wait_until):
+    """As docs/examples/shards/array.sbatch has it. A shard that is put back into the queue goes on where it was."""
+    program = tmp_path / "bin" / "schedgap"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\nfrom schedgap.bench.cli.app import main\nmain()\n")
+    program.chmod(0o755)
+    suite = write_suite(["no-packing", "full-reconfiguration"], seeds=3)
+    place = {"SUITE": suite, "OUT": tmp_path / "shards", "PATH": f"{program.parent}:{os.environ['PATH']}"}
+    export = ",".join(f"{name}={value}" for name, value in {**place, "HOME": tmp_path}.items())
+    array = slurm.ask("sbatch", "--parsable", "--array=1-3", f"--export={export}", f"--chdir={tmp_path}", ARRAY).strip()
+    wait_until((tmp_path / "shards" / "2").exists)
+    slurm.ask("scontrol", "requeue", f"{array}_2")
+    slurm.start_again(f"{array}_2")
+    wait_until(lambda: slurm.jobs() == [], 120)
+    assert len(list((tmp_path / "shards").iterdir())) == 3
+    keys = [row["key"] for shard in (tmp_path / "shards").iterdir() for row in rows(shard)]
+    assert len(keys) == len(set(keys)) == 6
