@@ -113,11 +113,10 @@ class Mark:
 
 
 class Watched:
-    """A VM as at the last pass, when it has room, and who waits for it; and two lists of VMs, whose places these are as well.
+    """A VM as at the last pass, its slots and who waits for it; and two lists of VMs, whose places these are as well.
 
-    first_slot, num_slots : of `slots`, in use. turn_ms : up to when their order holds; NEVER if it always does. first_plan,
-    last_plan : of the tasks planned for the VM, in order. is_touched : whether it differs. touched : the VMs that differ, in the
-    first places. offered : those that did.
+    first_slot, num_slots : of `slots`, in use. first_plan, last_plan : of the tasks planned for the VM, in order.
+    is_touched : whether it differs. touched : the VMs that differ, in the first places. offered : those that did.
     """
 
     cores: int
@@ -126,7 +125,6 @@ class Watched:
     lease: int
     first_slot: int
     num_slots: int
-    turn_ms: int
     first_plan: int
     last_plan: int
     is_touched: int
@@ -169,6 +167,8 @@ class Matcher(NamedTuple):
 
     mark : (1,). vms : (V,). slots : (Z,). job2demand : (J,). demands : (D,). ready : (C, V), from when on a VM has room for a
     task of that demand: 0 for now, NEVER where it is too small. plans : (T,).
+    turn_ms : (V,), up to when the order of a VM's slots holds; NEVER if it always does. since : (V,), twice when a VM changed
+    last, and one more if it shrank then.
     bound : (B, A) float64, see `kernels_match`; (0, 0) for none. lower : (V,) float64, cell : (V,) uint32: work space.
     """
 
@@ -181,6 +181,8 @@ class Matcher(NamedTuple):
     demands: Records[Need]
     ready: IntArray
     plans: Records[Planned]
+    turn_ms: IntArray
+    since: IntArray
     bound: FloatArray
     lower: FloatArray
     cell: NDArray[np.uint32]
