@@ -57,8 +57,8 @@ class Job:
 
     tie_rank : of jobs of equal keys the one with the lowest is served. first_task, first_pair : its first ones. Changed:
     started, ended : tasks. present : of the list of jobs that have arrived and not ended, whose places these are as well, and
-    place : of this one among them. scale, offset, total, key : what decides who is served, offset + total / scale, with the sum of
-    the gains of the running tasks.
+    place : of this one among them. key : offset + total / scale, the lowest is served; total : the sum of the gains of the
+    running tasks.
     """
 
     arrival: int
