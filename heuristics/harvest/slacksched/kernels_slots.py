@@ -31,7 +31,7 @@ LATE = 8
 @inner_kernel
 def column_of(s: State, m: Matcher, task: int) -> int:
     """Return the row of `ready` for tasks of that demand."""
-    demand = m.job2demand[s.tasks[task].job]
+    demand = m.plans[task].demand
     if m.demands[demand].column == NOBODY:
         _look_after(s, m, demand)
     return int(m.demands[demand].column)
