@@ -187,10 +187,12 @@ def records(kind: type, number: int, **columns: ArrayLike) -> Any:
     """Return an array of records, (N,): compiled code passes it as one array, which compiles far faster than one a field.
 
     kind : a class that names the fields, with their types: int, float, or one of NumPy's. columns : values of fields, copied; 0
-    where none are given. Fields are read as `tasks[task].saved`, and columns, in Python, as `tasks.saved`.
+    where none are given. Fields are read as `tasks[task].saved`, and columns, in Python, as `tasks.saved`: no
+    field may have the name of an attribute of all arrays, as `size` and `base`.
     """
-    dtype = np.dtype([(name, kind) for name, kind in kind.__annotations__.items()], align=True)
-    array: Any = np.recarray(number, dtype)
+    if taken := [name for name in kind.__annotations__ if hasattr(np.recarray, name)]:
+        raise TypeError(f"{kind.__name__}.{taken[0]}: every array has something of that name; give the field another.")
+    array: Any = np.recarray(number, np.dtype(list(kind.__annotations__.items()), align=True))
     array.fill(0)
     for name, values in columns.items():
         array[name] = values

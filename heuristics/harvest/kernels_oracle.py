@@ -28,10 +28,7 @@ class Coming:
 
 
 class Ahead:
-    """Of a VM. at : its first event that is later than now. last : the event after its last one.
-
-    safe : for how long the VM at this place of `State.fitting` is safe.
-    """
+    """at, last : a VM's first event later than now, and that after its last. safe : how long that of `State.fitting` is safe."""
 
     at: int
     last: int
@@ -39,10 +36,7 @@ class Ahead:
 
 
 class Foresight(NamedTuple):
-    """What comes of each VM. events : (E,), of one VM after those of another. vms : (V,).
-
-    shortest : (J,) int64, the shortest estimate of a job's tasks.
-    """
+    """What comes. events : (E,), VM by VM. vms : (V,). shortest : (J,) int64, the shortest estimate of a job's tasks."""
 
     events: Records[Coming]
     vms: Records[Ahead]

@@ -39,11 +39,11 @@ def checked_job(answer: object, simulator: Simulator, machine: int, present: Int
     way_out = "return one of observation.job[observation.fitting]."
     if simulator.num_to_start[job] == 0:
         raise MethodError(f"{who}, all of whose tasks have started; {way_out}")
-    k = int(state.machines.to_class[machine])
-    if state.jobs.speed[job, k] == 0:
+    k = int(state.machines[machine].to_class)
+    if state.speed[job, k] == 0:
         raise MethodError(f"{who}, which class {instance.machine_names[k]} does not serve; {way_out}")
     for r, name in enumerate(instance.resources):
-        needs, free = int(instance.demand[job, r]), int(state.machines.free[machine, r])
+        needs, free = int(instance.demand[job, r]), int(state.free[machine, r])
         if needs > free:
             raise MethodError(
                 f"{who}, whose tasks need {shown_amount(needs, name)}; {shown_amount(free, name)} are free; {way_out}"

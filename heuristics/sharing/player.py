@@ -76,10 +76,10 @@ class Player:
             return None
         instance, state = self.instance, self.simulator.state
         self.jobs = jobs = self.simulator.admitted
-        machine_class = int(state.machines.to_class[self.machine])
-        free = state.machines.free.copy()
+        machine_class = int(state.machines[self.machine].to_class)
+        free = state.free.copy()
         to_start = self.simulator.num_to_start[jobs]
-        demand, serves = instance.demand[jobs], state.jobs.speed[jobs] > 0
+        demand, serves = instance.demand[jobs], state.speed[jobs] > 0
         fits = (demand <= free[self.machine]).all(axis=1) & serves[:, machine_class] & (to_start > 0)
         work_to_start, next_work = self._work(jobs, to_start) if "durations" in self.knows else (None, None)
         return Observation(
@@ -98,8 +98,8 @@ class Player:
             serves=locked(serves),
             num_tasks=locked(self.num_tasks[jobs]),
             to_start=locked(to_start),
-            running=locked(state.jobs.runs[jobs]),
-            share=locked(state.keys.key[jobs]),
+            running=locked(state.runs[jobs]),
+            share=locked(state.jobs.key[jobs]),
             work_to_start_ms=work_to_start,
             next_work_ms=next_work,
             memory=self.memory,

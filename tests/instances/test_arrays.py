@@ -143,3 +143,13 @@ def test_records_have_columns_and_room_for_more():
     assert (four.now.tolist(), four.speed.tolist()) == ([7, 4, 0, 0], [0.5, 0.5, 0.0, 0.0])
     assert longer(four, 1).shape == (4,)
     assert tick(two[1:]) == tick.py_func(four[1:])
+
+
+def test_no_field_hides_what_arrays_have():
+    class Job:
+        base: float
+
+    with pytest.raises(
+        TypeError, match=r"^Job\.base: every array has something of that name; give the field another\.$"
+    ):
+        records(Job, 2)

@@ -127,15 +127,15 @@ def observe(g: Engine, now: int, last: int, log: Records[Change], vms: Records[V
         for vm in range(vms.shape[0]):
             if vms[vm].cores > 0 and now > vms[vm].changed:
                 size = _add(g, size, vms[vm].changed, now, 0, begin)
-    for vm in range(g.next_shrink.shape[0]):
-        g.next_shrink[vm] = NOBODY
+    for vm in range(vms.shape[0]):
+        g.spans[vm].next_shrink = NOBODY
     for i in range(last - 1, first - 1, -1):
         start, end, ended = log[i].ms - log[i].gap, log[i].ms, 1
         if g.options.span == CHANGE_TO_SHRINK:
             if log[i].after == SHRANK:
-                g.next_shrink[log[i].vm] = end
-            elif g.next_shrink[log[i].vm] != NOBODY:
-                end = g.next_shrink[log[i].vm]
+                g.spans[log[i].vm].next_shrink = end
+            elif g.spans[log[i].vm].next_shrink != NOBODY:
+                end = g.spans[log[i].vm].next_shrink
             else:
                 end, ended = now, 0
         if ended or g.options.survival == KAPLAN_MEIER:

@@ -106,7 +106,7 @@ def set_lower(s: State, m: Matcher, row: int, ready: int) -> None:
     if row == NOBODY:
         return
     for vm in range(s.vms.shape[0]):
-        m.cell[vm] = _column(m, s.vms[vm].direction, now - s.vms[vm].changed + m.lower[vm])
+        m.cell[vm] = _column(m, m.since[vm] & 1, now - (m.since[vm] >> 1) + m.lower[vm])
     bound = m.bound[row]
     for vm in range(s.vms.shape[0]):
         m.lower[vm] += bound[m.cell[vm]]

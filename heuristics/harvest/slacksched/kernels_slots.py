@@ -13,7 +13,10 @@ that changes costs O(K) for each demand that is looked after, K slots of the VM;
 
 from __future__ import annotations
 
-from schedgap.heuristics.harvest.slacksched.state import BLOCK, Matcher
+import numpy as np
+
+# At run time, too: what is compiled depends on the fields.
+from schedgap.heuristics.harvest.slacksched.state import Matcher  # noqa: TC001
 from schedgap.instances.harvest.simulator.events import OVERDUE_MS, has_room, lasts_ms, place, work_left
 from schedgap.instances.harvest.simulator.plain import checkpoints_every
 from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, State
@@ -28,7 +31,7 @@ LATE = 8
 @inner_kernel
 def column_of(s: State, m: Matcher, task: int) -> int:
     """Return the row of `ready` for tasks of that demand."""
-    demand = m.job2demand[s.tasks[task].job]
+    demand = m.plans[task].demand
     if m.demands[demand].column == NOBODY:
         _look_after(s, m, demand)
     return int(m.demands[demand].column)
@@ -115,28 +118,29 @@ def begin(s: State, m: Matcher, task: int, vm: int) -> None:
 
 @inner_kernel
 def see(s: State, m: Matcher) -> None:
-    """List the VMs that have changed since they were seen. O(V), mostly many VMs at a time."""
+    """List the VMs that have changed, or the order of whose slots has, since they were seen. O(V / 64 + B) for B blocks of them.
+
+    The former are noted; the latter are looked for without a branch, which compilers make for many VMs at a time.
+    """
     now = s.clock[0].now
-    for start in range(0, s.vms.shape[0], BLOCK):
-        stop = min(start + BLOCK, s.vms.shape[0])
-        differing = 0
+    for block in range(s.noted.shape[0]):
+        start, stop = block << 6, min((block + 1) << 6, s.vms.shape[0])
+        turned = 0
         for vm in range(start, stop):
-            differing += _differs(s, m, vm, now)
-        for vm in range(start, stop if differing else start):
-            if _differs(s, m, vm, now):
-                touch(m, vm)
+            turned += m.turn_ms[vm] < now
+        if turned > 0 or s.noted[block] != np.uint64(0):
+            s.noted[block] = np.uint64(0)
+            for vm in range(start, stop):
+                if _differs(s, m, vm, now):
+                    touch(m, vm)
 
 
 @inlined_kernel
 def _differs(s: State, m: Matcher, vm: int, now: int) -> bool:
-    """Return whether a VM, or the order of its slots, has changed since it was seen; without a branch."""
-    return bool(
-        (s.vms[vm].used != m.vms[vm].used)
-        | (s.vms[vm].changed != m.vms[vm].changed)
-        | (s.vms[vm].cores != m.vms[vm].cores)
-        | (s.vms[vm].lease != m.vms[vm].lease)
-        | (m.vms[vm].turn_ms < now)
-    )
+    """Return whether a VM, or the order of its slots, has changed since it was seen."""
+    is_same = s.vms[vm].used == m.vms[vm].used and s.vms[vm].changed == m.vms[vm].changed
+    is_same = is_same and s.vms[vm].cores == m.vms[vm].cores and s.vms[vm].lease == m.vms[vm].lease
+    return bool(not is_same or m.turn_ms[vm] < now)
 
 
 @inlined_kernel
@@ -176,6 +180,7 @@ def open_slots(s: State, m: Matcher, vm: int) -> None:
     """Set the slots of a VM to what its runs leave, and note that it has been seen. O(K^2) with K runs on it."""
     m.vms[vm].cores, m.vms[vm].used = s.vms[vm].cores, s.vms[vm].used
     m.vms[vm].changed, m.vms[vm].lease = s.vms[vm].changed, s.vms[vm].lease
+    m.since[vm] = s.vms[vm].changed << 1 | s.vms[vm].direction
     first = m.vms[vm].first_slot
     m.vms[vm].num_slots = 1
     m.slots[first].ms = 0
@@ -206,9 +211,9 @@ def _add_slot(s: State, m: Matcher, vm: int, ms: int, cores: int, memory: int) -
 @inner_kernel
 def _keep(s: State, m: Matcher, vm: int) -> None:
     """Bring what is known of a VM's slots up to date: from when on they suffice, and until when their order holds."""
-    m.vms[vm].turn_ms = NEVER
+    m.turn_ms[vm] = NEVER
     for at in range(m.vms[vm].first_slot + 1, m.vms[vm].first_slot + m.vms[vm].num_slots - 1):
-        m.vms[vm].turn_ms = min(m.vms[vm].turn_ms, turns_ms(m.slots[at].ms, m.slots[at + 1].ms))
+        m.turn_ms[vm] = min(m.turn_ms[vm], turns_ms(m.slots[at].ms, m.slots[at + 1].ms))
     keep_ready(s, m, vm)
 
 

@@ -112,13 +112,15 @@ def new_matcher(
             num_vms,
             **dict.fromkeys(("cores", "used", "changed", "lease", "first_plan", "last_plan"), NOBODY),
             first_slot=first_slot[:-1],
-            turn_ms=NEVER,
         ),
         slots=records(Slot, int(first_slot[-1])),
-        job2demand=of_job.reshape(-1).astype(np.int64),
         demands=records(Need, needs.shape[1], cores=needs[0], memory=needs[1], column=NOBODY, of_column=NOBODY),
         ready=np.zeros((min(needs.shape[1], MOST_DEMANDS), num_vms), np.int64),
-        plans=records(Planned, instance.num_tasks, next=NOBODY, vm=NOBODY),
+        plans=records(
+            Planned, instance.num_tasks, next=NOBODY, vm=NOBODY, demand=of_job.reshape(-1)[instance.task2job()]
+        ),
+        turn_ms=np.full(num_vms, NEVER),
+        since=np.zeros(num_vms, np.int64),
         bound=np.zeros(BOUNDS if num_vms >= BOUNDED_VMS else (0, 0)),
         lower=np.zeros(num_vms),
         cell=np.zeros(num_vms, np.uint32),
@@ -139,5 +141,4 @@ def new_engine(
         fitted=record(Fitted, next_refresh=-1),
         curve=records(Point, MOST_CELLS + 1),
         spans=records(Span, num_events + num_vms),
-        next_shrink=np.zeros(num_vms, np.int64),
     )

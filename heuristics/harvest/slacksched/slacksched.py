@@ -48,7 +48,7 @@ def longest_first_matching(
     short tasks seldom do. In the order of the tasks' numbers short ones take the VMs that stay; here the longest choose first,
     and short ones get what is left, where they hardly ever run long enough to be killed. Jobs keep their order.
     """
-    return _play_longest_first(instance, kernels_slacksched.play_slacksched, prediction, pool)
+    return _play(instance, kernels_slacksched.play_slacksched, prediction, pool, longest_first=True)
 
 
 @method("longest-first-no-delay", family=FAMILY, choices=SLACK_CHOICES)
@@ -60,7 +60,7 @@ def longest_first_no_delay(
 
     Of our own, to tell what the order does in `longest-first-matching` from what waiting does.
     """
-    return _play_longest_first(instance, kernels_variants.play_no_delay, prediction, pool)
+    return _play(instance, kernels_variants.play_no_delay, prediction, pool, longest_first=True)
 
 
 @method("slacksched-literal", version=2, family=FAMILY, choices=SLACK_CHOICES)
@@ -105,28 +105,24 @@ def slacksched_shrinks(
     return _play(instance, kernels_slacksched.play_slacksched, prediction, pool, span="shrink")
 
 
-def _play_longest_first(
-    instance: HarvestInstance, rule: Rule, prediction: PredictionOptions, pool: PoolOptions
-) -> Outcome:
-    """Play a rule with the tasks of each job numbered anew, in order of their estimates, the longest first."""
-    order = np.lexsort((-instance.estimate_ms, instance.task2job()))
-    renumbered = instance.replace(runtime_ms=instance.runtime_ms[order], estimate_ms=instance.estimate_ms[order])
-    outcome = _play(renumbered, rule, prediction, pool)
-    if outcome.solution is None:
-        return outcome
-    return replace(outcome, solution=replace(outcome.solution, task=order[outcome.solution.task]))
-
-
 def _play(
     instance: HarvestInstance,
     rule: Rule,
     prediction: PredictionOptions,
     pool: PoolOptions,
     *,
+    longest_first: bool = False,
     span: str = "change",
     threshold: float = 0.0,
 ) -> Outcome:
-    """Play one of the rules of `kernels_slacksched`. span, threshold : as `new_matcher` has them."""
+    """Play a rule. longest_first : whether the tasks of each job are numbered so. span, threshold : as `new_matcher` has them."""
+    if longest_first:
+        order = np.lexsort((-instance.estimate_ms, instance.task2job()))
+        renumbered = instance.replace(runtime_ms=instance.runtime_ms[order], estimate_ms=instance.estimate_ms[order])
+        outcome = _play(renumbered, rule, prediction, pool, span=span, threshold=threshold)
+        if outcome.solution is None:
+            return outcome
+        return replace(outcome, solution=replace(outcome.solution, task=order[outcome.solution.task]))
     if (reason := _too_many_looks(instance, rule, prediction)) is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     matcher = new_matcher(instance, prediction, span=span, threshold=threshold, free_every_ms=pool.free_every_ms)

@@ -58,6 +58,7 @@ class Span:
     """entry, exit, is_end : ages of a VM when it came under observation and left it, and whether it was a change that ended it.
 
     order, joins, scratch : to sort. step_ms, step_survival : S as a step function, from step_ms on.
+    next_shrink : of the VM of that number, or NOBODY.
     """
 
     entry: int
@@ -68,6 +69,7 @@ class Span:
     scratch: int
     step_ms: int
     step_survival: float
+    next_shrink: int
 
 
 class Engine(NamedTuple):
@@ -75,14 +77,13 @@ class Engine(NamedTuple):
 
     Letters: V VMs, E events, G most cells of the grid, N spans that there is room for: at least E + V.
 
-    fitted : (1,). curve : (G + 1,). spans : (N,). next_shrink : (V,).
+    fitted : (1,). curve : (G + 1,). spans : (N,).
     """
 
     options: EngineOptions
     fitted: Records[Fitted]
     curve: Records[Point]
     spans: Records[Span]
-    next_shrink: IntArray
 
 
 class MatcherOptions(NamedTuple):
@@ -113,11 +114,10 @@ class Mark:
 
 
 class Watched:
-    """A VM as at the last pass, when it has room, and who waits for it; and two lists of VMs, whose places these are as well.
+    """A VM as at the last pass, its slots and who waits for it; and two lists of VMs, whose places these are as well.
 
-    first_slot, num_slots : of `slots`, in use. turn_ms : up to when their order holds; NEVER if it always does. first_plan,
-    last_plan : of the tasks planned for the VM, in order. is_touched : whether it differs. touched : the VMs that differ, in the
-    first places. offered : those that did.
+    first_slot, num_slots : of `slots`, in use. first_plan, last_plan : of the tasks planned for the VM, in order.
+    is_touched : whether it differs. touched : the VMs that differ, in the first places. offered : those that did.
     """
 
     cores: int
@@ -126,7 +126,6 @@ class Watched:
     lease: int
     first_slot: int
     num_slots: int
-    turn_ms: int
     first_plan: int
     last_plan: int
     is_touched: int
@@ -154,21 +153,24 @@ class Need:
 class Planned:
     """vm : NOBODY without a plan. next : of the tasks planned for the VM. end : when the task is expected to be complete.
 
-    ms : how long its run is estimated to take. row : of `Matcher.bound`.
+    ms : how long its run is estimated to take. row : of `Matcher.bound`. demand : of the task.
     """
 
     next: int
     vm: int
     ms: int
     row: int
+    demand: int
     end: float
 
 
 class Matcher(NamedTuple):
     """What the rules of SlackSched remember from one pass to the next.
 
-    mark : (1,). vms : (V,). slots : (Z,). job2demand : (J,). demands : (D,). ready : (C, V), from when on a VM has room for a
+    mark : (1,). vms : (V,). slots : (Z,). demands : (D,). ready : (C, V), from when on a VM has room for a
     task of that demand: 0 for now, NEVER where it is too small. plans : (T,).
+    turn_ms : (V,), up to when the order of a VM's slots holds; NEVER if it always does. since : (V,), twice when a VM changed
+    last, and one more if it shrank then.
     bound : (B, A) float64, see `kernels_match`; (0, 0) for none. lower : (V,) float64, cell : (V,) uint32: work space.
     """
 
@@ -177,10 +179,11 @@ class Matcher(NamedTuple):
     mark: Records[Mark]
     vms: Records[Watched]
     slots: Records[Slot]
-    job2demand: IntArray
     demands: Records[Need]
     ready: IntArray
     plans: Records[Planned]
+    turn_ms: IntArray
+    since: IntArray
     bound: FloatArray
     lower: FloatArray
     cell: NDArray[np.uint32]

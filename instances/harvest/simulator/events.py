@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedgap.instances.harvest.simulator.leases import end_lease
+from schedgap.instances.harvest.simulator.leases import end_lease, note
 from schedgap.instances.harvest.simulator.state import (
     DRAINING,
     FIXED,
@@ -111,6 +111,7 @@ def lasts_ms(s: State, task: int, work: int, every: int) -> int:
 def place(s: State, task: int, vm: int, every: int) -> int:
     """Start a run of a task on a VM that it fits on, now, and return the run; `every` as `lasts_ms` has it."""
     now, job, run = s.clock[0].now, s.tasks[task].job, s.clock[0].runs
+    note(s, vm)
     s.clock[0].runs += 1
     s.clock[0].running += 1
     if s.tasks[task].stage == WAITS:
@@ -158,6 +159,7 @@ def _leave(s: State, run: int) -> None:
     """End a run now: it holds nothing any more, and a draining VM that it leaves empty is released."""
     task, vm = s.runs[run].task, s.runs[run].vm
     job = s.tasks[task].job
+    note(s, vm)
     s.runs[run].is_live = 0
     s.runs[run].end = s.clock[0].now
     s.clock[0].running -= 1
@@ -217,6 +219,7 @@ def _take_events(s: State) -> None:
 @inner_kernel
 def _resize(s: State, vm: int, cores: int) -> None:
     """Give a leased VM another size; it kills runs until the rest fits."""
+    note(s, vm)
     clock, old = s.clock[0], s.vms[vm].cores
     direction = GREW if cores > old else SHRANK
     # A VM that comes to be is new: what it was before is forgotten.

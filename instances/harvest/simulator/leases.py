@@ -24,9 +24,16 @@ from schedgap.instances.kernels.random_numbers import mixed
 from schedgap.instances.units import NEVER
 
 
+@inner_kernel
+def note(s: State, vm: int) -> None:
+    """Note that a VM, or what runs on it, has changed."""
+    s.noted[vm >> 6] |= np.uint64(1) << np.uint64(vm & 63)
+
+
 @lean_kernel
 def begin_lease(s: State, vm: int) -> None:
     """Lease a VM that is up and not leased, now. There must be room for a lease more."""
+    note(s, vm)
     lease = s.clock[0].leases
     s.clock[0].leases = lease + 1
     s.leases[lease].vm, s.leases[lease].start, s.leases[lease].end = vm, s.clock[0].now, NEVER
@@ -37,6 +44,7 @@ def begin_lease(s: State, vm: int) -> None:
 @lean_kernel
 def end_lease(s: State, vm: int) -> None:
     """End the lease of a VM on which nothing runs, now."""
+    note(s, vm)
     s.leases[s.vms[vm].current_lease].end = s.clock[0].now
     s.vms[vm].current_lease, s.vms[vm].lease, s.vms[vm].cores = NOBODY, NOT_LEASED, 0
 
@@ -44,6 +52,7 @@ def end_lease(s: State, vm: int) -> None:
 @lean_kernel
 def decommission(s: State, vm: int) -> None:
     """Let a leased VM get no new tasks; without any running it is released at once, else when the last one ends."""
+    note(s, vm)
     if s.vms[vm].oldest == NOBODY:
         end_lease(s, vm)
     else:

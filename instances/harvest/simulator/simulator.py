@@ -75,6 +75,7 @@ class Simulator:
             log=records(Change, instance.event_ms.shape[0]),
             leases=longer(records(Lease, num_leases, vm=leased, end=NEVER), 2 * instance.max_leases + num_leases),
             waiting=np.zeros(waiting.num_words(num_tasks), np.uint64),
+            noted=np.full(-(-instance.num_vms // 64), 2**64 - 1, np.uint64),
             fitting=np.zeros(instance.num_vms, np.int64),
             refused=records(Demand, REFUSED),
         )

@@ -186,8 +186,8 @@ class State(NamedTuple):
 
     clock : (1,). events : (E,), of all VMs in order of time. vms : (V,). jobs : (J + 1,). tasks : (T,). runs : (N,), in order of
     their start. ends : (N,), a heap, the first on top; runs that ended otherwise stay until they come up. log : (E,).
-    leases : (L,). waiting : (W,), the waiting tasks as a tree of bits; ask `simulator.waiting`. fitting : (V,), refused : (R,):
-    work space of a pass.
+    leases : (L,). waiting : (W,), the waiting tasks as a tree of bits; ask `simulator.waiting`. noted : (V / 64,), a bit for each
+    VM, set when it changes, for policies to clear. fitting : (V,), refused : (R,): work space of a pass.
     """
 
     rules: Rules
@@ -201,5 +201,6 @@ class State(NamedTuple):
     log: Records[Change]
     leases: Records[Lease]
     waiting: WordArray
+    noted: WordArray
     fitting: IntArray
     refused: Records[Demand]

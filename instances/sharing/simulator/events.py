@@ -57,8 +57,8 @@ def renew_keys(s: State) -> None:
     """Recompute the keys of all jobs present, after gain, scale or base have changed."""
     clock = s.clock[0]
     for i in range(clock.present):
-        job = s.jobs.present[i]
-        waits = s.jobs.started[job] < s.jobs.first_task[job + 1] - s.jobs.first_task[job]
+        job = s.jobs[i].present
+        waits = s.jobs[job].started < s.jobs[job + 1].first_task - s.jobs[job].first_task
         if waits:
             wait_no_more(s, job)
         _value(s, job)
@@ -70,48 +70,48 @@ def renew_keys(s: State) -> None:
 def _value(s: State, job: int) -> None:
     """Compute a job's total and its key from its running tasks."""
     total = 0.0
-    for k in range(s.jobs.runs.shape[1]):
-        if s.jobs.runs[job, k]:
-            total += s.jobs.runs[job, k] * s.keys.gain[job, k]
-    s.keys.total[job] = total
-    s.keys.key[job] = s.keys.base[job] + rounded(total / s.keys.scale[job])
+    for k in range(s.runs.shape[1]):
+        if s.runs[job, k]:
+            total += s.runs[job, k] * s.gain[job, k]
+    s.jobs[job].total = total
+    s.jobs[job].key = s.jobs[job].offset + rounded(total / s.jobs[job].scale)
 
 
 @inner_kernel
 def _add(s: State, job: int, k: int, more: int) -> None:
     """Count a task more or less of a job on a class, and set its key."""
-    s.jobs.runs[job, k] += more
-    s.keys.total[job] += more * s.keys.gain[job, k]
-    s.keys.key[job] = s.keys.base[job] + rounded(s.keys.total[job] / s.keys.scale[job])
+    s.runs[job, k] += more
+    s.jobs[job].total += more * s.gain[job, k]
+    s.jobs[job].key = s.jobs[job].offset + rounded(s.jobs[job].total / s.jobs[job].scale)
 
 
 @inner_kernel
 def _start(s: State, m: int, job: int) -> None:
     clock = s.clock[0]
-    k = s.machines.to_class[m]
-    first = s.jobs.first_task[job]
-    task = first + s.jobs.started[job]
-    s.jobs.started[job] += 1
+    k = s.machines[m].to_class
+    first = s.jobs[job].first_task
+    task = first + s.jobs[job].started
+    s.jobs[job].started += 1
     now = clock.now
-    s.tasks.machine[task], s.tasks.start[task] = m, now
-    for r in range(s.machines.free.shape[1]):
-        s.machines.free[m, r] -= s.jobs.demand[job, r]
+    s.tasks[task].machine, s.tasks[task].start = m, now
+    for r in range(s.free.shape[1]):
+        s.free[m, r] -= s.demand[job, r]
     if job >= clock.first_new:
         clock.new_to_start -= 1
     tie = m
     if s.rules.nodes == FASTEST_FIRST:
-        tie = s.jobs.speed_rank[job, k] * s.machines.to_class.shape[0] + m
+        tie = s.speed_rank[job, k] * s.machines.shape[0] + m
     elif s.rules.nodes == SHUFFLED:
-        tie = below(s.random, NEVER)
+        tie = below(s.clock.random, NEVER)
     push(
         s.ends,
         clock.running,
-        now + (s.tasks.work[task] * 1000 + s.jobs.speed[job, k] - 1) // s.jobs.speed[job, k],
+        now + (s.tasks[task].work * 1000 + s.speed[job, k] - 1) // s.speed[job, k],
         tie,
         task,
     )
     clock.running += 1
-    if task + 1 == s.jobs.first_task[job + 1]:
+    if task + 1 == s.jobs[job + 1].first_task:
         wait_no_more(s, job)
         _add(s, job, k, 1)
     else:
@@ -125,21 +125,21 @@ def _end(s: State) -> int:
     clock = s.clock[0]
     task = pop(s.ends, clock.running)
     clock.running -= 1
-    job, m = s.tasks.job[task], s.tasks.machine[task]
-    k = s.machines.to_class[m]
-    for r in range(s.machines.free.shape[1]):
-        s.machines.free[m, r] += s.jobs.demand[job, r]
-    s.jobs.ended[job] += 1
+    job, m = s.tasks[task].job, s.tasks[task].machine
+    k = s.machines[m].to_class
+    for r in range(s.free.shape[1]):
+        s.free[m, r] += s.demand[job, r]
+    s.jobs[job].ended += 1
     _add(s, job, k, -1)
-    if s.jobs.started[job] == s.jobs.ended[job]:
+    if s.jobs[job].started == s.jobs[job].ended:
         # Nothing runs: what rounding left of gains that are no whole numbers is not to be kept.
         _value(s, job)
-    if s.jobs.started[job] < s.jobs.first_task[job + 1] - s.jobs.first_task[job]:
+    if s.jobs[job].started < s.jobs[job + 1].first_task - s.jobs[job].first_task:
         reorder(s, job)
-    elif s.jobs.ended[job] == s.jobs.started[job]:
+    elif s.jobs[job].ended == s.jobs[job].started:
         clock.present -= 1
-        hole, moved = s.jobs.place[job], s.jobs.present[clock.present]
-        s.jobs.present[hole], s.jobs.place[moved] = moved, hole
+        hole, moved = s.jobs[job].place, s.jobs[clock.present].present
+        s.jobs[hole].present, s.jobs[moved].place = moved, hole
     return int(m)
 
 
@@ -148,15 +148,15 @@ def _next_offer(s: State, until: int) -> int:
     clock = s.clock[0]
     while True:
         while clock.offered < clock.offers:
-            m = s.machines.offers[clock.offered]
+            m = s.machines[clock.offered].offers
             clock.offered += 1
             if _is_worth_offering(s, m):
                 return int(m)
             if clock.new_to_start == 0 and not s.rules.batches and not s.rules.declines:
                 clock.offered = clock.offers
         seen = clock.arrived
-        arrives = s.jobs.arrival[seen] if seen < s.jobs.arrival.shape[0] else NEVER
-        ends = s.ends.time[0] if clock.running else NEVER
+        arrives = s.jobs[seen].arrival
+        ends = s.ends[0].time if clock.running else NEVER
         t = min(arrives, ends)
         if t >= until or t == NEVER:
             return NOBODY
@@ -170,19 +170,19 @@ def _next_offer(s: State, until: int) -> int:
         if arrives == t:
             _admit(s, t)
             _line_up(s, seen)
-            clock.offers = s.machines.to_class.shape[0]
+            clock.offers = s.machines.shape[0]
 
 
 @inner_kernel
 def _take_ends(s: State, t: int) -> None:
     """Let the next task end, or all that end at this moment in batches; their machines are to be offered."""
     clock = s.clock[0]
-    while clock.running and s.ends.time[0] == t:
+    while clock.running and s.ends[0].time == t:
         m = _end(s)
-        if s.machines.last_end[m] != t or not s.rules.batches:
-            s.machines.offers[clock.offers] = m
+        if s.machines[m].last_end != t or not s.rules.batches:
+            s.machines[clock.offers].offers = m
             clock.offers += 1
-        s.machines.last_end[m] = t
+        s.machines[m].last_end = t
         if not s.rules.batches:
             break
 
@@ -191,11 +191,11 @@ def _take_ends(s: State, t: int) -> None:
 def _admit(s: State, t: int) -> None:
     """Let all jobs of a moment arrive."""
     clock = s.clock[0]
-    while clock.arrived < s.jobs.arrival.shape[0] and s.jobs.arrival[clock.arrived] == t:
+    while s.jobs[clock.arrived].arrival == t:
         job = clock.arrived
         clock.arrived += 1
-        clock.new_to_start += s.jobs.first_task[job + 1] - s.jobs.first_task[job]
-        s.jobs.present[clock.present], s.jobs.place[job] = job, clock.present
+        clock.new_to_start += s.jobs[job + 1].first_task - s.jobs[job].first_task
+        s.jobs[clock.present].present, s.jobs[job].place = job, clock.present
         clock.present += 1
         _value(s, job)
         wait(s, job)
@@ -204,20 +204,20 @@ def _admit(s: State, t: int) -> None:
 @inner_kernel
 def _line_up(s: State, job: int) -> None:
     """Put all machines in the order in which they are offered at an arrival, of which `job` is the first."""
-    num_machines = s.machines.to_class.shape[0]
+    num_machines = s.machines.shape[0]
     if s.rules.nodes == FASTEST_FIRST:
         filled = 0
-        for k in s.jobs.fastest[job]:
-            for m in range(s.machines.first[k], s.machines.first[k + 1]):
-                s.machines.offers[filled] = m
+        for k in s.fastest[job]:
+            for m in range(s.classes[k].first, s.classes[k + 1].first):
+                s.machines[filled].offers = m
                 filled += 1
         return
     for m in range(num_machines):
-        s.machines.offers[m] = m
+        s.machines[m].offers = m
     if s.rules.nodes == SHUFFLED:
         for i in range(num_machines - 1, 0, -1):
-            j = below(s.random, i + 1)
-            s.machines.offers[i], s.machines.offers[j] = s.machines.offers[j], s.machines.offers[i]
+            j = below(s.clock.random, i + 1)
+            s.machines[i].offers, s.machines[j].offers = s.machines[j].offers, s.machines[i].offers
 
 
 @inner_kernel
@@ -226,14 +226,14 @@ def _is_worth_offering(s: State, m: int) -> bool:
     if s.rules.declines:
         return bool(lowest(s, m) != NOBODY)
     first, seen = clock.first_new, clock.arrived
-    if s.machines.last_end[m] == clock.now or seen - first > FEW:
+    if s.machines[m].last_end == clock.now or seen - first > FEW:
         return True
-    k = s.machines.to_class[m]
+    k = s.machines[m].to_class
     for job in range(first, seen):
-        if s.jobs.speed[job, k] > 0 and s.jobs.started[job] < s.jobs.first_task[job + 1] - s.jobs.first_task[job]:
+        if s.speed[job, k] > 0 and s.jobs[job].started < s.jobs[job + 1].first_task - s.jobs[job].first_task:
             fits = True
-            for r in range(s.machines.free.shape[1]):
-                if s.jobs.demand[job, r] > s.machines.free[m, r]:
+            for r in range(s.free.shape[1]):
+                if s.demand[job, r] > s.free[m, r]:
                     fits = False
             if fits:
                 return True

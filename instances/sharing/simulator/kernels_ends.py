@@ -7,28 +7,29 @@ from typing import TYPE_CHECKING
 from schedgap.instances.jit import inner_kernel
 
 if TYPE_CHECKING:
-    from schedgap.instances.sharing.simulator.state import Ends
+    from schedgap.instances.arrays import Records
+    from schedgap.instances.sharing.simulator.state import End
 
 
 @inner_kernel
-def push(ends: Ends, running: int, end: int, tie: int, task: int) -> None:
+def push(ends: Records[End], running: int, end: int, tie: int, task: int) -> None:
     """Add a task to those that run: of those that end at one moment the lowest tie is first, then the lowest task."""
     i = running
     while i > 0:
         above = (i - 1) // 2
-        if not _earlier(end, tie, task, ends.time[above], ends.tie[above], ends.task[above]):
+        if not _earlier(end, tie, task, ends[above].time, ends[above].tie, ends[above].task):
             break
-        ends.time[i], ends.tie[i], ends.task[i] = ends.time[above], ends.tie[above], ends.task[above]
+        ends[i].time, ends[i].tie, ends[i].task = ends[above].time, ends[above].tie, ends[above].task
         i = above
-    ends.time[i], ends.tie[i], ends.task[i] = end, tie, task
+    ends[i].time, ends[i].tie, ends[i].task = end, tie, task
 
 
 @inner_kernel
-def pop(ends: Ends, running: int) -> int:
+def pop(ends: Records[End], running: int) -> int:
     """Remove the first of the tasks that run and return it."""
-    first = ends.task[0]
+    first = ends[0].task
     last = running - 1
-    end, tie, task = ends.time[last], ends.tie[last], ends.task[last]
+    end, tie, task = ends[last].time, ends[last].tie, ends[last].task
     i = 0
     while True:
         below = 2 * i + 1
@@ -36,14 +37,14 @@ def pop(ends: Ends, running: int) -> int:
             break
         other = below + 1
         if other < last and _earlier(
-            ends.time[other], ends.tie[other], ends.task[other], ends.time[below], ends.tie[below], ends.task[below]
+            ends[other].time, ends[other].tie, ends[other].task, ends[below].time, ends[below].tie, ends[below].task
         ):
             below = other
-        if not _earlier(ends.time[below], ends.tie[below], ends.task[below], end, tie, task):
+        if not _earlier(ends[below].time, ends[below].tie, ends[below].task, end, tie, task):
             break
-        ends.time[i], ends.tie[i], ends.task[i] = ends.time[below], ends.tie[below], ends.task[below]
+        ends[i].time, ends[i].tie, ends[i].task = ends[below].time, ends[below].tie, ends[below].task
         i = below
-    ends.time[i], ends.tie[i], ends.task[i] = end, tie, task
+    ends[i].time, ends[i].tie, ends[i].task = end, tie, task
     return int(first)
 
 

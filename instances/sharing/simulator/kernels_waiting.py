@@ -14,18 +14,18 @@ from schedgap.instances.sharing.simulator.state import NOBODY, State
 @inner_kernel
 def lowest(s: State, m: int) -> int:
     """Return the waiting job that a machine serves next: of those that fit the one with the lowest key; or `NOBODY`."""
-    pool = s.queues.class2pool[s.machines.to_class[m]]
-    first = s.queues.first_group[pool]
+    pool = s.classes[s.machines[m].to_class].pool
+    first = s.pools[pool].first_group
     best, best_key, best_rank = NOBODY, 0.0, 0
-    for i in range(first, first + s.queues.num_open[pool]):
-        group = s.queues.open_groups[i]
-        job = s.queues.pair2job[s.queues.heap[s.queues.group_start[group]]]
-        key, rank = s.keys.key[job], s.jobs.tie_rank[job]
+    for i in range(first, first + s.pools[pool].num_open):
+        group = s.groups[i].opened
+        job = s.pairs[s.pairs[s.groups[group].start].heap].job
+        key, rank = s.jobs[job].key, s.jobs[job].tie_rank
         if best != NOBODY and (key > best_key or (key == best_key and rank > best_rank)):
             continue
         fits = True
-        for r in range(s.machines.free.shape[1]):
-            if s.queues.group_demand[group, r] > s.machines.free[m, r]:
+        for r in range(s.free.shape[1]):
+            if s.group_demand[group, r] > s.free[m, r]:
                 fits = False
         if fits:
             best, best_key, best_rank = job, key, rank
@@ -35,51 +35,51 @@ def lowest(s: State, m: int) -> int:
 @inner_kernel
 def wait(s: State, job: int) -> None:
     """Let a job wait in all pools that serve it; its keys are set."""
-    for pair in range(s.queues.first_pair[job], s.queues.first_pair[job + 1]):
-        group = s.queues.pair2group[pair]
-        size = s.queues.size[group]
+    for pair in range(s.jobs[job].first_pair, s.jobs[job + 1].first_pair):
+        group = s.pairs[pair].group
+        size = s.groups[group].waiting
         if size == 0:
-            pool = s.queues.group2pool[group]
-            place = s.queues.first_group[pool] + s.queues.num_open[pool]
-            s.queues.open_groups[place] = group
-            s.queues.open_place[group] = place
-            s.queues.num_open[pool] += 1
-        s.queues.size[group] = size + 1
+            pool = s.groups[group].pool
+            place = s.pools[pool].first_group + s.pools[pool].num_open
+            s.groups[place].opened = group
+            s.groups[group].open_place = place
+            s.pools[pool].num_open += 1
+        s.groups[group].waiting = size + 1
         _rise(s, group, size, pair)
 
 
 @inner_kernel
 def wait_no_more(s: State, job: int) -> None:
     """Take a waiting job out of all its pools."""
-    for pair in range(s.queues.first_pair[job], s.queues.first_pair[job + 1]):
-        group = s.queues.pair2group[pair]
-        size = s.queues.size[group] - 1
-        s.queues.size[group] = size
-        place = s.queues.place[pair]
-        last = s.queues.heap[s.queues.group_start[group] + size]
-        s.queues.place[pair] = NOBODY
+    for pair in range(s.jobs[job].first_pair, s.jobs[job + 1].first_pair):
+        group = s.pairs[pair].group
+        size = s.groups[group].waiting - 1
+        s.groups[group].waiting = size
+        place = s.pairs[pair].place
+        last = s.pairs[s.groups[group].start + size].heap
+        s.pairs[pair].place = NOBODY
         if place < size:
-            s.queues.place[last] = place
+            s.pairs[last].place = place
             _settle(s, group, place, last)
         if size == 0:
-            pool = s.queues.group2pool[group]
-            s.queues.num_open[pool] -= 1
-            hole = s.queues.open_place[group]
-            moved = s.queues.open_groups[s.queues.first_group[pool] + s.queues.num_open[pool]]
-            s.queues.open_groups[hole] = moved
-            s.queues.open_place[moved] = hole
+            pool = s.groups[group].pool
+            s.pools[pool].num_open -= 1
+            hole = s.groups[group].open_place
+            moved = s.groups[s.pools[pool].first_group + s.pools[pool].num_open].opened
+            s.groups[hole].opened = moved
+            s.groups[moved].open_place = hole
 
 
 @inner_kernel
 def reorder(s: State, job: int) -> None:
     """Put a waiting job where its changed key belongs in all its pools."""
-    for pair in range(s.queues.first_pair[job], s.queues.first_pair[job + 1]):
-        _settle(s, s.queues.pair2group[pair], s.queues.place[pair], pair)
+    for pair in range(s.jobs[job].first_pair, s.jobs[job + 1].first_pair):
+        _settle(s, s.pairs[pair].group, s.pairs[pair].place, pair)
 
 
 @inner_kernel
 def _settle(s: State, group: int, place: int, pair: int) -> None:
-    if place > 0 and _before(s, pair, s.queues.heap[s.queues.group_start[group] + (place - 1) // 2]):
+    if place > 0 and _before(s, pair, s.pairs[s.groups[group].start + (place - 1) // 2].heap):
         _rise(s, group, place, pair)
     else:
         _sink(s, group, place, pair)
@@ -87,41 +87,41 @@ def _settle(s: State, group: int, place: int, pair: int) -> None:
 
 @inner_kernel
 def _rise(s: State, group: int, place: int, pair: int) -> None:
-    start = s.queues.group_start[group]
+    start = s.groups[group].start
     while place > 0:
         above = (place - 1) // 2
-        other = s.queues.heap[start + above]
+        other = s.pairs[start + above].heap
         if not _before(s, pair, other):
             break
-        s.queues.heap[start + place] = other
-        s.queues.place[other] = place
+        s.pairs[start + place].heap = other
+        s.pairs[other].place = place
         place = above
-    s.queues.heap[start + place] = pair
-    s.queues.place[pair] = place
+    s.pairs[start + place].heap = pair
+    s.pairs[pair].place = place
 
 
 @inner_kernel
 def _sink(s: State, group: int, place: int, pair: int) -> None:
-    start, size = s.queues.group_start[group], s.queues.size[group]
+    start, size = s.groups[group].start, s.groups[group].waiting
     while True:
         below = 2 * place + 1
         if below >= size:
             break
-        if below + 1 < size and _before(s, s.queues.heap[start + below + 1], s.queues.heap[start + below]):
+        if below + 1 < size and _before(s, s.pairs[start + below + 1].heap, s.pairs[start + below].heap):
             below += 1
-        other = s.queues.heap[start + below]
+        other = s.pairs[start + below].heap
         if not _before(s, other, pair):
             break
-        s.queues.heap[start + place] = other
-        s.queues.place[other] = place
+        s.pairs[start + place].heap = other
+        s.pairs[other].place = place
         place = below
-    s.queues.heap[start + place] = pair
-    s.queues.place[pair] = place
+    s.pairs[start + place].heap = pair
+    s.pairs[pair].place = place
 
 
 @inner_kernel
 def _before(s: State, a: int, b: int) -> bool:
-    one, two = s.queues.pair2job[a], s.queues.pair2job[b]
-    if s.keys.key[one] != s.keys.key[two]:
-        return bool(s.keys.key[one] < s.keys.key[two])
-    return bool(s.jobs.tie_rank[one] < s.jobs.tie_rank[two])
+    one, two = s.pairs[a].job, s.pairs[b].job
+    if s.jobs[one].key != s.jobs[two].key:
+        return bool(s.jobs[one].key < s.jobs[two].key)
+    return bool(s.jobs[one].tie_rank < s.jobs[two].tie_rank)

@@ -63,44 +63,45 @@ class Simulator:
     @property
     def now_ms(self) -> int:
         """The moment to which time has passed."""
-        return int(self.state.clock["now"][0])
+        return int(self.state.clock[0].now)
 
     @property
     def next_ms(self) -> int | None:
         """When the next task ends or the next job arrives; None if neither will."""
         state, times = self.state, []
-        if state.clock["running"][0]:
-            times.append(int(state.ends.time[0]))
-        arrived = state.clock["arrived"][0]
-        if arrived < self.instance.num_jobs:
-            times.append(int(state.jobs.arrival[arrived]))
+        if state.clock[0].running:
+            times.append(int(state.ends[0].time))
+        if state.clock[0].arrived < self.instance.num_jobs:
+            times.append(int(state.jobs[state.clock[0].arrived].arrival))
         return min(times, default=None)
 
     @property
     def present(self) -> IntArray:
         """(N,) int64, ascending: the jobs that have arrived by `now_ms`, that moment included, and not ended."""
-        arrived = np.searchsorted(self.state.jobs.arrival, self.now_ms, side="right")
-        return np.append(self.admitted, np.arange(self.state.clock["arrived"][0], arrived))
+        arrived = np.searchsorted(self.instance.arrival_ms, self.now_ms, side="right")
+        return np.append(self.admitted, np.arange(self.state.clock[0].arrived, arrived))
 
     @property
     def admitted(self) -> IntArray:
         """(N,) int64, ascending: of the jobs `present` those that can be served already, which the others are next."""
-        return np.sort(self.state.jobs.present[: self.state.clock["present"][0]])
+        return np.sort(self.state.jobs.present[: self.state.clock[0].present])
 
     @property
     def running(self) -> IntArray:
         """(J, K) int64: the tasks of each job that run on each machine class now; not to be written."""
-        return self.state.jobs.runs
+        return self.state.runs
 
     @property
     def num_to_start(self) -> IntArray:
         """(J,) int64: the tasks of each job, whether it has arrived or not, that have not started."""
-        return np.diff(self.state.jobs.first_task) - self.state.jobs.started
+        to_start: IntArray = np.diff(self.instance.first_task) - self.state.jobs.started[:-1]
+        return to_start
 
     @property
     def num_unfinished(self) -> IntArray:
         """(J,) int64: the tasks of each job, whether it has arrived or not, that have not ended, running ones included."""
-        return np.diff(self.state.jobs.first_task) - self.state.jobs.ended
+        unfinished: IntArray = np.diff(self.instance.first_task) - self.state.jobs.ended[:-1]
+        return unfinished
 
     def set_keys(
         self,
@@ -113,10 +114,9 @@ class Simulator:
 
         gain : (N, K) or what broadcasts to it. scale : (N,), positive. base : (N,). All finite.
         """
-        keys = self.state.keys
-        keys.gain[jobs] = gain
-        keys.scale[jobs] = scale
-        keys.base[jobs] = base
+        self.state.gain[jobs] = gain
+        all_jobs = self.state.jobs[:-1]
+        all_jobs.scale[jobs], all_jobs.offset[jobs] = scale, base
         events.renew_keys(self.state)
 
     def run_until(self, ms: int) -> None:

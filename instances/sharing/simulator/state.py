@@ -1,30 +1,24 @@
-"""What the rules of the cluster work on, by concern: named tuples of arrays. All int64 unless it says otherwise.
+"""What the rules of the cluster work on: one named tuple of arrays of records, by what a record is of, and of tables.
 
 Letters: J jobs, T tasks, K machine classes, M machines, R resources; P pools, of classes that serve the same jobs; E pairs of
-a job and a pool that serves it, by job; S groups, of pairs with the same pool and the same demand, by pool.
+a job and a pool that serves it, by job; S groups, of pairs with the same pool and the same demand, by pool. Fields are int64
+unless they say otherwise.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy import uint64
 
-    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.arrays import FloatArray, IntArray, Records
 
 NOBODY = -1
 
 # Values of `Rules.nodes`: in which order machines are offered that become free, or may be offered, at the same moment; 0 is by
 # index.
 FASTEST_FIRST, SHUFFLED = 1, 2
-
-# `arrived` jobs have arrived; those from `first_new` on came last and have `new_to_start` tasks to start. Of the `offers`
-# machines to be offered at this moment, `offered` have been. `running` tasks run, `present` jobs have not ended.
-_CLOCK = ("now", "arrived", "first_new", "new_to_start", "offers", "offered", "running", "present")
-CLOCK = np.dtype((np.record, [(name, np.int64) for name in _CLOCK]))
 
 
 class Rules(NamedTuple):
@@ -39,108 +33,138 @@ class Rules(NamedTuple):
     declines: bool
 
 
-class Jobs(NamedTuple):
-    """Jobs in order of arrival.
+class Clock:
+    """The moment, and how far everything is.
 
-    arrival : (J,). demand : (J, R). speed : (J, K), performance in thousandths, 0 where a job is not served.
-    first_task : (J + 1,). fastest : (J, K), a job's classes, the fastest first, and speed_rank : (J, K), the place of each
-    among them; (0, 0) unless FASTEST_FIRST. tie_rank : (J,), among jobs of equal keys the one with the lowest is served.
-    Changed: started, ended : (J,), tasks. runs : (J, K), running tasks. present : (J,), jobs that have arrived and not
-    ended, and place : (J,), of each among them.
+    `arrived` jobs have arrived; those from `first_new` on came last and have `new_to_start` tasks to start. Of the `offers`
+    machines to be offered at this moment, `offered` have been. `running` tasks run, `present` jobs have not ended. random : for
+    what is drawn.
     """
 
-    arrival: IntArray
-    demand: IntArray
-    speed: IntArray
-    first_task: IntArray
-    fastest: IntArray
-    speed_rank: IntArray
-    tie_rank: IntArray
-    started: IntArray
-    ended: IntArray
-    runs: IntArray
-    present: IntArray
-    place: IntArray
+    now: int
+    arrived: int
+    first_new: int
+    new_to_start: int
+    offers: int
+    offered: int
+    running: int
+    present: int
+    random: uint64
 
 
-class Tasks(NamedTuple):
-    """Tasks, job by job. job, work : (T,). Changed: start, machine : (T,), -1 until it starts."""
+class Job:
+    """Jobs are in order of arrival; after the last one comes one that never arrives, whose tasks and pairs would be after all.
 
-    job: IntArray
-    work: IntArray
-    start: IntArray
-    machine: IntArray
-
-
-class Machines(NamedTuple):
-    """Machines, class by class.
-
-    to_class : (M,). first : (K + 1,), of each class. Changed: free : (M, R). offers : (M,), machines to be offered at this
-    moment. last_end : (M,), the last moment at which a task ended there.
+    tie_rank : of jobs of equal keys the one with the lowest is served. first_task, first_pair : its first ones. Changed:
+    started, ended : tasks. present : of the list of jobs that have arrived and not ended, whose places these are as well, and
+    place : of this one among them. key : offset + total / scale, the lowest is served; total : the sum of the gains of the
+    running tasks.
     """
 
-    to_class: IntArray
-    first: IntArray
-    free: IntArray
-    offers: IntArray
-    last_end: IntArray
+    arrival: int
+    first_task: int
+    first_pair: int
+    tie_rank: int
+    started: int
+    ended: int
+    present: int
+    place: int
+    scale: float
+    offset: float
+    total: float
+    key: float
 
 
-class Keys(NamedTuple):
-    """What decides who is served: base + (sum of the gains of the running tasks) / scale.
+class Task:
+    """Tasks are job by job. Changed: start, machine : -1 until it starts."""
 
-    gain : (J, K) float64. scale, base, total, key : (J,) float64, total the sum of gains.
+    job: int
+    work: int
+    start: int
+    machine: int
+
+
+class Class:
+    """Of machines; after the last one comes one whose first machine would be after all. pool : that it is in."""
+
+    first: int
+    pool: int
+
+
+class Machine:
+    """Machines are class by class.
+
+    Changed: offers : the list of machines to be offered at this moment, whose places these are as well. last_end : the last
+    moment at which a task ended there.
     """
 
-    gain: FloatArray
-    scale: FloatArray
-    base: FloatArray
-    total: FloatArray
-    key: FloatArray
+    to_class: int
+    offers: int
+    last_end: int
 
 
-class Ends(NamedTuple):
-    """A heap of the running tasks by their ends, ties, and numbers: (T,) each."""
+class End:
+    """A running task in a heap of them, by ends, ties, and numbers."""
 
-    time: IntArray
-    tie: IntArray
-    task: IntArray
+    time: int
+    tie: int
+    task: int
 
 
-class Queues(NamedTuple):
-    """A heap of waiting pairs for each group.
+class Pair:
+    """A job and a pool. heap : all groups' heaps of waiting pairs, one after the other. place : of a pair in its heap, or -1."""
 
-    class2pool : (K,). first_pair : (J + 1,). pair2job, pair2group : (E,). first_group : (P + 1,). group2pool : (S,).
-    group_demand : (S, R). group_start : (S,), of a group's heap in `heap`.
-    Changed: heap : (E,), the first of each group on top. place : (E,), of a pair in its heap, -1 for none. size : (S,).
-    open_groups : (S,), for each pool its groups with waiting jobs. open_place : (S,). num_open : (P,).
+    job: int
+    group: int
+    heap: int
+    place: int
+
+
+class Group:
+    """Of pairs. start : of its heap.
+
+    Changed: waiting : pairs in its heap. opened : for each pool its groups with waiting jobs, from its first group on.
+    open_place : of a group among them.
     """
 
-    class2pool: IntArray
-    first_pair: IntArray
-    pair2job: IntArray
-    pair2group: IntArray
-    first_group: IntArray
-    group2pool: IntArray
-    group_demand: IntArray
-    group_start: IntArray
-    heap: IntArray
-    place: IntArray
-    size: IntArray
-    open_groups: IntArray
-    open_place: IntArray
-    num_open: IntArray
+    pool: int
+    start: int
+    waiting: int
+    opened: int
+    open_place: int
+
+
+class Pool:
+    """Of classes; after the last one comes one whose first group would be after all. num_open : groups with waiting jobs."""
+
+    first_group: int
+    num_open: int
 
 
 class State(NamedTuple):
-    """Everything that the rules need. clock : (1,) of `CLOCK`. random : (1,) uint64."""
+    """Everything that the rules need.
+
+    clock : (1,). jobs : (J + 1,). tasks : (T,). classes : (K + 1,). machines : (M,). ends : (T,). pairs : (E,). groups : (S,).
+    pools : (P + 1,). demand : (J, R). speed : (J, K), performance in thousandths, 0 where a job is not served. fastest : (J, K),
+    a job's classes, the fastest first, and speed_rank : (J, K), the place of each among them; (0, 0) unless FASTEST_FIRST.
+    group_demand : (S, R). Changed: free : (M, R). runs : (J, K), running tasks. gain : (J, K) float64, of each.
+    """
 
     rules: Rules
-    jobs: Jobs
-    tasks: Tasks
-    machines: Machines
-    keys: Keys
-    ends: Ends
-    queues: Queues
-    clock: Any
-    random: NDArray[np.uint64]
+    clock: Records[Clock]
+    jobs: Records[Job]
+    tasks: Records[Task]
+    classes: Records[Class]
+    machines: Records[Machine]
+    ends: Records[End]
+    pairs: Records[Pair]
+    groups: Records[Group]
+    pools: Records[Pool]
+    demand: IntArray
+    speed: IntArray
+    fastest: IntArray
+    speed_rank: IntArray
+    group_demand: IntArray
+    free: IntArray
+    runs: IntArray
+    gain: FloatArray

@@ -3,7 +3,9 @@
 from itertools import pairwise
 from typing import NamedTuple
 
+import numba
 import pytest
+from numba.core.registry import cpu_target
 
 from schedgap.heuristics.harvest.slacksched import matcher
 from schedgap.heuristics.harvest.slacksched.kernels_slacksched import pass_slacksched
@@ -199,3 +201,24 @@ def test_plans_and_starts_are_those_of_the_plain_rule(
     assert waited > 1000
     # Where all is planned anew at every event, nothing is offered or left.
     assert (moved > 0) == (dropped > 0) == (reconsider_s > 0)
+
+
+def flat_arguments(value):
+    """Of how many numbers and pointers a compiled function gets a value: an array is seven, or nine with two axes."""
+    model = cpu_target.target_context.data_model_manager[numba.typeof(value)]
+    kinds, count = [model.get_argument_type()], 0
+    while kinds:
+        kind = kinds.pop()
+        if isinstance(kind, tuple):
+            kinds += kind
+        else:
+            count += 1
+    return count
+
+
+def test_the_state_is_few_arguments(drawn_pool):
+    """Each is taken over at every call, of which compiling is mostly made: columns of arrays were more than 700."""
+    instance = drawn_pool(0)
+    of_state = flat_arguments(Simulator(instance).state)
+    assert of_state <= 100
+    assert of_state + flat_arguments(new_matcher(instance)) <= 210

@@ -16,7 +16,7 @@ class Plain:
 
     def __init__(self, instance, simulator, nodes, offers, changes, willing=None):
         self.instance, self.nodes, self.batches = instance, nodes, offers == "batch"
-        self.rank, self.random = simulator.state.jobs.tie_rank.tolist(), int(simulator.state.random[0])
+        self.rank, self.random = simulator.state.jobs.tie_rank.tolist(), int(simulator.state.clock[0].random)
         self.changes, self.willing = list(changes), willing
         self.serves, self.machine2class = instance.serves(), instance.machine2class()
         self.free = np.repeat(instance.capacity, instance.machine_count, axis=0)

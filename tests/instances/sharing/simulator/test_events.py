@@ -79,7 +79,7 @@ def answer_offers(state, willing, until):
     """Start the first job of every machine that is offered as long as its task is willing; return how many were declined."""
     declined = 0
     while (m := events.next_offer(state, until)) != NOBODY:
-        assert state.clock["now"][0] < until
+        assert state.clock[0].now < until
         job = first(state, m)
         # Where machines may be left idle, only those are offered on which a waiting job fits.
         assert job != NOBODY

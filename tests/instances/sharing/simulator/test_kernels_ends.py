@@ -3,8 +3,9 @@
 import numba
 import numpy as np
 
+from schedgap.instances.arrays import records
 from schedgap.instances.sharing.simulator.kernels_ends import pop, push
-from schedgap.instances.sharing.simulator.state import Ends
+from schedgap.instances.sharing.simulator.state import End
 
 
 @numba.njit
@@ -20,7 +21,7 @@ def take(ends, running):
 def test_tasks_come_in_the_order_of_ends_ties_and_numbers():
     rng = np.random.default_rng(1)
     for _ in range(50):
-        ends, plain = Ends(*np.zeros((3, 40), np.int64)), []
+        ends, plain = records(End, 40), []
         for task in range(40):
             item = (int(rng.integers(5)), int(rng.integers(3)), task)
             add(ends, len(plain), *item)

@@ -34,7 +34,7 @@ def test_the_lowest_key_that_fits():
         for _ in range(60):
             job = int(rng.integers(8))
             if job not in waiting or rng.random() < 0.5:
-                state.keys.key[job] = rng.integers(4)
+                state.jobs.key[job] = rng.integers(4)
                 change(state, job, int(job in waiting))
                 waiting.add(job)
             else:
@@ -42,9 +42,9 @@ def test_the_lowest_key_that_fits():
                 waiting.remove(job)
             m = int(rng.integers(instance.num_machines))
             k = state.machines.to_class[m]
-            state.machines.free[m] = rng.integers(0, instance.capacity[k] + 1)
-            roomy = [j for j in waiting if serves[j, k] and (instance.demand[j] <= state.machines.free[m]).all()]
-            order = (state.keys.key, state.jobs.tie_rank)
+            state.free[m] = rng.integers(0, instance.capacity[k] + 1)
+            roomy = [j for j in waiting if serves[j, k] and (instance.demand[j] <= state.free[m]).all()]
+            order = (state.jobs.key, state.jobs.tie_rank)
             assert first(state, m) == min(roomy, key=lambda j: tuple(each[j] for each in order), default=NOBODY)
             found += len(roomy) > 1
     assert found > 100
