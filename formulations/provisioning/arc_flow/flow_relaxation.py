@@ -21,7 +21,7 @@ import numpy as np
 from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.provisioning.arc_flow.flow_pricer import FlowPricer
 from schedgap.formulations.provisioning.arc_flow.kernels_flow import longest_paths, useful_arcs
-from schedgap.formulations.provisioning.column_generation.master import Master
+from schedgap.formulations.provisioning.column_generation.relaxation import LimitedMaster
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import price_step
@@ -57,16 +57,16 @@ class FlowBound:
 class FlowRelaxation(Generation):
     """Column generation over flow graphs, continued warm under changing limits. machines : of all columns so far."""
 
-    master: Master
+    master: LimitedMaster
 
     def __init__(self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...]) -> None:
-        super().__init__(Master(instance))
+        super().__init__(LimitedMaster(instance))
         self.instance, self.weights = instance, self.master.weights
         self.pricer = FlowPricer(instance, graphs)
         self.master.add(instance.reservation_type, np.eye(instance.num_classes, dtype=np.int64))
 
     def solve(self, low: FloatArray, high: FloatArray, deadline: float, enough: float = np.inf) -> FlowBound:
-        """Solve under limits on the groups of `Master`; stops early once the bound exceeds `enough`, or at the deadline.
+        """Solve under limits on the groups of `LimitedMaster`; stops early once the bound exceeds `enough`, or at the deadline.
 
         low, high : (G,) float64, whole numbers or infinite.
         """

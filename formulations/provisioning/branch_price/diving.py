@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from schedgap.formulations.column_generation.diving import whole_parts
 from schedgap.formulations.provisioning.branch_price.master import rounded_up
 from schedgap.formulations.provisioning.branch_price.relaxation import ITEM_NODES, QUICK_NODES, Relaxation
-from schedgap.formulations.provisioning.column_generation.diving import whole_parts
 from schedgap.instances.provisioning.dual_bound import NANO
 
 if TYPE_CHECKING:

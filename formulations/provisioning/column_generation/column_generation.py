@@ -29,7 +29,6 @@ import numpy as np
 from schedgap.formulations.provisioning.arc_flow.flow_pricer import is_coarse
 from schedgap.formulations.provisioning.arc_flow.interchangeable import merge_interchangeable
 from schedgap.formulations.provisioning.column_generation.branching import Branching
-from schedgap.formulations.provisioning.column_generation.diving import dive
 from schedgap.formulations.provisioning.column_generation.filling import Filling
 from schedgap.formulations.provisioning.column_generation.neighbourhood import Neighbourhood
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
@@ -210,10 +209,10 @@ class ColumnGeneration(Search):
         before = self.objective + 1
         while self.is_open and self.objective < before:
             before = self.objective
-            self.improve(dive(relaxation, deadline, self.objective))
+            self.improve(relaxation.dive(deadline, self.objective))
         left_s = deadline - time.perf_counter()
         if self.is_open and left_s > 0:
-            self.improve(relaxation.master.solve_integer(left_s, self.objective))
+            self.improve(relaxation.master.best_solution(left_s, self.objective))
 
     def _branching(self) -> Branching[Relaxation]:
         """Branch in the relaxation as it is; or, where columns are soon found, with as few of them as there can be."""
@@ -275,7 +274,7 @@ class ColumnGeneration(Search):
     def outcome(self) -> Outcome:
         """Return the outcome for the instance as it was given."""
         relaxation, source = self.relaxation, self.merged.source
-        counted = {"iterations": relaxation.iterations, "columns": relaxation.master.num_patterns, **self.details}
+        counted = {"iterations": relaxation.iterations, "columns": relaxation.master.num_columns, **self.details}
         return self.outcome_for(source, self._restored, self.build_s, counted)
 
     def _restored(self, solution: Provisioning) -> Provisioning:

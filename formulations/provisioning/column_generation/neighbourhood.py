@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.column_generation.diving import dive
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.instances.provisioning.classes import part_of
 from schedgap.instances.provisioning.dual_bound import NANO
@@ -95,11 +94,11 @@ def _resolve(
     relaxation.solve(deadline, cutoff=paid)
     if relaxation.bound >= paid:
         return None
-    found = dive(relaxation, deadline, paid)
+    found = relaxation.dive(deadline, paid)
     best = paid if found is None else cost(sub, found)
     left = min(deadline - time.perf_counter(), MIP_SHARE_S)
     if best > relaxation.bound and left > 0:
-        found = relaxation.master.solve_integer(left, best) or found
+        found = relaxation.master.best_solution(left, best) or found
     if found is None:
         return None
     types, part = found.machines(sub.num_classes)

@@ -22,107 +22,44 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
+from schedgap.formulations.column_generation.master import Master
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.running import ANY_NUMBER
-from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.consolidation.kinds import Kinds
-    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.arrays import BoolArray, IntArray
 
 
-class Master:
-    """Contents found so far and their linear program; duals are (C + 1 + L,): classes, staying, stocks."""
+class ClusterMaster(Master):
+    """Contents found so far; duals are (C + 1 + L + G,): classes, staying, stocks, groups."""
 
     def __init__(self, kinds: Kinds) -> None:
         self.kinds, self.instance = kinds, kinds.instance
-        self.num_classes = self.instance.num_classes
         self.limited = np.flatnonzero(kinds.limit[: kinds.num_types] != ANY_NUMBER)
         self.stock = kinds.limit[self.limited]
         # Row of the stock of each kind's type, -1 for none.
         place = np.full(kinds.num_types, -1)
         place[self.limited] = np.arange(self.limited.size)
         self.stock_of: IntArray = place[kinds.machine_type]
-        self.sizes = kinds.limit[kinds.num_types :]
-        self._kind: list[int] = []
-        self._content: list[IntArray] = []
-        self._known: set[bytes] = set()
-        self._lp = GrowingLp(*self._sides())
-        slack = np.zeros((self.num_classes + 1, self.num_rows))
-        slack[np.arange(self.num_classes + 1), np.arange(self.num_classes + 1)] = 1.0
-        # Leaving a task out, or moving one too many, costs more than any machine.
-        self._lp.add_columns(np.full(slack.shape[0], 10 * float(self.instance.price.max()) / DOLLAR), slack)
-        self._num_slack = slack.shape[0]
+        most = np.concatenate(([np.inf], self.stock, kinds.limit[kinds.num_types :]))
+        least = np.concatenate(([float(kinds.stay)], np.full(most.shape[0] - 1, -np.inf)))
+        super().__init__(self.instance.price[kinds.machine_type], self.instance.counts, least, most)
 
-    @property
-    def num_rows(self) -> int:
-        """Rows: classes, staying, stocks, groups."""
-        return self.num_classes + 1 + self.limited.size + self.sizes.size
-
-    @property
-    def kind(self) -> IntArray:
-        """(P,) int64: the kind of each content."""
-        return np.array(self._kind, np.int64)
-
-    @property
-    def content(self) -> IntArray:
-        """(P, C) int64: the tasks of each class in each content."""
-        return np.array(self._content, np.int64).reshape(-1, self.num_classes)
-
-    def _sides(self) -> tuple[FloatArray, FloatArray]:
-        low = np.concatenate(
-            (self.instance.counts, [self.kinds.stay], np.full(self.num_rows - self.num_classes - 1, -np.inf))
-        )
-        high = np.concatenate((np.full(self.num_classes + 1, np.inf), self.stock, self.sizes))
-        return low.astype(np.float64), high.astype(np.float64)
-
-    def columns(self, kind: IntArray, content: IntArray) -> FloatArray:
-        """(P, rows) float64: the columns of contents (P, C) of kinds (P,)."""
-        columns = np.zeros((kind.size, self.num_rows))
-        columns[:, : self.num_classes] = content
-        columns[:, self.num_classes] = self.kinds.staying(kind, content).sum(axis=1)
+    def others(self, kind: IntArray, patterns: IntArray) -> IntArray:
+        """(m, 1 + L + G) int64: the tasks that stay, and one machine of the stock and of the group that are used."""
+        rows = np.zeros((kind.size, self.low.shape[0]), np.int64)
+        rows[:, 0] = self.kinds.staying(kind, patterns).sum(axis=1)
         which = np.flatnonzero(self.stock_of[kind] >= 0)
-        columns[which, self.num_classes + 1 + self.stock_of[kind[which]]] = 1.0
+        rows[which, 1 + self.stock_of[kind[which]]] = 1
         which = np.flatnonzero(kind >= self.kinds.num_types)
-        first = self.num_classes + 1 + self.limited.size - self.kinds.num_types
-        columns[which, first + kind[which]] = 1.0
-        return columns
+        rows[which, 1 + self.limited.size - self.kinds.num_types + kind[which]] = 1
+        return rows
 
-    def add(self, kind: IntArray, content: IntArray) -> int:
-        """Add contents that are not known yet; returns how many were new."""
-        new = []
-        for i, j in enumerate(kind.tolist()):
-            key = j.to_bytes(8, "little") + content[i].tobytes()
-            if key not in self._known and content[i].any():
-                self._known.add(key)
-                new.append(i)
-        if new:
-            self._kind += kind[new].tolist()
-            self._content += list(content[new])
-            self._lp.add_columns(self.price(kind[new]), self.columns(kind[new], content[new]))
-        return len(new)
-
-    def price(self, kind: IntArray) -> FloatArray:
-        """(P,) float64, dollars per hour: what a machine of each kind (P,) costs."""
-        return np.asarray(self.instance.price[self.kinds.machine_type[kind]] / DOLLAR, np.float64)
-
-    def solve(self, time_limit_s: float) -> LpSolution | None:
-        """Solve the linear program; None at the limit. `x` holds the contents only."""
-        found = self._lp.solve(time_limit_s)
-        return None if found is None else type(found)(found.objective, found.x[self._num_slack :], found.row_duals)
-
-    def solve_integer(self, time_limit_s: float, cutoff: int | None, threads: int) -> IntArray | None:
-        """Return machines (P,) of the best plan of the known contents, cheaper than `cutoff` micro-dollars; or None."""
-        kind, content = self.kind, self.content
-        if kind.size == 0:
-            return None
-        lp = GrowingLp(*self._sides())
-        lp.add_columns(self.price(kind), self.columns(kind, content))
-        most = math.inf if cutoff is None else (cutoff - 0.5) / DOLLAR
-        found = lp.solve_integer(time_limit_s, cutoff=most, threads=threads)
-        return None if found is None else np.rint(found).astype(np.int64)
+    def allows(self, patterns: IntArray) -> BoolArray:
+        """(m,) all: classes may be covered too often, `plan_of` takes off what is too much."""
+        return np.ones(patterns.shape[0], np.bool_)
 
     def proven(self, values: IntArray, stay: int, stocks: IntArray, worth: IntArray) -> int:
         """Return the bound, micro-dollars, that duals in nano-dollars prove.

@@ -76,7 +76,9 @@ def test_the_trajectory_only_improves():
 
 
 @pytest.mark.parametrize("patience", [0, 2])
-def test_patience_ends_a_run_without_a_time_limit(random_instance, optimum, patience):
+def test_patience_ends_a_run_without_a_time_limit(random_instance, optimum, monkeypatch, patience):
+    # Long enough for a branching to its end on a busy machine.
+    monkeypatch.setattr("schedgap.formulations.provisioning.column_generation.column_generation.TURN_S", 30.0)
     instance = random_instance(7)
     outcome = column_generation(instance, patience=patience)
     # Branching is one of the parts that take turns.

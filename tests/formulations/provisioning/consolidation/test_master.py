@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.consolidation.kinds import kinds_of
-from schedgap.formulations.provisioning.consolidation.master import Master
+from schedgap.formulations.provisioning.consolidation.master import ClusterMaster
 from schedgap.instances.provisioning import ProvisioningInstance, Running
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.pricing import Pricer
@@ -32,31 +32,31 @@ def cluster(**changes):
 
 
 def test_columns_say_what_is_held_what_stays_and_what_is_used():
-    master = Master(kinds_of(cluster()))
-    columns = master.columns(np.array([0, 1, 2]), np.array([[2, 0], [4, 0], [1, 2]]))
+    master = ClusterMaster(kinds_of(cluster()))
+    rows = master.rows(np.array([0, 1, 2]), np.array([[2, 0], [4, 0], [1, 2]]))
     # Classes, staying, the stock of small, the group of a.
-    assert columns.tolist() == [[2, 0, 0, 1, 0], [4, 0, 0, 0, 0], [1, 2, 2, 1, 1]]
+    assert rows.tolist() == [[2, 0, 0, 1, 0], [4, 0, 0, 0, 0], [1, 2, 2, 1, 1]]
 
 
 def test_each_content_is_taken_once_and_none_that_is_empty():
-    master = Master(kinds_of(cluster()))
+    master = ClusterMaster(kinds_of(cluster()))
     contents = np.array([[2, 0], [2, 0], [0, 0], [2, 0]])
     assert master.add(np.array([0, 0, 0, 1]), contents) == 2
     assert master.add(np.array([0, 1]), contents[:2]) == 0
-    assert (master.kind.tolist(), master.content.tolist()) == ([0, 1], [[2, 0], [2, 0]])
+    assert (master.kind.tolist(), master.patterns.tolist()) == ([0, 1], [[2, 0], [2, 0]])
 
 
 def test_the_program_keeps_stocks_and_moves():
-    master = Master(kinds_of(cluster()))
+    master = ClusterMaster(kinds_of(cluster()))
     # Kinds: small, large, a. All 12 units: 4 and 4 of the small ones, 4 on a large one.
     master.add(np.array([0, 1, 2, 2]), np.array([[2, 0], [4, 0], [1, 2], [2, 0]]))
-    chosen = master.solve_integer(10.0, None, 1)
+    chosen = master.solve_integer(10.0)
     # Both of a's tasks or one: a with 1 and 2, the large one with 4.
     assert chosen.tolist() == [0, 1, 1, 0]
     # In shares: a, one more small one, half a large one.
     assert master.solve(10.0).objective == pytest.approx(9.5)
-    assert master.solve_integer(10.0, 10 * MICRO, 1) is None
-    assert Master(kinds_of(cluster())).solve_integer(10.0, None, 1) is None
+    assert master.solve_integer(10.0, 10 * MICRO) is None
+    assert ClusterMaster(kinds_of(cluster())).solve_integer(10.0) is None
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -67,7 +67,7 @@ def test_any_duals_prove_a_bound_below_the_cheapest_plan(tiny, cheapest, seed):
         pytest.skip("no plan keeps to the limits")
     rng = np.random.default_rng(seed)
     kinds = kinds_of(instance)
-    master = Master(kinds)
+    master = ClusterMaster(kinds)
     expanded, twins, most = kinds.expanded()
     dearest = int(instance.price.max()) * NANO
     for _ in range(5):
@@ -82,7 +82,7 @@ def test_any_duals_prove_a_bound_below_the_cheapest_plan(tiny, cheapest, seed):
 
 
 def test_a_bound_by_hand():
-    master = Master(kinds_of(cluster()))
+    master = ClusterMaster(kinds_of(cluster()))
     # Units of $0.75 and small machines at $3 + 0: 9 of 12 units' worth; a task that stays is worth nothing.
     unit = 750_000 * NANO
     values, worth = np.array([2 * unit, unit]), np.array([4 * unit, 8 * unit, 4 * unit])
