@@ -70,8 +70,7 @@ class Master:
 
     def allows(self, patterns: IntArray) -> BoolArray:
         """(m,): whether a machine may have a pattern: no more than is left to ask for."""
-        within: BoolArray = (patterns <= self.left).all(axis=1)
-        return within
+        return np.asarray((patterns <= self.left).all(axis=1))
 
     @property
     def kind(self) -> IntArray:

@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.branch_price.diving import Depths, Dive
-from schedgap.formulations.provisioning.branch_price.first_values import first_values
+from schedgap.formulations.column_generation.diving import Depths, Dive
 from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
 from schedgap.formulations.provisioning.branch_price.listing import MAX_WORTH, Listing, by_task, listed
-from schedgap.formulations.provisioning.branch_price.program import Program
-from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
+from schedgap.formulations.provisioning.branch_price.program import Program, first_values
+from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation, machines_of
 from schedgap.formulations.provisioning.branch_price.tree import Node, Tree, leaf
 from schedgap.formulations.provisioning.column_generation.column_generation import UNLIMITED_S, supported
 from schedgap.formulations.provisioning.limits import class_values
@@ -44,7 +43,9 @@ if TYPE_CHECKING:
 
     from schedgap.instances.arrays import IntArray
 
-# How far dives step back: not at all, a little, and in turns with the tree further and further.
+# Which part of a machine counts as one in a dive; how far dives step back: not at all, a little, and in turns with the tree
+# further and further.
+NEARLY_WHOLE = 0.8
 QUICK, LONGER = Depths(0, 0), Depths(3, 2)
 LONGEST = (Depths(10, 2), Depths(5, 4), Depths(20, 3), Depths(10, 5))
 # The first turns of the tree and of such a dive; the following ones are twice as long each.
@@ -149,7 +150,7 @@ class BranchCutAndPrice(Search):
         program = root.program.expanded(self._task_numbers())
         which = np.repeat(np.arange(root.program.num_items), root.program.counts)
         machines = (
-            [] if (root.program.counts > 1).any() else [root.master.machine(p) for p in range(root.master.num_contents)]
+            [] if (root.program.counts > 1).any() else [root.master.machine(p) for p in range(root.master.num_columns)]
         )
         tree = self.tree = Tree(Node(program, machines, [], root.values[which], self.bound, 0))
         turn_s, dives = TURN_S, cycle(LONGEST)
@@ -194,8 +195,8 @@ class BranchCutAndPrice(Search):
         if depths == QUICK and self.diving_s > DIVING_SHARE * spent + 1.0:
             return
         before = time.perf_counter()
-        dive = Dive(relaxation, min(self.deadline, before + most_s), self._cutoff())
-        relaxation.take(dive.run(depths))
+        dive = Dive(relaxation, min(self.deadline, before + most_s), self._cutoff(), NEARLY_WHOLE)
+        relaxation.take(machines_of(dive.run(depths)))
         self._take(relaxation)
         self.diving_s += time.perf_counter() - before
 
@@ -230,7 +231,7 @@ class BranchCutAndPrice(Search):
             certificate=self._certificate() if self.shown[0] else None,
             details={
                 "iterations": self.root.iterations,
-                "columns": self.root.master.num_contents,
+                "columns": self.root.master.num_columns,
                 "nodes": 0 if self.tree is None else self.tree.nodes,
                 "cuts": 0 if self.tree is None else self.tree.cuts,
                 "diving_s": round(self.diving_s, 2),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
-from schedgap.formulations.provisioning.branch_price.cuts import shared
+from schedgap.formulations.provisioning.branch_price.relaxation import shared
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.units import DOLLAR
 

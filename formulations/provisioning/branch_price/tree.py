@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.formulations.provisioning.branch_price.cuts import shared, violated_cuts
 from schedgap.formulations.provisioning.branch_price.pricing import Cut
-from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
+from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation, shared, violated_cuts
 from schedgap.formulations.provisioning.limits import MAX_NANO
 from schedgap.instances.provisioning.dual_bound import NANO
 
@@ -98,7 +97,7 @@ class Tree:
         master = relaxation.master
         assert relaxation.found is not None
         # What the node's solution uses, and then the contents of least reduced cost.
-        reduced = master.reduced_costs(master.types, master.contents, relaxation.found.row_duals)
+        reduced = master.reduced_costs(master.kind, master.patterns, relaxation.found.row_duals)
         near = np.argsort(reduced, kind="stable")[: INHERITED * node.program.num_items]
         kept = [master.machine(int(p)) for p in near]
         children = {
@@ -140,7 +139,7 @@ def _pair(relaxation: Relaxation) -> tuple[int, int] | None:
     program, found = relaxation.program, relaxation.found
     assert found is not None
     used = np.flatnonzero(found.x > 1e-7)
-    pair = shared(relaxation.master.contents[used].astype(np.float64), found.x[used])
+    pair = shared(relaxation.master.patterns[used].astype(np.float64), found.x[used])
     part = np.minimum(pair, 1.0 - np.minimum(pair, 1.0))
     share = (program.demand / np.maximum(program.capacity.max(axis=0), 1)).max(axis=(0, 2))
     score = np.triu(np.where(part > WHOLE, part * (share[:, None] + share), 0.0), 1)

@@ -101,7 +101,7 @@ class LimitedMaster(Master):
         penalty[:num_classes] = PENALTY
         empty = np.zeros((num_types, ones.shape[0]))
         empty[:, num_classes : num_classes + self.weights.shape[0]] = self.weights.T
-        cost = np.concatenate((penalty * float(self.price.max()), self.price)) / DOLLAR
+        cost = np.concatenate((penalty * float(self.price.max()), self.price.astype(np.float64))) / DOLLAR
         return cost, np.vstack((ones, -ones[num_classes:], empty))
 
     def rented(self, x: FloatArray) -> FloatArray:

@@ -9,9 +9,8 @@ from schedgap.bench.certify.problem import Problem, read_problem
 from schedgap.bench.certify.proof import check
 from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.formulations.provisioning.branch_price.branch_cut_and_price import BranchCutAndPrice
-from schedgap.formulations.provisioning.branch_price.first_values import first_values
 from schedgap.formulations.provisioning.branch_price.listing import Listing, by_task, listed
-from schedgap.formulations.provisioning.branch_price.program import Program
+from schedgap.formulations.provisioning.branch_price.program import Program, first_values
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
 from schedgap.instances.provisioning.files import write_instance
 
