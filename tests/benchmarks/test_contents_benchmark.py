@@ -1,4 +1,4 @@
-"""Time of the relaxation by contents of bins in five dimensions, and of a search for contents; run with `make benchmarks`."""
+"""Time of the relaxation by patterns of bins in five dimensions, and of a search for patterns; run with `make benchmarks`."""
 
 import time
 
@@ -44,7 +44,7 @@ def solved(relaxation):
 def test_the_relaxation(benchmark, items):
     relaxation = benchmark.pedantic(solved, setup=lambda: ((started(items),), {}), rounds=3)
     assert relaxation.is_converged
-    benchmark.extra_info["contents"] = relaxation.master.num_columns
+    benchmark.extra_info["patterns"] = relaxation.master.num_columns
 
 
 def test_a_search_for_contents(benchmark):

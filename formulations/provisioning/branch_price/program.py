@@ -125,7 +125,7 @@ class Program:
 
 
 def first_values(program: Program) -> IntArray:
-    """(n,) int64, nano-dollars: values at which no content of a machine is worth more than its price; the best that are known."""
+    """(n,) int64, nano-dollars: values at which no pattern of a machine is worth more than its price; the best that are known."""
     candidates = [single_resource_prices(program.instance)]
     if program.num_items <= MAX_ITEMS:
         candidates.append(clique_values(program))

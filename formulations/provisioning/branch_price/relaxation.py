@@ -48,7 +48,7 @@ FIRST_NODES, ITEM_NODES, QUICK_NODES, LAST_NODES = 2_000, 100, 50_000, 2_000_000
 NEAR = 0.98
 # Of the nodes that the time left is enough for, at the rate of the last search.
 SPARE = 0.5
-# From how many new contents on the program is solved again at once.
+# From how many new patterns on the program is solved again at once.
 FEW = 10
 # Rounds of pricing at a step of a dive: quick ones, and all of them where the value is above the cutoff.
 ROUNDS, MOST_ROUNDS = 3, 30
@@ -129,9 +129,9 @@ class Relaxation(Generation):
         self.centre = np.zeros(program.num_items)
 
     def start(self, machines: Machines, values: IntArray, *, proven: bool = False) -> None:
-        """Take first contents, and the item values (n,), nano-dollars, that the search begins at.
+        """Take first patterns, and the item values (n,), nano-dollars, that the search begins at.
 
-        proven : no content is worth more than its machine at these values.
+        proven : no pattern is worth more than its machine at these values.
         """
         self.master.add(*self._columns(machines))
         penalties = np.zeros(len(self.master.cuts), np.int64)
@@ -151,7 +151,7 @@ class Relaxation(Generation):
         self.is_converged = False
 
     def solve(self, deadline: float, cutoff: int) -> None:
-        """Generate contents until the bound is that of the program rounded up, or `cutoff`, or the deadline has passed."""
+        """Generate patterns until the bound is that of the program rounded up, or `cutoff`, or the deadline has passed."""
         self._deadline, self._cutoff = deadline, cutoff
         self._nodes = 10 * self._quick
         self.restrict(self.program.counts, cutoff)
@@ -202,17 +202,17 @@ class Relaxation(Generation):
         return max(FIRST_NODES, int(SPARE * self.pricing.nodes_a_second * (deadline - time.perf_counter())))
 
     def _extend(self, duals: FloatArray, nodes: int) -> tuple[int, bool]:
-        """Add contents of quick searches and of a packing, at these duals; return how many are new, and if searches ended."""
+        """Add patterns of quick searches and of a packing, at these duals; return how many are new, and if searches ended."""
         num = self.program.num_items
         values, penalties = self.values_near(duals[:num]), self.penalties_near(duals[num:])
-        _, contents, is_complete = self._prove(values, penalties, nodes, None)
+        _, machines, is_complete = self._prove(values, penalties, nodes, None)
         # In a tree tables price faster.
         if not (self.program.tasks and self.pricing.has_tables):
-            contents += self.pack(values, penalties)
-        return self.add(contents, duals), is_complete
+            machines += self.pack(values, penalties)
+        return self.add(machines, duals), is_complete
 
     def polish(self, deadline: float) -> None:
-        """Go on generating contents at the program's own duals while quick searches find any: for cuts and decisions.
+        """Go on generating patterns at the program's own duals while quick searches find any: for cuts and decisions.
 
         A bound of the program rounded up may be proven long before its solution is near the relaxation's, in which cuts are
         violated.
@@ -260,7 +260,7 @@ class Relaxation(Generation):
         bound = scaled_bound(instance, worth, priced.upper)
         if bound > self.bound:
             self.bound, self.values, self.penalties = bound, values, penalties
-        return better, priced.contents, priced.is_complete
+        return better, priced.patterns, priced.is_complete
 
     def add(self, machines: Machines, duals: FloatArray) -> int:
         """Add the machines that would improve the master at its duals; returns how many are new."""
@@ -291,7 +291,7 @@ class Relaxation(Generation):
             target = self.program.instance.price * NANO
             nodes = QUICK_NODES if turn >= ROUNDS else min(ITEM_NODES * int((left > 0).sum()), QUICK_NODES)
             priced = self.pricing.best(values, penalties, target, nodes, left, self.master.spare)
-            if not self.add(priced.contents + machines, found.row_duals):
+            if not self.add(priced.patterns + machines, found.row_duals):
                 if not is_above:
                     return found
                 if turn >= ROUNDS:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Machines = list[tuple[int, IntArray]]
 
-# Rounds of cuts at the root and below, and how many of a node's contents its children inherit at most, by items.
+# Rounds of cuts at the root and below, and how many of a node's patterns its children inherit at most, by items.
 ROOT_ROUNDS, NODE_ROUNDS = 30, 4
 INHERITED = 12
 WHOLE = 1e-6
@@ -30,7 +30,7 @@ WHOLE = 1e-6
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A node: its program, the contents and cuts that it begins with, item values, and the bound of its parent.
+    """A node: its program, the patterns and cuts that it begins with, item values, and the bound of its parent.
 
     proof : what proves its bound, filled in when it is done, or its children.
     """
@@ -96,7 +96,7 @@ class Tree:
         i, j = pair
         master = relaxation.master
         assert relaxation.found is not None
-        # What the node's solution uses, and then the contents of least reduced cost.
+        # What the node's solution uses, and then the patterns of least reduced cost.
         reduced = master.reduced_costs(master.kind, master.patterns, relaxation.found.row_duals)
         near = np.argsort(reduced, kind="stable")[: INHERITED * node.program.num_items]
         kept = [master.machine(int(p)) for p in near]

@@ -57,8 +57,8 @@ def test_finds_a_solution_or_proves_that_there_is_none(seed):
     of_tasks = tuple((size,) for size in by_task(sizes, tasks))
     problem = Problem("x", (1,), ((CAPACITY,),), (0,), (of_tasks,), (1,) * sizes.shape[0])
     for machines in range(-(-int(sizes.sum()) // CAPACITY), best + 1):
-        contents = listed(sizes, sizes, CAPACITY, machines * CAPACITY - int(sizes.sum()), machines)
-        search = Listing(sizes, contents, machines, tasks.tolist())
+        patterns = listed(sizes, sizes, CAPACITY, machines * CAPACITY - int(sizes.sum()), machines)
+        search = Listing(sizes, patterns, machines, tasks.tolist())
         assert search.run(time.perf_counter() + 60) is (machines == best)
         if machines == best:
             assert len(search.packing) <= best
@@ -72,10 +72,10 @@ def test_finds_a_solution_or_proves_that_there_is_none(seed):
 
 def test_without_time_or_an_answer_of_the_relaxation_nothing_is_said(monkeypatch):
     sizes = np.array([7, 6, 5, 7, 6, 5])
-    contents = listed(sizes, sizes, CAPACITY, 4, 2)
-    assert Listing(sizes, contents, 2, range(6)).run(0.0) is None
+    patterns = listed(sizes, sizes, CAPACITY, 4, 2)
+    assert Listing(sizes, patterns, 2, range(6)).run(0.0) is None
     monkeypatch.setattr(GrowingLp, "solve", lambda self, time_limit_s: None)
-    assert Listing(sizes, contents, 2, range(6)).run(time.perf_counter() + 60) is None
+    assert Listing(sizes, patterns, 2, range(6)).run(time.perf_counter() + 60) is None
 
 
 def test_too_many_are_not_listed(monkeypatch):

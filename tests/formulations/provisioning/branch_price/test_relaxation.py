@@ -138,10 +138,10 @@ def relaxation(random_bins):
 
 def test_a_dive_packs_everything(relaxation):
     machines = machines_of(Dive(relaxation, time.perf_counter() + 60, NEVER, 0.8).run(Depths(0, 0)))
-    assert sum(content for _, content in machines).tolist() == relaxation.program.counts.tolist()
+    assert sum(pattern for _, pattern in machines).tolist() == relaxation.program.counts.tolist()
     assert len(machines) * 1_000_000 >= relaxation.bound
-    for _, content in machines:
-        assert (content @ relaxation.program.demand[0] <= relaxation.program.capacity[0]).all()
+    for _, pattern in machines:
+        assert (pattern @ relaxation.program.demand[0] <= relaxation.program.capacity[0]).all()
 
 
 def test_stepping_back_looks_at_more_and_leaves_the_master_as_it_was(bins):
