@@ -1,4 +1,4 @@
-"""Column generation, each part of it once: restricted master, loop, dive.
+"""Column generation and Lagrangian ascent, each part once: restricted master, loop, dive, ascent.
 
 A problem asks for so much of each item (tasks of a class, single tasks, hours of work). A *column* is a machine of some kind
 with a *pattern*: how much of each item it holds. There are too many columns to list, so a linear program over a few, the
@@ -10,6 +10,7 @@ What is shared
 - `generation.Generation`: the loop. Duals may be smoothed towards those of the best bound so far (Wentges 1997; Pessoa, Sadykov,
   Uchoa and Vanderbeck 2018).
 - `diving.Dive`: dives with limited discrepancies to whole numbers of machines (Sadykov et al. 2019).
+- `ascent.ascend`: prices improved along subgradients, for bounds without columns.
 
 What a problem supplies
 
