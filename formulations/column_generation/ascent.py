@@ -81,10 +81,8 @@ class TowardsAim:
         norm = float(move @ move)
         if norm == 0.0 or self.step < self.LEAST_STEP:
             return None
-        next_prices: FloatArray = np.maximum(
-            0.0, prices + self.step * (self.AIM * max(self.best, 1) - value) / norm * move
-        )
-        return next_prices
+        length = self.step * (self.AIM * max(self.best, 1) - value) / norm
+        return np.maximum(prices + length * move, 0.0)
 
 
 class ByHistory:
@@ -108,7 +106,4 @@ class ByHistory:
         self.squares = self.SQUARES * self.squares + (1 - self.SQUARES) * slope**2
         root = np.sqrt(self.squares / (1 - self.SQUARES**self.done)) + self.LEAST_ROOT
         step = self.step * (1 - self.done / self.rounds)
-        next_prices: FloatArray = np.maximum(
-            prices + step * self.average / ((1 - self.AVERAGING**self.done) * root), 0.0
-        )
-        return next_prices
+        return np.maximum(prices + step * self.average / ((1 - self.AVERAGING**self.done) * root), 0.0)

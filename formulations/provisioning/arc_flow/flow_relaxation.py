@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.provisioning.arc_flow.flow_pricer import FlowPricer
+from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowPricer
 from schedgap.formulations.provisioning.arc_flow.kernels_flow import longest_paths, useful_arcs
 from schedgap.formulations.provisioning.column_generation.relaxation import LimitedMaster
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth

@@ -128,10 +128,10 @@ class BranchCutAndPrice(Search):
         values = np.maximum(class_values(self.instance, root.found.row_duals), 1)[which]
         if int(values.astype(object).sum()) > MAX_WORTH * DOLLAR * NANO:
             return
-        patterns = listed(sizes, values, capacity, program.spare(program.counts, machines * price), machines)
-        if patterns is None:
+        possible = listed(sizes, values, capacity, program.spare(program.counts, machines * price), machines)
+        if possible is None:
             return
-        listing = Listing(sizes, patterns, machines, tasks)
+        listing = Listing(sizes, possible, machines, tasks)
         is_possible = listing.run(until)
         if is_possible:
             patterns = listing.packing @ np.eye(program.num_items, dtype=np.int64)[which]

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.arc_flow.flow_pricer import is_coarse
+from schedgap.formulations.provisioning.arc_flow.flow_graph import is_coarse
 from schedgap.formulations.provisioning.arc_flow.interchangeable import merge_interchangeable
 from schedgap.formulations.provisioning.column_generation.branching import Branching
 from schedgap.formulations.provisioning.column_generation.filling import Filling

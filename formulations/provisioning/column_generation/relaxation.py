@@ -26,7 +26,7 @@ import numpy as np
 from schedgap.formulations.column_generation.diving import Depths, Dive, Part
 from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.column_generation.master import PENALTY, Master
-from schedgap.formulations.provisioning.arc_flow.flow_pricer import FlowPricer
+from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowPricer
 from schedgap.formulations.provisioning.column_generation.resource_prices import (
     ResourceRelaxation,
     single_resource_prices,
