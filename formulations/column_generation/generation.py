@@ -31,10 +31,13 @@ class Generation(ABC):
     share : of the centre in the duals that are priced, from 0, no smoothing, to below 1. The loop lowers it where pricing leads
         to nothing; problems raise it again.
     iterations : solutions of the master so far.
+    is_solved_anew : whether the master is solved before every try. With the same columns HiGHS may end at another optimum then,
+        on which dives depend.
     is_converged : whether the last `generate` ended since no column improves the master, or since the bound tells all.
     """
 
     master: Program
+    is_solved_anew = True
 
     def __init__(self, master: Program) -> None:
         self.master = master
@@ -99,3 +102,5 @@ class Generation(ABC):
                 elif is_complete or not self.longer():
                     self.is_converged = is_complete
                     return
+                if self.is_solved_anew:
+                    break

@@ -19,6 +19,7 @@ answer to one, or none in time, the bound is that of bound-resource.
 from __future__ import annotations
 
 import math
+import time
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from schedgap.formulations.provisioning.assignment import demand_groups
 from schedgap.formulations.provisioning.dual_feasible import resource_rows
 from schedgap.formulations.provisioning.resource_bound import Block, block_bound, block_model
 from schedgap.instances.errors import BackendError
-from schedgap.instances.method import Outcome, method
+from schedgap.instances.method import Outcome, find_method, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.objective import price_step
@@ -206,3 +207,15 @@ def _copy_rows(instance: ProvisioningInstance, k: int, demand: IntArray) -> list
         size[c] = 1
         rows.append((size, copies))
     return rows
+
+
+def cheap_bound(instance: ProvisioningInstance, deadline: float = math.inf) -> int:
+    """Return the better of `bound-resource` and, if there is time and room for it, `bound-dual-feasible`, micro-dollars.
+
+    deadline : of `time.perf_counter()`. For a method whose own program could not be built, or not solved.
+    """
+    best = bound_resource(instance).bound
+    left = deadline - time.perf_counter()
+    if left > 0 and find_method(FAMILY, "bound-dual-feasible").supports(instance) is None:
+        best = max(best, bound_dual_feasible(instance, time_limit_s=None if math.isinf(left) else left).bound)
+    return int(best)

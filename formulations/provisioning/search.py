@@ -78,7 +78,7 @@ class Search:
         instance: ProvisioningInstance,
         restore: Callable[[Provisioning], Provisioning],
         build_s: float,
-        details: Mapping[str, int | str],
+        details: Mapping[str, int | float | str],
         backend: str = "highs",
     ) -> Outcome:
         """Return what was found, as solution of the instance as it was given, which `restore` makes of one in the search's.

@@ -1,12 +1,12 @@
-"""Prices for progress: what the work of each class must cost at least, whenever and wherever it is done.
+"""The method `bound-work` by prices for progress: what work of each class must cost at least, whenever and wherever it is done.
 
-    minimise    sum_p price[type p] x[p]                          x[p]: hours for which machines run content p
-    subject to  sum_p content[p, c] rate[p, c] x[p] >= work[c]    for each task class c, task hours
+    minimise    sum_p price[type p] x[p]                          x[p]: hours for which machines run pattern p
+    subject to  sum_p pattern[p, c] rate[p, c] x[p] >= work[c]    for each task class c, task hours
 
-over all contents p that a machine holds. Its dual gives each class a price for an hour of progress at full rate such
-that no content of any machine type progresses faster, in money, than the machine costs. A machine is paid in every
+over all patterns p that a machine holds. Its dual gives each class a price for an hour of progress at full rate such
+that no pattern of any machine type progresses faster, in money, than the machine costs. A machine is paid in every
 second in which a task on it progresses, so the work of all jobs at these prices is a bound on every schedule. Prices
-that violate this are scaled down by the worst content found by exact search (Farley, 1990): the bound is proven in
+that violate this are scaled down by the worst pattern found by exact search (Farley, 1990): the bound is proven in
 exact integers at any time, and at every size that `limits` lets pass; beyond it is unsupported.
 """
 
@@ -23,12 +23,15 @@ from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items
 from schedgap.formulations.reconfiguration.limits import NANO
+from schedgap.formulations.reconfiguration.products import boundable
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.provisioning.offer import RUNNING, STOCK
+from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
 from schedgap.instances.units import HOUR_S
 
 if TYPE_CHECKING:
     from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 MICRO = 1e6
 # A dollar, in amounts of the bound: linear programs work in dollars an hour.
@@ -53,6 +56,19 @@ class WorkPrices:
     columns: int
     iterations: int
     nodes: int
+
+
+@method("bound-work", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
+def bound_work(instance: ReconfigurationInstance, *, time_limit_s: float | None = None) -> Outcome:
+    """Bound the cost by work alone: at any time, on machines shared in the best way, interference included."""
+    begun = time.perf_counter()
+    found = work_prices(instance, None if time_limit_s is None else begun + time_limit_s)
+    return Outcome(
+        bound=found.bound,
+        status=Status.NO_SOLUTION,
+        solve_s=time.perf_counter() - begun,
+        details={"columns": found.columns, "iterations": found.iterations, "nodes": found.nodes},
+    )
 
 
 def work_s(instance: ReconfigurationInstance) -> IntArray:

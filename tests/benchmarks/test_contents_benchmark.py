@@ -1,12 +1,11 @@
-"""Time of the relaxation by contents of bins in five dimensions, and of a search for contents; run with `make benchmarks`."""
+"""Time of the relaxation by patterns of bins in five dimensions, and of a search for patterns; run with `make benchmarks`."""
 
 import time
 
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.branch_price.first_values import first_values
-from schedgap.formulations.provisioning.branch_price.program import Program
+from schedgap.formulations.provisioning.branch_price.program import Program, first_values
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
 from schedgap.instances.provisioning import ProvisioningInstance
 from schedgap.instances.provisioning.dual_bound import NANO
@@ -45,7 +44,7 @@ def solved(relaxation):
 def test_the_relaxation(benchmark, items):
     relaxation = benchmark.pedantic(solved, setup=lambda: ((started(items),), {}), rounds=3)
     assert relaxation.is_converged
-    benchmark.extra_info["contents"] = relaxation.master.num_contents
+    benchmark.extra_info["patterns"] = relaxation.master.num_columns
 
 
 def test_a_search_for_contents(benchmark):

@@ -5,7 +5,7 @@ from math import inf
 import pytest
 
 from schedgap.formulations.provisioning.column_generation.filling import Filling
-from schedgap.formulations.provisioning.column_generation.master import group_weights
+from schedgap.formulations.provisioning.column_generation.relaxation import group_weights
 from schedgap.formulations.provisioning.column_generation.resource_prices import ResourceRelaxation
 from schedgap.instances.provisioning.generators import distinct
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from schedgap.formulations.column_generation.ascent import TowardsAim, ascend
 from schedgap.formulations.harvest.alone import alone_ends, ending_together, kinds, segments_of
 from schedgap.formulations.harvest.machine import Machine, machine_of
 from schedgap.formulations.harvest.price_bound.kernels_prices import (
@@ -47,10 +48,8 @@ BITS, AMOUNT_BITS = 20, 60
 MAX_DELAY_MS = 1 << 42
 # Of the grid: cells at first, and how much finer it gets, how often.
 FIRST_CELLS, FINER, LEVELS = 150, 4, 3
-# Of the ascent; others of the same size came to the same within a few tenths of a percent.
-FIRST_STEP, SHRINK, PATIENCE, AVERAGING, LEAST_STEP = 0.3, 0.7, 8, 0.7, 1e-3
-# The objective that steps aim at, over the best bound.
-AIM = 1.1
+# Of the ascent on the first grid, and how it shrinks from one to the next.
+FIRST_STEP, SHRINK = 0.3, 0.3
 # A group's end is looked for up to so many times its delay alone.
 STRETCH = 40
 
@@ -147,7 +146,7 @@ def priced(instance: HarvestInstance, rounds: int, levels: int, deadline: float)
         problem = PriceProblem(instance, machine, ends, FIRST_CELLS * FINER**level)
         if not problem.is_exact:
             break
-        tried = _ascend(problem, price, rounds if level < levels else 1, deadline, FIRST_STEP * 0.3**level)
+        tried = _ascend(problem, price, rounds if level < levels else 1, deadline, FIRST_STEP * SHRINK**level)
         found, price = max(tried, key=lambda each: each[0])
         best = best._replace(bound=max(best.bound, found), rounds=best.rounds + len(tried))
         if level < levels:
@@ -160,25 +159,14 @@ def _ascend(
     problem: PriceProblem, price: FloatArray, rounds: int, deadline: float, step: float
 ) -> list[tuple[int, FloatArray]]:
     """Return the prices tried, at least one, with their bounds."""
-    capacity = problem.capacity.astype(np.float64)
-    best, best_price, stale, average = 0, price, 0, np.zeros_like(price)
     tried: list[tuple[int, FloatArray]] = []
-    while len(tried) < rounds and step >= LEAST_STEP and not (tried and time.perf_counter() >= deadline):
+
+    def evaluate(price: FloatArray) -> tuple[int, FloatArray]:
         found, load = problem.evaluate(price)
-        stale += 1
-        if not tried or found > best:
-            stale = stale if found < best * (1 + 1e-5) else 0
-            best, best_price = found, price
         tried.append((found, price))
-        if stale >= PATIENCE:
-            stale, step, price, average = 0, step * SHRINK, best_price, np.zeros_like(price)
-        average = AVERAGING * average + (1 - AVERAGING) * (load - capacity)
-        # Prices that are nothing already cannot fall.
-        move = np.where((price <= 0) & (average < 0), 0.0, average)
-        norm = float(move @ move)
-        if norm == 0.0:
-            break
-        price = np.maximum(0.0, price + step * (AIM * max(best, 1) - found) / norm * move)
+        return found, load - problem.capacity
+
+    ascend(evaluate, price, rounds, TowardsAim(step), lambda _: time.perf_counter() >= deadline)
     return tried
 
 

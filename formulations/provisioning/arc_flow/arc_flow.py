@@ -16,7 +16,7 @@ from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph, build_flow_graphs
 from schedgap.formulations.provisioning.arc_flow.flow_model import build_flow_model
 from schedgap.formulations.provisioning.arc_flow.interchangeable import merge_interchangeable
-from schedgap.formulations.provisioning.fallback import cheap_bound
+from schedgap.formulations.provisioning.bounds import cheap_bound
 from schedgap.formulations.provisioning.limits import claimed, without_classes_apart, without_interference
 from schedgap.formulations.trajectory import improving, whole_claims
 from schedgap.formulations.trusted import proven_cost

@@ -14,7 +14,7 @@ if that is the optimum, proving the window infeasible is all that is left to do.
 
 The relaxation proves in integers, for prices within `limits`; others are refused. What a window's model proves is the
 solver's word, and counts for prices up to 2^38, and for those of a family up to 2^21, times their greatest common divisor
-(`separable`): beyond, the relaxation's bound is all there is. Where there is no graph the bound is `fallback`'s.
+(`separable`): beyond, the relaxation's bound is all there is. Where there is no graph the bound is `bounds.cheap_bound`'s.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, race, solve
 from schedgap.formulations.provisioning.arc_flow.arc_flow import prepare
 from schedgap.formulations.provisioning.arc_flow.flow_model import GroupLimits, build_flow_model
 from schedgap.formulations.provisioning.arc_flow.flow_relaxation import FlowBound, FlowRelaxation
+from schedgap.formulations.provisioning.bounds import cheap_bound
 from schedgap.formulations.provisioning.column_generation.column_generation import column_generation
-from schedgap.formulations.provisioning.fallback import cheap_bound
 from schedgap.formulations.provisioning.limits import too_expensive, without_interference
 from schedgap.formulations.provisioning.multiples import with_large_machines
 from schedgap.formulations.provisioning.search import Search, restoring

@@ -4,6 +4,8 @@ After Brandao and Pedroso, "Bin packing and related problems: general arc-flow f
 (Computers and Operations Research 69, 2016; multiple-choice vector packing: arXiv:1312.3836). Families of machines on which
 every class has the same demand share one graph, with a root for each machine type; what is left of a machine's capacity
 is rounded down to what later classes can use, and states from which the same contents fit are merged (`kernels_flow`).
+
+Pricing is a longest path: exact, and about a nanosecond an arc for all machine types of a graph.
 """
 
 from __future__ import annotations
@@ -21,10 +23,13 @@ from schedgap.formulations.provisioning.arc_flow.kernels_flow import (
     States,
     Table,
     expand_states,
+    follow,
+    longest_paths,
     merge_states,
     node_arcs,
     subset_sums,
 )
+from schedgap.instances.provisioning.pricing import Priced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.provisioning.model import ProvisioningInstance
 
+# Cells of the grid of all capacities up to the largest, in the units of the demands.
+MAX_CELLS = 2**23
 MAX_STATES = 2**23
 FIRST_STATES = 2**16
 ARCS_PER_STATE = 4
@@ -189,3 +196,61 @@ def _expand_and_merge(
     nodes = Nodes(layer[:num_nodes].copy(), np.empty(num_nodes + 1, np.int64), np.empty(arcs, np.int32))
     node_arcs(states, state2node, node2state, nodes)
     return nodes, state2node[: keys.shape[0]].copy(), count
+
+
+def is_coarse(instance: ProvisioningInstance) -> bool:
+    """Whether capacities hold so few units of the demands that graphs are likely to be small."""
+    demand = np.maximum(instance.demand, 0).reshape(-1, instance.demand.shape[2])
+    units = instance.capacity.max(axis=0) // np.maximum(np.gcd.reduce(demand, axis=0), 1)
+    return bool(np.prod(units + 1.0) <= MAX_CELLS)
+
+
+class FlowPricer:
+    """Prices all machine types of an instance over its flow graphs; stands in for `instances.provisioning.pricing.Pricer`.
+
+    graphs : each with room for the best value, (nodes,) int64, and the arc to go on with, of each node.
+    """
+
+    def __init__(self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...]) -> None:
+        self.instance = instance
+        self.graphs = [
+            (graph, np.empty(graph.num_nodes, np.int64), np.empty(graph.num_nodes, np.int64)) for graph in graphs
+        ]
+
+    def price(
+        self,
+        values: IntArray,
+        target: IntArray,
+        node_limit: int = 0,
+        *,
+        use_tables: bool = False,
+        counts: IntArray | None = None,
+    ) -> Priced:
+        """Find a most valuable content of every machine type; of those worth at most `target` (K,) only what it is worth.
+
+        values : (C,) int64, not negative, or (F, C), for each family its own. counts : (C,), at most so many tasks of each
+        class. node_limit and use_tables are for other pricers.
+        """
+        instance = self.instance
+        counts = instance.counts if counts is None else counts
+        num_types, num_classes = instance.num_types, instance.num_classes
+        worth = np.zeros(num_types, np.int64)
+        patterns = np.zeros((num_types, num_classes), np.int64)
+        rows = np.atleast_2d(values)
+        for graph, best, choice in self.graphs:
+            # Which row of values each type of the graph has.
+            row = instance.type2family[graph.types] if rows.shape[0] > 1 else np.zeros_like(graph.types)
+            most = counts[graph.classes]
+            for f in np.unique(row).tolist():
+                value = rows[f, graph.classes]
+                longest_paths(value, most, graph.nodes, best, choice)
+                free = int(rows[f, graph.free] @ counts[graph.free])
+                for q in np.flatnonzero(row == f).tolist():
+                    k, root = int(graph.types[q]), int(graph.root[q])
+                    worth[k] = best[root] + free
+                    if worth[k] > target[k]:
+                        content = np.zeros(graph.classes.shape[0], np.int64)
+                        follow(root, graph.nodes, choice, content)
+                        patterns[k, graph.classes] = content
+                        patterns[k, graph.free] = counts[graph.free]
+        return Priced(worth, worth.copy(), patterns)

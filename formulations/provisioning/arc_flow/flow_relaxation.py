@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.provisioning.arc_flow.flow_pricer import FlowPricer
+from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowPricer
 from schedgap.formulations.provisioning.arc_flow.kernels_flow import longest_paths, useful_arcs
-from schedgap.formulations.provisioning.column_generation.master import Master
+from schedgap.formulations.provisioning.column_generation.relaxation import LimitedMaster
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.objective import price_step
@@ -57,16 +57,16 @@ class FlowBound:
 class FlowRelaxation(Generation):
     """Column generation over flow graphs, continued warm under changing limits. machines : of all columns so far."""
 
-    master: Master
+    master: LimitedMaster
 
     def __init__(self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...]) -> None:
-        super().__init__(Master(instance))
+        super().__init__(LimitedMaster(instance))
         self.instance, self.weights = instance, self.master.weights
         self.pricer = FlowPricer(instance, graphs)
         self.master.add(instance.reservation_type, np.eye(instance.num_classes, dtype=np.int64))
 
     def solve(self, low: FloatArray, high: FloatArray, deadline: float, enough: float = np.inf) -> FlowBound:
-        """Solve under limits on the groups of `Master`; stops early once the bound exceeds `enough`, or at the deadline.
+        """Solve under limits on the groups of `LimitedMaster`; stops early once the bound exceeds `enough`, or at the deadline.
 
         low, high : (G,) float64, whole numbers or infinite.
         """
@@ -77,12 +77,31 @@ class FlowRelaxation(Generation):
         return replace(self.best, is_converged=self.is_converged)
 
     def price(self, trial: FloatArray, found: LpSolution) -> tuple[bool, bool]:
-        """Price every path at feasible duals near the given ones; keep the best of these."""
-        num_classes = self.instance.num_classes
+        """Price every path at feasible duals near the given ones, dollars; keep the best of these."""
+        instance, low, high = self.instance, self.master.low, self.master.high
+        values = class_values(instance, trial[: instance.num_classes])
+        # What all groups together add to a price, or take off it, is cut as the class prices are.
+        most = MAX_NANO // (self.weights.shape[0] * np.maximum(self.weights.max(axis=1), 1))
+        limits = limit_values(trial[instance.num_classes :], most, low, high)
+        target: IntArray = instance.price * NANO - np.minimum(limits, 0).astype(np.int64) @ self.weights
+        for g in np.flatnonzero(limits > 0):
+            # An empty machine must not be worth renting, whatever groups it is in.
+            member = self.weights[g] > 0
+            limits[g] = min(int(limits[g]), int((target[member] // self.weights[g, member]).min()))
+            target -= limits[g] * self.weights[g]
+        shift = instance.price * NANO - target
+        priced = self.pricer.price(values, target + (NEGLIGIBLE * (instance.price * NANO)).astype(np.int64))
+        dear = np.flatnonzero(priced.pattern.any(axis=1))
+        added = self.master.add(dear, priced.pattern[dear])
+        values = _scaled(values, target, priced.upper)
+        worth = limits_worth(limits, low, high) + int(values.astype(object) @ instance.counts)
+        step = price_step(instance)
+        bound = max(0, -(-worth // (step * NANO)) * step)
         units = self.master.rented(found.x)
-        curr, added = self._price(trial[:num_classes], trial[num_classes:], self.master.low, self.master.high)
-        best = curr if curr.worth > self.best.worth or self.best.units is None else self.best
-        self.best = replace(best, units=units)
+        if worth > self.best.worth or self.best.units is None:
+            self.best = FlowBound(bound, worth, values, shift, units, False)
+        else:
+            self.best = replace(self.best, units=units)
         return added > 0 and self.best.bound <= self.enough, added == 0
 
     def useful(self, found: FlowBound, cost: int) -> tuple[BoolArray, ...]:
@@ -98,31 +117,6 @@ class FlowRelaxation(Generation):
             useful_arcs(value, graph.nodes, best, graph.root, price[graph.types] - free, limit, before, keep)
             kept.append(keep)
         return tuple(kept)
-
-    def _price(
-        self, class_duals: FloatArray, group_duals: FloatArray, low: FloatArray, high: FloatArray
-    ) -> tuple[FlowBound, int]:
-        """Return feasible duals near the given ones, in dollars, and how many columns were added."""
-        instance = self.instance
-        values = class_values(instance, class_duals)
-        # What all groups together add to a price, or take off it, is cut as the class prices are.
-        most = MAX_NANO // (self.weights.shape[0] * np.maximum(self.weights.max(axis=1), 1))
-        limits = limit_values(group_duals, most, low, high)
-        target: IntArray = instance.price * NANO - np.minimum(limits, 0).astype(np.int64) @ self.weights
-        for g in np.flatnonzero(limits > 0):
-            # An empty machine must not be worth renting, whatever groups it is in.
-            member = self.weights[g] > 0
-            limits[g] = min(int(limits[g]), int((target[member] // self.weights[g, member]).min()))
-            target -= limits[g] * self.weights[g]
-        shift = instance.price * NANO - target
-        priced = self.pricer.price(values, target + (NEGLIGIBLE * (instance.price * NANO)).astype(np.int64))
-        dear = np.flatnonzero(priced.pattern.any(axis=1))
-        added = self.master.add(dear, priced.pattern[dear])
-        values = _scaled(values, target, priced.upper)
-        worth = limits_worth(limits, low, high) + int(values.astype(object) @ instance.counts)
-        step = price_step(instance)
-        bound = max(0, -(-worth // (step * NANO)) * step)
-        return FlowBound(bound, worth, values, shift, None, False), added
 
 
 def _scaled(values: IntArray, target: IntArray, upper: IntArray) -> IntArray:

@@ -1,10 +1,10 @@
-"""Branch-cut-and-price for covering task classes by the contents of machines.
+"""Branch-cut-and-price for covering task classes by the patterns of machines.
 
-    minimise    sum_p price[type p] x[p]                       x[p]: machines with content p, whole
-    subject to  sum_p content[p, c] x[p] >= counts[c]          for each task class c
+    minimise    sum_p price[type p] x[p]                       x[p]: machines with pattern p, whole
+    subject to  sum_p pattern[p, c] x[p] >= counts[c]          for each task class c
 
-over all contents of all machine types. Column generation with exact pricing (`kernels_content`), subset-row cuts that pricing
-respects, branching on pairs of tasks, and dives; with one machine type and one resource, only contents that leave no more free
+over all patterns of all machine types. Column generation with exact pricing (`kernels_content`), subset-row cuts that pricing
+respects, branching on pairs of tasks, and dives; with one machine type and one resource, only patterns that leave no more free
 than all machines of a cheaper solution leave together, and a search of their list where they are few; everything that counts is
 proven in integers, and the proof can be written down for others to check. Best where tasks are large, and so machines hold few,
 or where prices have a large common step.
@@ -16,22 +16,22 @@ Uchoa and Vanderbeck (2018) for smoothing; Sadykov et al. (2019) for dives; da S
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.branch_price.diving import Depths, Dive
-from schedgap.formulations.provisioning.branch_price.first_values import first_values
+from schedgap.formulations.column_generation.diving import Depths, Dive
 from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
 from schedgap.formulations.provisioning.branch_price.listing import MAX_WORTH, Listing, by_task, listed
-from schedgap.formulations.provisioning.branch_price.program import Program
-from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
+from schedgap.formulations.provisioning.branch_price.program import Program, first_values
+from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation, machines_of
 from schedgap.formulations.provisioning.branch_price.tree import Node, Tree, leaf
 from schedgap.formulations.provisioning.column_generation.column_generation import UNLIMITED_S, supported
 from schedgap.formulations.provisioning.limits import class_values
 from schedgap.formulations.provisioning.search import Search, restoring
-from schedgap.instances.method import Found, Outcome, Status, method, untold
+from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
@@ -44,14 +44,16 @@ if TYPE_CHECKING:
 
     from schedgap.instances.arrays import IntArray
 
-# How far dives step back: not at all, a little, and in turns with the tree further and further.
+# Which part of a machine counts as one in a dive; how far dives step back: not at all, a little, and in turns with the tree
+# further and further.
+NEARLY_WHOLE = 0.8
 QUICK, LONGER = Depths(0, 0), Depths(3, 2)
 LONGEST = (Depths(10, 2), Depths(5, 4), Depths(20, 3), Depths(10, 5))
 # The first turns of the tree and of such a dive; the following ones are twice as long each.
 TURN_S = 5.0
 # Until when the relaxation at the root is solved, as a share of the time limit, and the dive that follows.
 STAGES = ((0.1, QUICK), (0.5, LONGER), (1.0, LONGER))
-# Largest share of the time limit that the search among listed contents takes, seconds of it, and for better prices before it.
+# Largest share of the time limit that the search among listed patterns takes, seconds of it, and for better prices before it.
 LISTING_SHARE, LISTING_S, POLISHING_S = 0.1, 120.0, 2.0
 # In the tree every task is a row of dense columns.
 MAX_TASKS = 1_500
@@ -126,10 +128,10 @@ class BranchCutAndPrice(Search):
         values = np.maximum(class_values(self.instance, root.found.row_duals), 1)[which]
         if int(values.astype(object).sum()) > MAX_WORTH * DOLLAR * NANO:
             return
-        contents = listed(sizes, values, capacity, program.spare(program.counts, machines * price), machines)
-        if contents is None:
+        possible = listed(sizes, values, capacity, program.spare(program.counts, machines * price), machines)
+        if possible is None:
             return
-        listing = Listing(sizes, contents, machines, tasks)
+        listing = Listing(sizes, possible, machines, tasks)
         is_possible = listing.run(until)
         if is_possible:
             patterns = listing.packing @ np.eye(program.num_items, dtype=np.int64)[which]
@@ -149,7 +151,7 @@ class BranchCutAndPrice(Search):
         program = root.program.expanded(self._task_numbers())
         which = np.repeat(np.arange(root.program.num_items), root.program.counts)
         machines = (
-            [] if (root.program.counts > 1).any() else [root.master.machine(p) for p in range(root.master.num_contents)]
+            [] if (root.program.counts > 1).any() else [root.master.machine(p) for p in range(root.master.num_columns)]
         )
         tree = self.tree = Tree(Node(program, machines, [], root.values[which], self.bound, 0))
         turn_s, dives = TURN_S, cycle(LONGEST)
@@ -194,8 +196,8 @@ class BranchCutAndPrice(Search):
         if depths == QUICK and self.diving_s > DIVING_SHARE * spent + 1.0:
             return
         before = time.perf_counter()
-        dive = Dive(relaxation, min(self.deadline, before + most_s), self._cutoff())
-        relaxation.take(dive.run(depths))
+        dive = Dive(relaxation, min(self.deadline, before + most_s), self._cutoff(), NEARLY_WHOLE)
+        relaxation.take(machines_of(dive.run(depths)))
         self._take(relaxation)
         self.diving_s += time.perf_counter() - before
 
@@ -206,10 +208,10 @@ class BranchCutAndPrice(Search):
     def _take(self, relaxation: Relaxation) -> None:
         """Take the cheapest packing that a relaxation came by."""
         if relaxation.packed_cost is not None and relaxation.packed_cost < self._cutoff():
-            types, contents = zip(*relaxation.packed, strict=True)
-            # A product of whole arrays takes O(machines n C), where contents hold few of n items.
+            types, packed = zip(*relaxation.packed, strict=True)
+            # A product of whole arrays takes O(machines n C), where patterns hold few of n items.
             rows = relaxation.program.content
-            patterns = np.array([content[content > 0] @ rows[content > 0] for content in contents])
+            patterns = np.array([pattern[pattern > 0] @ rows[pattern > 0] for pattern in packed])
             ones: IntArray = np.ones(len(types), np.int64)
             self._improve(Provisioning.from_cover(self.instance, types, ones, patterns))
 
@@ -218,21 +220,13 @@ class BranchCutAndPrice(Search):
 
     def outcome(self) -> Outcome:
         """Return the outcome for the instance as it was given."""
-        assert self.best is not None
         assert self.root is not None
-        return Outcome(
-            self.merged.restore(self.best),
-            self.bound,
-            Status.OPTIMAL if self.is_proven else Status.FEASIBLE,
-            solve_s=time.perf_counter() - self.start,
-            trajectory=tuple(self.trajectory),
-            backend="highs",
-            certificate=self._certificate() if self.shown[0] else None,
-            details={
-                "iterations": self.root.iterations,
-                "columns": self.root.master.num_contents,
-                "nodes": 0 if self.tree is None else self.tree.nodes,
-                "cuts": 0 if self.tree is None else self.tree.cuts,
-                "diving_s": round(self.diving_s, 2),
-            },
-        )
+        counted = {
+            "iterations": self.root.iterations,
+            "columns": self.root.master.num_columns,
+            "nodes": 0 if self.tree is None else self.tree.nodes,
+            "cuts": 0 if self.tree is None else self.tree.cuts,
+            "diving_s": round(self.diving_s, 2),
+        }
+        found = self.outcome_for(self.merged.source, self.merged.restore, 0.0, counted)
+        return replace(found, certificate=self._certificate() if self.shown[0] else None)

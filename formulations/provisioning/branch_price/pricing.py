@@ -1,4 +1,4 @@
-"""Pricing of a node's program: the most valuable content of each machine type, and whole packings one machine at a time."""
+"""Pricing of a node's program: the most valuable pattern of each machine type, and whole packings one machine at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from schedgap.formulations.provisioning.branch_price.program import Program
     from schedgap.instances.arrays import IntArray
 
-# Rounds of tuning prices before a search, the share of its nodes that one candidate of its root may take, and at least; contents.
+# Rounds of tuning prices before a search, the share of its nodes that one candidate of its root may take, and at least; patterns.
 ROUNDS, EACH_SHARE, LEAST_EACH, MOST_CONTENTS = 60, 0.1, 100, 500
 # Candidates and resources looked at a second until so many nodes have been timed.
 FIRST_RATE, MEASURED_NODES = 1e9, 20_000
@@ -34,7 +34,7 @@ MAX_CELLS = 8_000_000
 
 
 class Cut(NamedTuple):
-    """A Chvatal-Gomory cut of rank 1: sum_p floor(numerators @ content[p] / divisor) x[p] <= `most`.
+    """A Chvatal-Gomory cut of rank 1: sum_p floor(numerators @ pattern[p] / divisor) x[p] <= `most`.
 
     numerators : (n,) int64, of the items of a program.
     """
@@ -46,15 +46,15 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Priced:
-    """upper : (K,) int64, proven: no content is worth more. contents : (type, (n,) int64) pairs. is_complete : all searched."""
+    """upper : (K,) int64, proven: no pattern is worth more. patterns : (type, (n,) int64) pairs. is_complete : all searched."""
 
     upper: IntArray
-    contents: list[tuple[int, IntArray]]
+    patterns: list[tuple[int, IntArray]]
     is_complete: bool
 
 
 class Pricing:
-    """Prices the contents of a program's machine types at changing values of its items."""
+    """Prices the patterns of a program's machine types at changing values of its items."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -88,14 +88,14 @@ class Pricing:
         left: IntArray | None = None,
         spare: int = FREE,
     ) -> Priced:
-        """Search every type for contents worth more than its target (K,).
+        """Search every type for patterns worth more than its target (K,).
 
         values : (n,) int64, of one of each item. penalties : (Q,) int64, of the cuts. left : (n,) of each item at most, or
         None. spare : what a machine may leave free of its one resource. Where that is less than `FREE`, no value may be 0:
         items without a value are not looked at.
         """
         num_types, before, searched = self.program.instance.num_types, time.perf_counter(), 0
-        upper, contents, is_complete = np.zeros(num_types, np.int64), [], True
+        upper, patterns, is_complete = np.zeros(num_types, np.int64), [], True
         for k in range(num_types):
             goods = self._goods(k, values, penalties, spare)
             effort = Effort(node_limit, max(LEAST_EACH, int(EACH_SHARE * node_limit)), ROUNDS)
@@ -103,15 +103,15 @@ class Pricing:
             found, most, upper[k], nodes = self._search(k, goods, int(target[k]), effort, left, rows)
             searched += nodes
             is_complete = is_complete and bool(upper[k] <= most)
-            contents += [(k, content) for content in found]
+            patterns += [(k, pattern) for pattern in found]
         if searched > MEASURED_NODES:
             self.nodes_a_second = searched / num_types / (time.perf_counter() - before)
-        return Priced(upper, contents, is_complete)
+        return Priced(upper, patterns, is_complete)
 
     def packing(
         self, values: IntArray, penalties: IntArray, left: IntArray | None = None
     ) -> list[tuple[int, IntArray]]:
-        """Pack what is left, (n,) or everything, machine by machine: each the type and content of most value for its price."""
+        """Pack what is left, (n,) or everything, machine by machine: each the type and pattern of most value for its price."""
         instance = self.program.instance
         left = self.program.counts.copy() if left is None else left.copy()
         goods = [self._goods(k, np.maximum(values, 1), penalties) for k in range(instance.num_types)]
@@ -133,7 +133,7 @@ class Pricing:
     def _search(
         self, k: int, goods: Goods, target: int, effort: Effort, left: IntArray | None, rows: int
     ) -> tuple[IntArray, int, int, int]:
-        """Return the contents found, at most so many rows, the most that one is worth or `target`, a bound, and the nodes."""
+        """Return the patterns found, at most so many rows, the most that one is worth or `target`, a bound, and the nodes."""
         allowed = self.allowed[k] if left is None else np.minimum(self.allowed[k], left)
         found, capacity = np.empty((rows, allowed.shape[0]), np.int64), self.program.capacity[k]
         if not self.price[k].any():

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.formulations.provisioning.branch_price.cuts import shared, violated_cuts
 from schedgap.formulations.provisioning.branch_price.pricing import Cut
-from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
+from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation, shared, violated_cuts
 from schedgap.formulations.provisioning.limits import MAX_NANO
 from schedgap.instances.provisioning.dual_bound import NANO
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     Machines = list[tuple[int, IntArray]]
 
-# Rounds of cuts at the root and below, and how many of a node's contents its children inherit at most, by items.
+# Rounds of cuts at the root and below, and how many of a node's patterns its children inherit at most, by items.
 ROOT_ROUNDS, NODE_ROUNDS = 30, 4
 INHERITED = 12
 WHOLE = 1e-6
@@ -31,7 +30,7 @@ WHOLE = 1e-6
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A node: its program, the contents and cuts that it begins with, item values, and the bound of its parent.
+    """A node: its program, the patterns and cuts that it begins with, item values, and the bound of its parent.
 
     proof : what proves its bound, filled in when it is done, or its children.
     """
@@ -97,8 +96,8 @@ class Tree:
         i, j = pair
         master = relaxation.master
         assert relaxation.found is not None
-        # What the node's solution uses, and then the contents of least reduced cost.
-        reduced = master.reduced_costs(master.types, master.contents, relaxation.found.row_duals)
+        # What the node's solution uses, and then the patterns of least reduced cost.
+        reduced = master.reduced_costs(master.kind, master.patterns, relaxation.found.row_duals)
         near = np.argsort(reduced, kind="stable")[: INHERITED * node.program.num_items]
         kept = [master.machine(int(p)) for p in near]
         children = {
@@ -140,7 +139,7 @@ def _pair(relaxation: Relaxation) -> tuple[int, int] | None:
     program, found = relaxation.program, relaxation.found
     assert found is not None
     used = np.flatnonzero(found.x > 1e-7)
-    pair = shared(relaxation.master.contents[used].astype(np.float64), found.x[used])
+    pair = shared(relaxation.master.patterns[used].astype(np.float64), found.x[used])
     part = np.minimum(pair, 1.0 - np.minimum(pair, 1.0))
     share = (program.demand / np.maximum(program.capacity.max(axis=0), 1)).max(axis=(0, 2))
     score = np.triu(np.where(part > WHOLE, part * (share[:, None] + share), 0.0), 1)

@@ -1,37 +1,53 @@
 """Repacking a cluster by column generation: a bound proven at any time, and plans from the contents that it finds.
 
-The master (`master`) chooses among contents of machines to rent and of running machines to keep; pricing finds better ones
+The master chooses among contents of machines to rent and of running machines to keep; pricing finds better ones
 by exact knapsacks, in which a task is worth more on the machine that it is on. The relaxation without stocks and moves
 gives the first class prices and contents. What is known of instances without a limit on moves or a stock is better told
 by `column-generation`; this method is for those with them.
+
+    minimise    sum_p price[kind p] x[p]                                    x[p] >= 0: machines with content p
+    subject to  sum_p content[p, c] x[p] >= counts[c]                       for each class c            dual u
+                sum_p stay[p] x[p] >= stay                                  tasks that stay             dual m
+                sum_{p of group g} x[p] <= size[g]                          running machines alike
+                sum_{p of type k} x[p] <= stock[k]                          where there is a stock      dual -s
+
+For any u, m, s >= 0, every plan costs at least
+
+    sum_c counts[c] u[c] + m stay - sum_k stock[k] s[k] + sum_j limit[j] min(0, price[j] + s[type j] - worth[j])
+
+where worth[j] is the most that a content of kind j is worth at u, and at u + m for tasks that stay. Kinds without a limit
+need price >= worth: all duals are scaled down until it is so. Whole numbers and fractions of them throughout.
 """
 
 from __future__ import annotations
 
+import math
 import time
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.column_generation.generation import Generation
+from schedgap.formulations.column_generation.master import Master
 from schedgap.formulations.provisioning.column_generation.column_generation import supported
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
-from schedgap.formulations.provisioning.consolidation.kinds import Kinds, kinds_of
-from schedgap.formulations.provisioning.consolidation.master import Master
-from schedgap.formulations.provisioning.consolidation.plans import plan_of
+from schedgap.formulations.provisioning.consolidation.kinds import Kinds, kinds_of, plan_of
 from schedgap.formulations.provisioning.limits import MAX_NANO
 from schedgap.formulations.provisioning.search import Search, restoring
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.objective import cost
+from schedgap.instances.provisioning.objective import cost, price_step
 from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK, unlimited
 from schedgap.instances.provisioning.pricing import Pricer
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.formulations.backends.highs_lp import LpSolution
+    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 MAX_CELLS = 60_000_000
 # First contents of one task of each class and type that it fits.
@@ -65,34 +81,84 @@ def consolidation(
     search = _Consolidation(merged.instance, started, time_limit_s, threads, restoring(found, merged.restore))
     build_s = time.perf_counter() - started
     search.run()
-    columns, groups = int(search.master.kind.size), len(search.kinds.members)
+    columns, groups = search.master.num_columns, len(search.kinds.members)
     details = {"iterations": search.iterations, "columns": columns, "groups": groups}
     return search.outcome_for(instance, merged.restore, build_s, details)
 
 
-class _Consolidation(Search):
+class ClusterMaster(Master):
+    """Contents found so far; duals are (C + 1 + L + G,): classes, staying, stocks, groups."""
+
+    def __init__(self, kinds: Kinds) -> None:
+        self.kinds, self.instance = kinds, kinds.instance
+        self.limited = np.flatnonzero(kinds.limit[: kinds.num_types] != ANY_NUMBER)
+        self.stock = kinds.limit[self.limited]
+        # Row of the stock of each kind's type, -1 for none.
+        place = np.full(kinds.num_types, -1)
+        place[self.limited] = np.arange(self.limited.size)
+        self.stock_of: IntArray = place[kinds.machine_type]
+        most = np.concatenate(([np.inf], self.stock, kinds.limit[kinds.num_types :]))
+        least = np.concatenate(([float(kinds.stay)], np.full(most.shape[0] - 1, -np.inf)))
+        super().__init__(self.instance.price[kinds.machine_type], self.instance.counts, least, most)
+
+    def others(self, kind: IntArray, patterns: IntArray) -> IntArray:
+        """(m, 1 + L + G) int64: the tasks that stay, and one machine of the stock and of the group that are used."""
+        rows = np.zeros((kind.size, self.low.shape[0]), np.int64)
+        rows[:, 0] = self.kinds.staying(kind, patterns).sum(axis=1)
+        which = np.flatnonzero(self.stock_of[kind] >= 0)
+        rows[which, 1 + self.stock_of[kind[which]]] = 1
+        which = np.flatnonzero(kind >= self.kinds.num_types)
+        rows[which, 1 + self.limited.size - self.kinds.num_types + kind[which]] = 1
+        return rows
+
+    def allows(self, patterns: IntArray) -> BoolArray:
+        """(m,) all: classes may be covered too often, `plan_of` takes off what is too much."""
+        return np.ones(patterns.shape[0], np.bool_)
+
+    def proven(self, values: IntArray, stay: int, stocks: IntArray, worth: IntArray) -> int:
+        """Return the bound, micro-dollars, that duals in nano-dollars prove.
+
+        values : (C,) of the classes. stay : for a task that stays. stocks : (L,), what a machine of a limited type costs
+        beyond its price. worth : (J,), the most that a content of each kind is worth.
+        """
+        kinds = self.kinds
+        price = [int(p) * NANO for p in self.instance.price[kinds.machine_type]]
+        extra = [0 if row < 0 else int(stocks[row]) for row in self.stock_of]
+        free = [j for j in range(kinds.num_types) if kinds.limit[j] == ANY_NUMBER and int(worth[j]) > price[j]]
+        share = min((Fraction(price[j], int(worth[j])) for j in free), default=Fraction(1))
+        total = int(values.astype(object) @ self.instance.counts) + stay * kinds.stay
+        total -= sum(int(s) * int(n) for s, n in zip(stocks, self.stock, strict=True))
+        bound = share * total
+        for j, limit in enumerate(kinds.limit.tolist()):
+            if limit != ANY_NUMBER:
+                bound += limit * min(Fraction(0), price[j] + share * (extra[j] - int(worth[j])))
+        step = price_step(self.instance) * NANO
+        return max(0, math.ceil(bound / step)) * price_step(self.instance)
+
+
+class _Consolidation(Search, Generation):
     """One run: kinds, master, pricing, the best plan and the bound."""
+
+    master: ClusterMaster
 
     def __init__(
         self, instance: ProvisioningInstance, started: float, time_limit_s: float | None, threads: int, found: Found
     ) -> None:
-        super().__init__(started, UNLIMITED_S if time_limit_s is None else time_limit_s, found)
+        Search.__init__(self, started, UNLIMITED_S if time_limit_s is None else time_limit_s, found)
         self.instance, self.threads = instance, threads
         self.kinds: Kinds = kinds_of(instance)
-        self.master = Master(self.kinds)
+        Generation.__init__(self, ClusterMaster(self.kinds))
         expanded, self.twins, self.most = self.kinds.expanded()
         self.pricer = Pricer(expanded)
         self.total = expanded.num_tasks
-        self.iterations = 0
-        size = instance.num_classes + 1 + self.master.limited.size
-        self.duals = np.zeros(size)
-        self.node_limit = FIRST_NODE_LIMIT
+        self.centre = np.zeros(instance.num_classes + self.master.low.shape[0])
+        self.share, self.node_limit = SMOOTHING, FIRST_NODE_LIMIT
 
     def run(self) -> None:
         """Relax, generate contents, and look for the best plan of them."""
         self._begin()
         self._plan(0.05 * self.limit_s)
-        self._generate(self._deadline(RELAXATION_SHARE))
+        self.generate(self._deadline(RELAXATION_SHARE))
         self._plan(self.left_s)
 
     def _deadline(self, share: float) -> float:
@@ -104,8 +170,8 @@ class _Consolidation(Search):
         relaxation = Relaxation(unlimited(instance))
         relaxation.solve(self._deadline(FREE_SHARE))
         self.raise_bound(relaxation.bound)
-        self.duals[: instance.num_classes] = relaxation.proof / (DOLLAR * NANO)
-        self.master.add(relaxation.master.machine_type, relaxation.master.patterns)
+        self.centre[: instance.num_classes] = relaxation.proof / (DOLLAR * NANO)
+        self.master.add(relaxation.master.kind, relaxation.master.patterns)
         self._add_alone()
         groups = np.arange(kinds.num_types, kinds.machine_type.shape[0])
         family = instance.type2family[kinds.machine_type[groups]]
@@ -132,36 +198,26 @@ class _Consolidation(Search):
                 self.master.add(np.full(classes.size, k), np.eye(instance.num_classes, dtype=np.int64)[classes])
                 wanted[classes] -= wanted[classes] if limit == ANY_NUMBER else limit
 
-    def _generate(self, deadline: float) -> None:
-        """Generate contents until the relaxation is solved or the deadline has passed."""
-        size, smoothing = self.duals.shape[0], SMOOTHING
-        while not self.is_proven:
-            left = deadline - time.perf_counter()
-            found = self.master.solve(left) if left > 0 else None
-            if found is None or self.bound >= found.objective * DOLLAR * (1 - CONVERGED):
-                return
-            self.iterations += 1
-            exact = found.row_duals[:size].copy()
-            exact[self.instance.num_classes + 1 :] *= -1
-            before = self.bound
-            added, is_complete = self._price(smoothing * self.duals + (1 - smoothing) * exact, found.row_duals)
-            if added or (smoothing > 0 and self.bound > before):
-                continue
-            if smoothing > 0:
-                smoothing = smoothing - 0.3 if smoothing > 0.5 else 0.0
-            elif not is_complete and self.node_limit < LAST_NODE_LIMIT:
-                self.node_limit *= 10
-            else:
-                return
+    def ended(self, found: LpSolution) -> bool | None:
+        """End where the bound is that of the relaxation."""
+        return True if self.bound >= found.objective * DOLLAR * (1 - CONVERGED) else None
 
-    def _price(self, duals: FloatArray, row_duals: FloatArray) -> tuple[int, bool]:
-        """Price all kinds at `duals`, dollars; returns how many contents are new, and whether all searches ended."""
+    def longer(self) -> bool:
+        """Search ten times as many nodes."""
+        is_short = self.node_limit < LAST_NODE_LIMIT
+        self.node_limit *= 10 if is_short else 1
+        return is_short
+
+    def price(self, trial: FloatArray, found: LpSolution) -> tuple[bool, bool]:
+        """Price all kinds, in which a task is worth more on the machine that it is on."""
         kinds, num_classes = self.kinds, self.instance.num_classes
+        # Duals of stocks are not positive.
+        duals = np.where(np.arange(trial.size) > num_classes, -trial, trial)
         nano = np.floor(np.maximum(duals, 0.0) * DOLLAR * NANO)
         most = MAX_NANO // (2 * max(1, self.total))
         values = np.minimum(nano[:num_classes], most).astype(np.int64)
         stay = int(min(nano[num_classes], most)) if kinds.members else 0
-        stocks = np.minimum(nano[num_classes + 1 :], MAX_NANO).astype(np.int64)
+        stocks = np.minimum(nano[num_classes + 1 :][: self.master.stock.size], MAX_NANO).astype(np.int64)
         num_groups = len(kinds.members)
         given = np.zeros((self.most.shape[0], num_classes + self.twins.size), np.int64)
         given[:, :num_classes] = values
@@ -171,28 +227,23 @@ class _Consolidation(Search):
         target = self.instance.price[kinds.machine_type] * NANO + extra
         # A kind with a limit lowers the bound by what it is worth beyond its price: no content below that matters.
         priced = self.pricer.price(given, target, self.node_limit, counts=self.most)
-        bound = self.master.proven(values, stay, stocks, priced.upper)
-        if bound > self.bound:
-            self.duals = duals
+        before, bound = self.bound, self.master.proven(values, stay, stocks, priced.upper)
+        if bound > before:
+            self.centre = trial
             self.raise_bound(bound)
-        content = priced.pattern[:, :num_classes].copy()
+        patterns = priced.pattern[:, :num_classes].copy()
         # Each twin is another class's, so no place is added to twice.
-        content[:, self.twins] += priced.pattern[:, num_classes:]
+        patterns[:, self.twins] += priced.pattern[:, num_classes:]
+        good = self.master.improving(np.arange(patterns.shape[0]), patterns, found.row_duals)
+        added = self.master.add(good, patterns[good])
         is_complete = bool((priced.upper <= np.maximum(priced.value, target)).all())
-        return self._add(content, row_duals), is_complete
-
-    def _add(self, content: IntArray, row_duals: FloatArray) -> int:
-        """Add the contents (J, C) that would improve the restricted master."""
-        kind = np.flatnonzero(content.any(axis=1))
-        reduced = self.master.price(kind) - self.master.columns(kind, content[kind]) @ row_duals
-        good = kind[reduced < -1e-9 * self.master.price(kind)]
-        return self.master.add(good, content[good])
+        return added > 0 or (self.share > 0 and bound > before), is_complete
 
     def _plan(self, seconds: float) -> None:
         """Look for the best plan of the known contents."""
         if seconds <= 0 or self.is_proven:
             return
         repeat = self.master.solve_integer(seconds, self.objective, self.threads)
-        plan = None if repeat is None else plan_of(self.kinds, self.master.kind, repeat, self.master.content)
+        plan = None if repeat is None else plan_of(self.kinds, self.master.kind, repeat, self.master.patterns)
         if plan is not None:
             self.keep(plan, cost(self.instance, plan))

@@ -27,8 +27,7 @@ import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.provisioning.apart import classes_apart
-from schedgap.formulations.provisioning.consolidation.kinds import Kinds, kinds_of
-from schedgap.formulations.provisioning.consolidation.plans import plan_of
+from schedgap.formulations.provisioning.consolidation.kinds import Kinds, kinds_of, plan_of
 from schedgap.formulations.provisioning.limits import claimed, without_interference
 from schedgap.formulations.provisioning.patterns.patterns import enumerate_patterns
 from schedgap.formulations.rows import Rows

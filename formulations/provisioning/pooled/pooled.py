@@ -167,7 +167,7 @@ class Renting(Search):
         self.raise_bound(relaxation.bound)
         left_s = end - time.perf_counter()
         if self.is_open and left_s > 0 and self.objective is not None:
-            found = relaxation.master.solve_integer(left_s, self.objective)
+            found = relaxation.master.best_solution(left_s, self.objective)
             if found is not None:
                 self.improve(*found.machines(self.instance.num_classes))
 

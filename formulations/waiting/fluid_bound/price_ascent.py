@@ -3,9 +3,8 @@
 The bound of `machine_prices` for s machines is concave in the prices, and a subgradient with respect to the price between
 two moments is the number of machines that the jobs would use there, less s while they are paid: where more is asked for, time
 gets dearer.
-Jobs change their minds all at once, so subgradients are averaged and divided by the root of their averaged squares
-(Kingma and Ba's Adam, 2015), under steps that shrink to nothing. Prices are first found on a coarse grid, whose rounds
-are cheap and whose prices move far, and then on finer ones that begin where the coarser one ended.
+Prices are first found on a coarse grid, whose rounds are cheap and whose prices move far, and then on finer ones that begin
+where the coarser one ended.
 
 What every round proves is a line over the number of machines. So the number to work on is always that for which all lines
 together prove least: once it is one for which the prices of this grid were improved already, the grid is done. Prices for
@@ -19,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.column_generation.ascent import ByHistory, ascend
+
 if TYPE_CHECKING:
     from schedgap.formulations.waiting.fluid_bound.machine_prices import Line, MachineTime
     from schedgap.instances.arrays import FloatArray, IntArray
 
-# Of subgradients and of their squares, Adam's usual order of size; what keeps quiet times from being all noise.
-AVERAGING, SQUARES, LEAST_ROOT = 0.9, 0.98, 1e-3
 # In shares of a machine's price over its size: the first steps on the coarsest grid, and on all others. Rounds are cheap
 # on the coarsest one, and prices for the first number of machines have the longest way to go there.
 FIRST_STEP, LATER_STEP, FIRST_ROUNDS = 0.3, 0.1, 3
@@ -92,25 +91,16 @@ class Ascent:
         self, grid: IntArray, rate: FloatArray, machines: float, rounds: int, first_step: float, enough: int | None
     ) -> FloatArray:
         """Return the best prices for a number of machines found from given ones, or the first that prove enough."""
-        average, squares = np.zeros_like(rate), np.zeros_like(rate)
-        best, best_rate = None, rate
-        for done in range(1, rounds + 1):
-            if best is not None and self.is_late():
-                break
+
+        def evaluate(rate: FloatArray) -> tuple[float, FloatArray]:
             line, levels, paid = self.problem.evaluate(grid, rate)
             self.lines.append(line)
-            amount = line.base + machines * line.slope
-            if best is None or amount > best:
-                best, best_rate = amount, rate
-            if enough is not None and best >= enough:
-                break
-            slope = levels / machines - paid
-            average = AVERAGING * average + (1 - AVERAGING) * slope
-            squares = SQUARES * squares + (1 - SQUARES) * slope**2
-            root = np.sqrt(squares / (1 - SQUARES**done)) + LEAST_ROOT
-            step = first_step * (1 - done / rounds)
-            rate = np.maximum(rate + step * average / ((1 - AVERAGING**done) * root), 0.0)
-        return best_rate
+            return line.base + machines * line.slope, levels / machines - paid
+
+        def is_enough(best: float) -> bool:
+            return (enough is not None and best >= enough) or self.is_late()
+
+        return ascend(evaluate, rate, rounds, ByHistory(first_step, rounds), is_enough)
 
 
 def _on_grid(rate: FloatArray, grid: IntArray, finer: IntArray) -> FloatArray:

@@ -54,11 +54,13 @@ def test_the_centre_counts_until_it_leads_to_nothing():
     assert rolls.share == 0.0
 
 
-def test_a_search_that_was_cut_short_is_done_for_longer_before_it_is_given_up():
+@pytest.mark.parametrize("is_anew", [False, True])
+def test_a_search_that_was_cut_short_is_done_for_longer_before_it_is_given_up(is_anew):
     rolls = Rolls(cut_short=2)
+    rolls.is_solved_anew = is_anew
     rolls.generate(math.inf)
     assert (rolls.cut_short, rolls.is_converged) == (0, True)
-    assert len(rolls.trials) == rolls.iterations + 2
+    assert len(rolls.trials) == rolls.iterations + (0 if is_anew else 2)
 
 
 def test_what_cannot_be_searched_for_longer_is_not_converged():

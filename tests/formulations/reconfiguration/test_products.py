@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedgap.formulations.reconfiguration import progress_bound, work_bound
+from schedgap.formulations.reconfiguration import progress_bound, work_prices
 from schedgap.formulations.reconfiguration.products import products_of_pairs
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.reconfiguration.generators.eva_synthetic import eva_synthetic
@@ -16,7 +16,7 @@ def test_stored_sets_are_refused():
 
 
 BOUNDS = {
-    "bound-work": work_bound.bound_work,
+    "bound-work": work_prices.bound_work,
     "bound-progress": progress_bound.bound_progress,
     "bound-presence": progress_bound.bound_presence,
 }

@@ -67,6 +67,11 @@ def test_without_time_it_is_the_bound_of_tasks_alone(make):
     assert bound_prices(make([[(0, 1)]], [[3], [3]]), time_limit_s=0.0).bound == 6
 
 
+def test_on_grids_so_fine_that_no_step_is_long_enough(make):
+    instance = make([[(0, 2)]], [[10], [10], [10]])
+    assert bound_prices(instance, rounds=2, levels=7).bound >= bound_prices(instance, rounds=2, levels=1).bound
+
+
 @pytest.mark.parametrize("bad", [{"rounds": 0}, {"levels": 0}])
 def test_bad_parameters(make, bad):
     with pytest.raises(MethodError, match="give at least 1"):

@@ -9,9 +9,8 @@ from schedgap.bench.certify.problem import Problem, read_problem
 from schedgap.bench.certify.proof import check
 from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.formulations.provisioning.branch_price.branch_cut_and_price import BranchCutAndPrice
-from schedgap.formulations.provisioning.branch_price.first_values import first_values
 from schedgap.formulations.provisioning.branch_price.listing import Listing, by_task, listed
-from schedgap.formulations.provisioning.branch_price.program import Program
+from schedgap.formulations.provisioning.branch_price.program import Program, first_values
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
 from schedgap.instances.provisioning.files import write_instance
 
@@ -58,8 +57,8 @@ def test_finds_a_solution_or_proves_that_there_is_none(seed):
     of_tasks = tuple((size,) for size in by_task(sizes, tasks))
     problem = Problem("x", (1,), ((CAPACITY,),), (0,), (of_tasks,), (1,) * sizes.shape[0])
     for machines in range(-(-int(sizes.sum()) // CAPACITY), best + 1):
-        contents = listed(sizes, sizes, CAPACITY, machines * CAPACITY - int(sizes.sum()), machines)
-        search = Listing(sizes, contents, machines, tasks.tolist())
+        patterns = listed(sizes, sizes, CAPACITY, machines * CAPACITY - int(sizes.sum()), machines)
+        search = Listing(sizes, patterns, machines, tasks.tolist())
         assert search.run(time.perf_counter() + 60) is (machines == best)
         if machines == best:
             assert len(search.packing) <= best
@@ -73,10 +72,10 @@ def test_finds_a_solution_or_proves_that_there_is_none(seed):
 
 def test_without_time_or_an_answer_of_the_relaxation_nothing_is_said(monkeypatch):
     sizes = np.array([7, 6, 5, 7, 6, 5])
-    contents = listed(sizes, sizes, CAPACITY, 4, 2)
-    assert Listing(sizes, contents, 2, range(6)).run(0.0) is None
+    patterns = listed(sizes, sizes, CAPACITY, 4, 2)
+    assert Listing(sizes, patterns, 2, range(6)).run(0.0) is None
     monkeypatch.setattr(GrowingLp, "solve", lambda self, time_limit_s: None)
-    assert Listing(sizes, contents, 2, range(6)).run(time.perf_counter() + 60) is None
+    assert Listing(sizes, patterns, 2, range(6)).run(time.perf_counter() + 60) is None
 
 
 def test_too_many_are_not_listed(monkeypatch):

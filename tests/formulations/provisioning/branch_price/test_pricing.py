@@ -12,16 +12,16 @@ def test_a_packing_holds_everything_on_machines_that_it_fits(random_instance, se
     instance = random_instance(seed)
     program = Program.of_classes(instance)
     machines = Pricing(program).packing(np.ones(program.num_items, np.int64), NONE)
-    assert sum(content for _, content in machines).tolist() == instance.counts.tolist()
-    for k, content in machines:
-        assert (content @ program.demand[instance.type2family[k]] <= program.capacity[k]).all()
-        assert program.fits[k][content > 0].all()
+    assert sum(pattern for _, pattern in machines).tolist() == instance.counts.tolist()
+    for k, pattern in machines:
+        assert (pattern @ program.demand[instance.type2family[k]] <= program.capacity[k]).all()
+        assert program.fits[k][pattern > 0].all()
 
 
 def test_a_packing_of_what_is_left(bins):
     pricing = Pricing(Program.of_classes(bins([10], [6, 4], [2, 3])))
     machines = pricing.packing(np.array([6, 4]), NONE, np.array([1, 1]))
-    assert [(k, content.tolist()) for k, content in machines] == [(0, [1, 1])]
+    assert [(k, pattern.tolist()) for k, pattern in machines] == [(0, [1, 1])]
 
 
 def test_the_best_content_pays_the_penalties_of_cuts(bins):
@@ -38,10 +38,10 @@ def test_rivals_do_not_meet(bins):
     priced = pricing.best(np.array([30, 40, 1]), NONE, np.array([0]), 1000)
     assert (priced.upper.tolist(), priced.is_complete) == ([41], True)
     # One of each candidate of the root: of item 0 with those behind it, and of item 1.
-    assert [content.tolist() for _, content in priced.contents[:2]] == [[1, 0, 1], [0, 1, 1]]
+    assert [pattern.tolist() for _, pattern in priced.patterns[:2]] == [[1, 0, 1], [0, 1, 1]]
 
 
 def test_nothing_is_found_above_the_target(bins):
     pricing = Pricing(Program.of_classes(bins([10], [6, 5])))
     priced = pricing.best(np.array([6, 5]), NONE, np.array([6]), 1000)
-    assert (priced.upper.tolist(), priced.contents, priced.is_complete) == ([6], [], True)
+    assert (priced.upper.tolist(), priced.patterns, priced.is_complete) == ([6], [], True)

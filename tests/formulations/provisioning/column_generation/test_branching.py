@@ -6,8 +6,7 @@ import pytest
 
 from schedgap.formulations.provisioning.arc_flow.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.column_generation.branching import Branching
-from schedgap.formulations.provisioning.column_generation.master import group_weights
-from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
+from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation, group_weights
 from schedgap.formulations.provisioning.column_generation.resource_prices import ResourceRelaxation
 from schedgap.instances.provisioning import ProvisioningInstance, merge_equal_classes
 from schedgap.instances.provisioning.generators import table7

@@ -1,17 +1,22 @@
+import time
+
 import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.column_generation.column_generation import (
     MAX_CLASSES,
     ColumnGeneration,
+    Neighbourhood,
     column_generation,
     supported,
 )
 from schedgap.formulations.provisioning.patterns.patterns import patterns
+from schedgap.heuristics.provisioning.no_packing import no_packing
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like
 from schedgap.instances.provisioning.generators import distinct, table7
+from schedgap.instances.provisioning.running import Running
 from schedgap.instances.provisioning.verify import verify
 
 
@@ -76,7 +81,9 @@ def test_the_trajectory_only_improves():
 
 
 @pytest.mark.parametrize("patience", [0, 2])
-def test_patience_ends_a_run_without_a_time_limit(random_instance, optimum, patience):
+def test_patience_ends_a_run_without_a_time_limit(random_instance, optimum, monkeypatch, patience):
+    # Long enough for a branching to its end on a busy machine.
+    monkeypatch.setattr("schedgap.formulations.provisioning.column_generation.column_generation.TURN_S", 30.0)
     instance = random_instance(7)
     outcome = column_generation(instance, patience=patience)
     # Branching is one of the parts that take turns.
@@ -139,3 +146,14 @@ def test_too_many_distinct_demands_are_unsupported():
 def test_another_back_end_is_refused(paper_example):
     with pytest.raises(MethodError, match="with highs, not 'cbc'"):
         column_generation(paper_example, backend="cbc")
+
+
+def test_running_machines_are_no_part_of_a_neighbourhood():
+    instance = distinct(20, seed=1)
+    machine = Running.from_contents(["old"], [0], np.ones((1, instance.num_classes), np.int64))
+    instance = instance.replace(running=machine)
+    alone = no_packing(instance)
+    search = Neighbourhood(instance, alone, np.zeros(instance.num_classes, np.int64))
+    for _ in range(5):
+        search.step(time.perf_counter() + 1.0)
+    assert verify(instance, search.solution()) < verify(instance, alone)

@@ -31,8 +31,8 @@ def test_the_bound_is_below_the_optimum_and_anyone_can_check_it(random_instance,
     relaxed = solved(instance)
     assert relaxed.is_converged
     assert relaxed.bound <= dual_bound(instance, relaxed.proof) <= optimum(instance)
-    check_patterns(instance, relaxed.master.machine_type, relaxed.master.patterns)
-    assert (relaxed.x @ relaxed.master.patterns >= instance.counts - 1e-6).all()
+    check_patterns(instance, relaxed.master.kind, relaxed.master.patterns)
+    assert (relaxed.found.x @ relaxed.master.patterns >= instance.counts - 1e-6).all()
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -48,7 +48,7 @@ def test_the_papers_example_is_tight(paper_example):
     # it1 with three tasks and it3 with one: the relaxation is whole.
     relaxed = solved(paper_example)
     assert (relaxed.bound, relaxed.is_converged) == (12_800_000, True)
-    assert relaxed.objective == pytest.approx(12.8, abs=1e-9)
+    assert relaxed.found.objective == pytest.approx(12.8, abs=1e-9)
 
 
 def test_trial_0_of_table_4():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.column_generation.branching import Branching
-from schedgap.formulations.provisioning.column_generation.master import group_weights
+from schedgap.formulations.provisioning.column_generation.relaxation import group_weights
 from schedgap.formulations.provisioning.column_generation.resource_prices import (
     ResourceRelaxation,
     single_resource_prices,

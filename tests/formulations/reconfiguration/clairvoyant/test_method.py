@@ -5,7 +5,7 @@ import pytest
 
 from schedgap.formulations.reconfiguration.clairvoyant.method import MAX_TASKS, clairvoyant, few_choices
 from schedgap.formulations.reconfiguration.progress_bound import bound_presence, bound_progress
-from schedgap.formulations.reconfiguration.work_bound import bound_work
+from schedgap.formulations.reconfiguration.work_prices import bound_work
 from schedgap.heuristics.player import play
 from schedgap.heuristics.reconfiguration.no_packing import no_packing
 from schedgap.heuristics.reconfiguration.player import Player
