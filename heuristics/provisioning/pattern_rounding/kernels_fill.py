@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedgap.instances.jit import kernel
+from schedgap.instances.kernels.sort import sort_places
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -42,9 +43,10 @@ class Guide(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Work arrays. density : (C,) float64. work : (7, C), room : (R,), both int64."""
+    """Work arrays. density, key : (C,) float64. work : (7, C), room : (R,), both int64."""
 
     density: Any
+    key: Any
     work: Any
     room: Any
 
@@ -52,22 +54,12 @@ class Scratch(NamedTuple):
 @kernel
 def new_scratch(num_classes: int, num_resources: int) -> Scratch:
     """Return work arrays for packings of up to `num_classes` classes."""
-    return Scratch(np.empty(num_classes), np.empty((7, num_classes), np.int64), np.empty(num_resources, np.int64))
-
-
-@kernel
-def _sort_descending(key: Floats, order: Ints, n: int) -> None:
-    """Sort `order`[:n] so that `key`[order] falls: insertion for few items, merge sort (stable) for many."""
-    if n > 24:
-        order[:n] = order[:n][np.argsort(-key[order[:n]], kind="mergesort")]
-        return
-    for i in range(1, n):
-        item = order[i]
-        j = i
-        while j > 0 and key[order[j - 1]] < key[item]:
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = item
+    return Scratch(
+        np.empty(num_classes),
+        np.empty(num_classes),
+        np.empty((7, num_classes), np.int64),
+        np.empty(num_resources, np.int64),
+    )
 
 
 @kernel
@@ -122,7 +114,8 @@ def fill(
         if taken[i] == 0:
             depth -= 1
         i += 1
-    room[:] = capacity
+    for r in range(capacity.shape[0]):
+        room[r] = capacity[r]
     for i in range(n):
         if best[i] > 0:
             _put(size, order[i], best[i], room, weight)
@@ -200,11 +193,11 @@ def _swap(
 
 @kernel
 def sort_by_density(
-    demand: Ints, value: Floats, weight: Floats, classes: Ints, num_present: int, order: Ints, density: Floats
+    demand: Ints, value: Floats, weight: Floats, classes: Ints, num_present: int, order: Ints, scratch: Scratch
 ) -> int:
     """Write the classes that may run on one family into `order`, densest first; returns their number.
 
-    demand : (C, R) of the family, -1 where not allowed. weight : (R,). density : (C,) out, value per weighted size.
+    demand : (C, R) of the family, -1 where not allowed. weight : (R,). scratch.density : out, value per weighted size.
     """
     n = 0
     for i in range(num_present):
@@ -213,8 +206,9 @@ def sort_by_density(
             size = 1e-30
             for r in range(demand.shape[1]):
                 size += demand[c, r] * weight[r]
-            density[c] = value[c] / size
+            scratch.density[c] = value[c] / size
+            scratch.key[c] = -scratch.density[c]
             order[n] = c
             n += 1
-    _sort_descending(density, order, n)
+    sort_places(scratch.key, order, scratch.work[6], n)
     return n

@@ -74,11 +74,13 @@ def pattern_lp(
     num_classes, num_resources = counts.shape[0], problem.capacity.shape[1]
     scratch = new_scratch(num_classes, num_resources)
     pricing = Pricing(np.empty(num_classes), np.empty(num_resources), np.zeros(num_classes, np.int64))
-    state = np.array([seed], np.uint64)
+    state = np.empty(1, np.uint64)
+    state[0] = seed
     _first_basis(problem, counts, start.single_type, basis, state)
     pivots = 0
     for s in range(start.machine_type.shape[0]):
-        pricing.column[:] = start.patterns[s]
+        for c in range(num_classes):
+            pricing.column[c] = start.patterns[s, c]
         k = start.machine_type[s]
         pivots += _pivot(basis, pricing.column, k, float(problem.price[k]), 1e-7)
     margin, quiet = 0.05, 0
@@ -155,7 +157,7 @@ def _price_family(
     _balance(demand, problem.most, value, capacity[heaviest], price[heaviest], weight)
     for r in range(tilted.shape[0]):
         tilted[r] = weight[r] * np.exp(0.5 * (xorshift_uniform(state) - 0.5))
-    n = sort_by_density(demand, value, tilted, classes, num_present, order, scratch.density)
+    n = sort_by_density(demand, value, tilted, classes, num_present, order, scratch)
     entered = 0
     for k in range(price.shape[0]):
         if type2family[k] != f:
@@ -237,5 +239,6 @@ def _pivot(basis: Basis, column: Ints, entering_type: int, price: float, margin:
                 inverse[i, c] -= factor * inverse[leaving, c]
     x[leaving] = ratio
     basis_type[leaving] = entering_type
-    pattern[leaving] = column
+    for c in range(n):
+        pattern[leaving, c] = column[c]
     return 1

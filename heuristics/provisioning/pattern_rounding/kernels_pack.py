@@ -110,7 +110,7 @@ def _best_machine(
         worth_left += available[present[i]] * value[present[i]]
     while chosen < 0:
         for f in range(demand.shape[0]):
-            n = sort_by_density(demand[f], value, weight[f], present, num_present, order, scratch.density)
+            n = sort_by_density(demand[f], value, weight[f], present, num_present, order, scratch)
             if n == 0:
                 continue
             for k in range(price.shape[0]):

@@ -26,7 +26,8 @@ def resource_prices(problem: Problem, counts: Ints, trials: int, seed: np.uint64
     """
     capacity, price, demand = problem.capacity, problem.price, problem.demand
     num_families, num_resources = demand.shape[0], demand.shape[2]
-    state = np.array([seed], np.uint64)
+    state = np.empty(1, np.uint64)
+    state[0] = seed
     cand = np.zeros(num_resources)
     kept = np.zeros(num_resources)
     for f in range(num_families):

@@ -23,6 +23,7 @@ from schedgap.heuristics.provisioning.pattern_rounding.kernels_fill import (
 from schedgap.heuristics.provisioning.pattern_rounding.kernels_pack import Packing, new_packing, pack
 from schedgap.instances.jit import kernel
 from schedgap.instances.kernels.random_numbers import xorshift_uniform
+from schedgap.instances.kernels.sort import sort
 
 
 class Units(NamedTuple):
@@ -49,7 +50,8 @@ def place_in_blocks(
     c mod (number of blocks).
     """
     num_classes = counts.shape[0]
-    state = np.array([seed], np.uint64)
+    state = np.empty(1, np.uint64)
+    state[0] = seed
     available = np.zeros(num_classes, np.int64)
     present = np.empty(num_classes, np.int64)
     scratch, guide = new_scratch(num_classes, problem.capacity.shape[1]), Guide(dual, dual, weight)
@@ -90,7 +92,8 @@ def search(
     unit_class, following, head, machine_type = units.unit_class, units.following, units.head, units.machine_type
     price = problem.price
     num_classes, num_units = dual.shape[0], unit_class.shape[0]
-    state = np.array([seed], np.uint64)
+    state = np.empty(1, np.uint64)
+    state[0] = seed
     available = np.zeros(num_classes, np.int64)
     first_unit = np.full(num_classes, -1, np.int64)
     present = np.empty(num_classes, np.int64)
@@ -160,7 +163,8 @@ def _exchange(
                 head[m] = u
         slack[m] = _slack(price, dual, units, m)
     # Close the gaps from the back, so that the machine moved into one is never a gap itself.
-    gaps = np.sort(picked[min(machines, num_picked) :])
+    gaps = picked[min(machines, num_picked) :]
+    sort(gaps, np.empty_like(gaps), gaps.shape[0])
     for i in range(gaps.shape[0] - 1, -1, -1):
         num_machines -= 1
         machine_type[gaps[i]] = machine_type[num_machines]
@@ -203,21 +207,22 @@ def _pick(slack: Floats, num_machines: int, width: int, picked: Ints, state: Sta
 @kernel
 def count_contents(units: Units, num_machines: int, indptr: Ints, task_class: Ints, number: Ints) -> int:
     """Write what each machine holds as `indptr` (M + 1,), `task_class` and `number` (U,); returns how many entries."""
+    held, scratch = np.empty_like(number), np.empty_like(number)
     entries = 0
     indptr[0] = 0
     for m in range(num_machines):
         length = 0
         u = units.head[m]
         while u >= 0:
-            number[entries + length] = units.unit_class[u]
+            held[length] = units.unit_class[u]
             length += 1
             u = units.following[u]
-        classes = np.sort(number[entries : entries + length])
+        sort(held, scratch, length)
         at = entries - 1
         for i in range(length):
-            if i == 0 or classes[i] != classes[i - 1]:
+            if i == 0 or held[i] != held[i - 1]:
                 at += 1
-                task_class[at] = classes[i]
+                task_class[at] = held[i]
                 number[at] = 0
             number[at] += 1
         entries = at + 1

@@ -132,7 +132,8 @@ class _Rounding:
             direction=np.empty(num_classes),
         )
         pattern_lp(
-            self.problem, instance.counts, Start(instance.reservation_type, self.dual.copy(), start_type, start_pattern),
+            self.problem, instance.counts.copy(),
+            Start(instance.reservation_type, self.dual.copy(), start_type, start_pattern),
             0.5, PRICING_STEPS, 40 * num_classes + 100, SEED, self.weight, basis,
         )  # fmt: skip
         return basis.machine_type, basis.pattern, basis.x
