@@ -46,8 +46,6 @@ MAX_IDLE = 32
 JUDGES = "judges"
 # A server, a judge or a spawner may be lost through the fault of another run; what is lost twice is lost through its own.
 TRIES = 2
-# Of so many instances the small versions are kept.
-MAX_SMALL = 64
 TOUCH_BELOW_S = 0.005
 
 
@@ -68,8 +66,8 @@ class Pool:
         self._busy: set[ServerHandle] = set()
         self._warmth: dict[str, Warmth] = {}
         self._trials: dict[str, threading.Lock] = {}
-        # Small versions of instances, by digest; None where one cannot be made.
-        self._small: dict[str, bytes | None] = {}
+        # A small instance of each family and kind; None where it cannot be made.
+        self._small: dict[tuple[str, str], bytes | None] = {}
         # What is left to each method, by label, for compiling beside its limits.
         self._compile_left_s: dict[str, float] = {}
         self._closed = False
@@ -80,7 +78,7 @@ class Pool:
 
     def _wait_until_ready(self) -> None:
         with self._starting:
-            if not self._closed and self._spawner.is_ready and not self._spawner.is_fit:
+            if not self._closed and self._spawner.is_ready and not self._spawner.is_sound():
                 # A run ended or hampered it.
                 self._spawner.end()
                 self._spawner = take_spawner(self._families, self._threads)
@@ -131,12 +129,12 @@ class Pool:
             trial = self._trials.setdefault(label, threading.Lock())
             self._compile_left_s.setdefault(label, MAX_COMPILE_S)
         if request.is_plugin or request.isolation == RUNEXEC:
-            request = replace(request, small=self._small_of(request))
+            request = replace(request, small=self._small_of(request, kind))
         with trial:
             # One thread at a time: two processes compiling the same kernel would do the work twice.
             if label not in self._warmth:
                 with doing(f"{COMPILING} {request.method} (once)"):
-                    self._warmth[label] = self._try(request, label, patience_s)
+                    self._warmth[label] = self._try(request, label, kind, patience_s)
         warmth = self._warmth[label]
         try:
             ending, warm_s = self._ended(request, label, warmth, patience_s)
@@ -218,24 +216,20 @@ class Pool:
                 return answer
         return unjudged(f"within {JUDGE_S:g} s, or ended its judge", ending)
 
-    def _small_of(self, request: Request) -> bytes | None:
-        """Return the small version of a run's instance, which is all that its process has of it until its time begins."""
-        with self._lock:
-            if request.digest in self._small:
-                return self._small[request.digest]
-        assert request.instance is not None
-        try:
-            small = pickled(shrunk(find_family(request.family), pickle.loads(request.instance)))
-        except Exception:
-            # Then nothing is warmed up.
-            small = None
-        with self._lock:
-            if len(self._small) == MAX_SMALL:
-                self._small.clear()
-            self._small[request.digest] = small
-        return small
+    def _small_of(self, request: Request, kind: str) -> bytes | None:
+        """Return the small version of an instance of a run's kind: all that its process has until its time begins."""
+        known = request.family, kind
+        if known not in self._small:
+            assert request.instance is not None
+            try:
+                small = pickled(shrunk(find_family(request.family), pickle.loads(request.instance)))
+            except Exception:
+                # Then nothing is warmed up.
+                small = None
+            self._small.setdefault(known, small)
+        return self._small[known]
 
-    def _try(self, request: Request, label: str, patience_s: float) -> Warmth:
+    def _try(self, request: Request, label: str, kind: str, patience_s: float) -> Warmth:
         """Find out where the method can be warmed up; this fills Numba's cache too.
 
         One of this package is warmed up in the server, where its kernels are then ready for all runs. Anybody else's runs
@@ -252,7 +246,9 @@ class Pool:
                     self._give(label, server)
                     return Warmth.PARENT
                 server = self._take(request, label, Warmth.NONE, patience_s)
-            small = replace(request, shrunk=True, digest=f"{request.digest}/small", instance=self._small_of(request))
+            small = replace(
+                request, shrunk=True, digest=f"{request.digest}/small", instance=self._small_of(request, kind)
+            )
             ending = self._ask(server, small, label, patience_s)
         except ServerLostError:
             return Warmth.NONE
@@ -325,8 +321,9 @@ class Pool:
             try:
                 return self._forked()
             except (SchedgapError, ServerLostError):
-                # A run may have ended the spawner.
-                if self._spawner.is_running or not tries_left:
+                # A run may have ended the spawner, which may be on its way out yet.
+                self._spawner.is_fit = False
+                if not tries_left:
                     raise
         raise AssertionError
 

@@ -38,7 +38,7 @@ MOST_KEPT = 2
 class Spawner:
     """A process that has loaded the methods of some families and forks servers (see `spawner`), for one pool at a time.
 
-    conditions : what it was started under, and what any that could stand for it would be.
+    conditions : what it was started under, and what any that could stand for it would be. is_fit : False once it failed.
     """
 
     def __init__(self, families: tuple[str, ...], threads: int, conditions: Hashable) -> None:
@@ -60,7 +60,7 @@ class Spawner:
         # Its own descriptor: another thread may `end` this while one waits.
         self._starting = Connection(os.dup(self._socket.fileno()))
         self._starting.send(families)
-        self.is_ready = False
+        self.is_ready, self.is_fit = False, True
 
     @property
     def pid(self) -> int:
@@ -72,11 +72,10 @@ class Spawner:
         """Whether the process is there."""
         return self._process.poll() is None
 
-    @property
-    def is_fit(self) -> bool:
+    def is_sound(self) -> bool:
         """Whether the process, which is ready, is there and has the priority, the processors and the limits that it had."""
         with suppress(OSError):
-            return self.is_running and _state_of(self.pid) == self._state
+            return self.is_fit and self.is_running and _state_of(self.pid) == self._state
         return False
 
     def wait_until_ready(self) -> str | None:
