@@ -18,9 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
-from llvmlite.binding import Linkage
-from numba.core import codegen
-from numba.core.environment import lookup_environment
 
 from schedgap.instances import compiled_cache
 
@@ -30,6 +27,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 # Its stubs do not know its private parts.
 _NUMBA: Any = numba
+_CODEGEN: Any = import_module("numba.core.codegen")
+_LINKAGE: Any = import_module("llvmlite.binding").Linkage
 # What Numba does not promise to keep; a version that lacks some of it compiles everything anew.
 PRIVATE = {
     "numba.core.caching": ["NullCache.cache_path", "NullCache.load_overload", "NullCache.save_overload"],
@@ -117,7 +116,7 @@ def has_private() -> bool:
     return not missing
 
 
-class _Library(codegen.JITCodeLibrary):  # type: ignore[misc]
+class _Library(_CODEGEN.JITCodeLibrary):  # type: ignore[misc]
     """What Python does not call is not optimised or made machine code by itself: kernels that call it have it in them.
 
     By itself Numba does so for each function, once more in each that calls it, directly or not: half of the time.
@@ -126,7 +125,7 @@ class _Library(codegen.JITCodeLibrary):  # type: ignore[misc]
     _is_part = False
 
     def _optimize_final_module(self) -> None:
-        own = [function.name for function in self._defined() if function.linkage == Linkage.external]
+        own = [function.name for function in self._defined() if function.linkage == _LINKAGE.external]
         self._is_part = not any(name.startswith(("_ZN7cpython", "NRT_")) for name in own)
         if not self._is_part:
             super()._optimize_final_module()
@@ -138,7 +137,7 @@ class _Library(codegen.JITCodeLibrary):  # type: ignore[misc]
             return
         super()._finalize_final_module()
         for variable in self._final_module.global_variables:
-            if (environment := lookup_environment(variable.name)) is not None:
+            if (environment := _NUMBA.core.environment.lookup_environment(variable.name)) is not None:
                 self._codegen.set_env(variable.name, environment)
 
     def _defined(self) -> list[Any]:
@@ -170,10 +169,10 @@ def _set_env(maker: Any, env_name: str, env: object) -> None:
         _numbas_set_env(maker, env_name, env)
 
 
-if not numba.config.DISABLE_JIT and has_private():
-    _numbas_set_env = codegen.JITCPUCodegen.set_env
-    codegen.JITCPUCodegen.set_env = _set_env
-    codegen.JITCPUCodegen._library_class = _Library
+if not _NUMBA.config.DISABLE_JIT and has_private():
+    _numbas_set_env = _CODEGEN.JITCPUCodegen.set_env
+    _CODEGEN.JITCPUCodegen.set_env = _set_env
+    _CODEGEN.JITCPUCodegen._library_class = _Library
 
 
 def _without_literals(template: Callable[..., Any], args: Any, kws: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Self
 
 import typer
@@ -41,7 +41,7 @@ class Pace:
     def __init__(self, to_do: Counter[str] | None = None) -> None:
         self._to_do = Counter[str]() if to_do is None else to_do
         self._done: Counter[str] = Counter()
-        self._took_s: Counter[str] = Counter()
+        self._took_s: defaultdict[str, float] = defaultdict(float)
         self.working_s = 0.0
 
     def ended(self, record: Record | None) -> None:
@@ -56,7 +56,7 @@ class Pace:
         A run takes what those of its method took, or else all, and as much beside that as they did. Where they took longer
         in sum than the clock says, several ran at a time.
         """
-        done, took_s = self._done.total(), self._took_s.total()
+        done, took_s = self._done.total(), sum(self._took_s.values())
         mean_s = took_s / done
         rest = self._to_do - self._done
         known = sum(
