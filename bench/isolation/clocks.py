@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_COMPILE_S = 300.0
 # The timed call and its repetition.
@@ -72,9 +76,11 @@ class CallClock:
 
     A call begins, ends, and may be repeated once. What follows its end (packing the answer) counts too if it takes longer
     than it can: nothing of the call may be left for then.
+    spent : processor seconds so far, of all processes of the run. cpu_s : those of the last call.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, spent: Callable[[], float] = float) -> None:
+        self._spent, self._spent_before_s, self.cpu_s = spent, 0.0, 0.0
         self._called_at: float | None = None
         self._returned_at: float | None = None
         self._calls = 0
@@ -86,6 +92,7 @@ class CallClock:
             return False
         self._called_at, self._returned_at = time.monotonic(), None
         self._calls += 1
+        self._spent_before_s = self._spent()
         return True
 
     def returned(self) -> bool:
@@ -94,6 +101,7 @@ class CallClock:
             return False
         self._returned_at = time.monotonic()
         self._seconds, self._called_at = self._returned_at - self._called_at, None
+        self.cpu_s = self._spent() - self._spent_before_s
         return True
 
     def seconds(self, answer_bytes: int) -> float | None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from schedgap.bench.isolation.clocks import Allowance
+    from schedgap.bench.isolation.confinement import Confinement
+    from schedgap.bench.isolation.processes import ProcessorClock
     from schedgap.bench.records.runs import Limits
 
 
@@ -31,16 +33,27 @@ if TYPE_CHECKING:
 ADDRESS_SLACK_MIB = 2048
 
 
-def confine(limits: Limits, answers: int, output: int, scratch: Path, *, limits_addresses: bool = True) -> None:
+def confine(
+    limits: Limits,
+    answers: int,
+    output: int,
+    scratch: Path,
+    confinement: Confinement | None = None,
+    *,
+    limits_addresses: bool = True,
+) -> None:
     """Give this process its own session, only the pipes `answers` and `output`, and limits that its children inherit.
 
-    scratch : where temporary files go. limits_addresses : whether the address space is limited, too. Java, Go, Node and
-    others map many times what they use, and do not start without: programs are held to their resident memory alone.
+    scratch : where temporary files go. confinement : what else the kernel forbids. limits_addresses : whether the address
+    space is limited, too. Java, Go, Node and others map many times what they use, and do not start without: programs are
+    held to their resident memory alone.
     """
     with suppress(PermissionError):
         # It leads a session already, if it has an interpreter of its own.
         os.setsid()
     die_with_parent()
+    if confinement is not None:
+        confinement.enter()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -76,25 +89,30 @@ def supervised(
     harness: int,
     scratch: Path,
     allowance: Allowance,
+    processors: ProcessorClock,
+    confinement: Confinement | None = None,
     *,
     limits_addresses: bool = True,
 ) -> Ending:
     """Fork a process that does the work, and return how it ended.
 
     work : takes the pipe for messages and returns the answer. failed : makes the answer where `work` raised.
-    harness : see `supervise`. scratch, limits_addresses : see `confine`.
+    harness, processors : see `supervise`. scratch, confinement, limits_addresses : see `confine`; beside `scratch` is nothing else,
+    since what the process takes for shared memory is there.
     """
     answers, answers_in = os.pipe()
     output, output_in = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            answer(work, failed, limits, answers_in, output_in, scratch, limits_addresses=limits_addresses)
+            answer(work, failed, limits, answers_in, output_in, scratch, confinement, limits_addresses=limits_addresses)
         finally:
             os._exit(1)
     os.close(answers_in)
     os.close(output_in)
-    return supervise(pid, answers, output, harness, limits, allowance)
+    ending = supervise(pid, answers, output, harness, limits, allowance, processors, scratch.parent)
+    ending.confined = (*(() if confinement is None else confinement.held), *ending.confined)
+    return ending
 
 
 def answer(
@@ -104,12 +122,13 @@ def answer(
     answers: int,
     output: int,
     scratch: Path,
+    confinement: Confinement | None = None,
     *,
     limits_addresses: bool = True,
 ) -> NoReturn:
     """Confine this process, do the work, send the answer on the pipe `answers`, and exit."""
     try:
-        confine(limits, answers, output, scratch, limits_addresses=limits_addresses)
+        confine(limits, answers, output, scratch, confinement, limits_addresses=limits_addresses)
         body = work(answers)
     except MemoryError:
         body = failed(Failure(status="memory", reason="MemoryError"))

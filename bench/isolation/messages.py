@@ -91,6 +91,7 @@ class Cause(StrEnum):
     WALL = "wall"
     CPU = "cpu"
     MEMORY = "memory"
+    FILES = "files"
     PROCESSES = "processes"
     MESSAGES = "messages"
 
@@ -105,6 +106,7 @@ class Ending:
     exit_code : as `os.waitstatus_to_exitcode`. peak_bytes : resident, of the tree. output : first and last KiB printed.
     By the clock here: elapsed_s : of the whole process. called_s : of the last timed call that it told of. paused_s :
     that it said it was compiling, by which its wall was moved. cpu_s : processor seconds of the tree. None is unknown.
+    called_cpu_s : of these, in the last timed call, 0 where nothing counts all. confined : see `Measurement`.
     """
 
     answer: bytes | None = None
@@ -119,6 +121,8 @@ class Ending:
     called_s: float | None = None
     paused_s: float = 0.0
     cpu_s: float = math.inf
+    called_cpu_s: float = 0.0
+    confined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +136,8 @@ class Request:
     warm : the child warms up by itself before the timed call.
     shrunk : run on the family's small version of the instance instead, for its effects on compiled code only.
     before : pickles of instances on which the method is called first, in the same process, untimed.
-    isolation : how the run is kept apart. compile_s : how long it may compile beside its limits.
+    isolation : how the run is kept apart. may_write : paths that a confined run may write to, beside its own folder and those of
+    the user. compile_s : how long it may compile beside its limits.
     """
 
     family: str
@@ -150,6 +155,7 @@ class Request:
     is_plugin: bool = False
     plugins: tuple[str | Program, ...] = ()
     compile_s: float = MAX_COMPILE_S
+    may_write: tuple[str, ...] = ()
 
     @property
     def program(self) -> Program | None:

@@ -96,7 +96,7 @@ def run_in_container(request: Request, instance: bytes, scratch: Path, harness: 
             for number, path in ((1, printed), (2, complaints))
         ],
     )
-    ending = supervise(pid, from_answers, from_output, harness, request.limits, request.allowance, is_measuring=False)
+    ending = supervise(pid, from_answers, from_output, harness, request.limits, request.allowance)
     results = parse_results(printed.read_text(errors="replace"))
     if not ending.killed:
         if results.get("terminationreason") == "failed" or not results.keys() & {"returnvalue", "exitsignal"}:

@@ -24,7 +24,7 @@ class Scratch:
 
     def remove(self) -> None:
         """Delete the folder with all that is in it."""
-        _delete(self.path)
+        delete(self.path)
         os.close(self._fd)
 
 
@@ -44,12 +44,12 @@ def _sweep(folder: Path) -> None:
     fd = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _delete(folder)
+        delete(folder)
     finally:
         os.close(fd)
 
 
-def _delete(folder: Path) -> None:
+def delete(folder: Path) -> None:
     """Delete a folder, also where a run took the right to write from folders in it."""
 
     def allow(function: object, path: str, error: object) -> None:

@@ -17,6 +17,7 @@ import psutil
 from schedgap.bench.isolation.answer import pack
 from schedgap.bench.isolation.child import caller, measured, shrunk, warm_up
 from schedgap.bench.isolation.clocks import Allowance
+from schedgap.bench.isolation.confinement import Confinement
 from schedgap.bench.isolation.fork import supervised
 from schedgap.bench.isolation.judge import judged
 from schedgap.bench.isolation.messages import (
@@ -32,8 +33,9 @@ from schedgap.bench.isolation.messages import (
     WarmedUp,
     WarmUp,
 )
-from schedgap.bench.isolation.processes import adopt_orphans
+from schedgap.bench.isolation.processes import ProcessorClock, adopt_orphans
 from schedgap.bench.isolation.runexec import run_in_container
+from schedgap.bench.isolation.scratch import delete
 from schedgap.bench.isolation.supervise import HarnessGoneError
 from schedgap.bench.plugins.description import described
 from schedgap.bench.programs.exchange import prepare
@@ -72,7 +74,11 @@ class Server:
 
     def __init__(self, connection: Connection, scratch: Path) -> None:
         self._connection = connection
-        self._scratch = scratch
+        # Of this server alone: what it confines sees no other's.
+        self._scratch = scratch / f"server-{os.getpid()}"
+        self._scratch.mkdir()
+        self._processors = ProcessorClock()
+        self._confinement: Confinement | None = None
         self._instance: Any = None
         # Families whose files this process is ready to write and read.
         self._prepared: set[str] = set()
@@ -131,6 +137,8 @@ class Server:
             self._connection.fileno(),
             scratch,
             request.allowance,
+            self._processors,
+            self._confined(request.may_write) if request.is_plugin else None,
             limits_addresses=request.program is None,
         )
 
@@ -144,6 +152,8 @@ class Server:
                 self._connection.fileno(),
                 scratch,
                 Allowance(restarts=0, compile_s=0.0),
+                self._processors,
+                self._confined(),
             )
         if ending.answer:
             return Described(ending.answer)
@@ -154,8 +164,19 @@ class Server:
         printed = ending.output.decode(errors="replace").strip().splitlines()
         return Described(None, printed[-1] if printed else f"its process ended with code {ending.exit_code}")
 
+    def _confined(self, also: tuple[str, ...] = ()) -> Confinement:
+        """Return how code of others is confined; our own methods fill the cache of compiled code."""
+        if self._confinement is None or self._confinement.asked != also:
+            if self._confinement is not None:
+                self._confinement.close()
+            self._confinement = Confinement.prepared(self._scratch, also)
+        return self._confinement
+
     @contextmanager
     def _folder(self) -> Iterator[Path]:
         """Yield a folder for one run, deleted afterwards."""
         with tempfile.TemporaryDirectory(prefix="run-", dir=self._scratch, ignore_cleanup_errors=True) as folder:
             yield Path(folder)
+        # What was meant for shared memory is beside the folder (see `Confinement`).
+        for left in self._scratch.iterdir():
+            delete(left)

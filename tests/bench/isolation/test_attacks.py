@@ -39,6 +39,8 @@ EXPECTED = {
     "a-vandal": ("feasible", None),
     "a-many-machines": ("invalid", None),
 }
+# Where the kernel gives none of such memory.
+FILTERED = {"a-memfd": ("error", "OSError: [Errno 38] Function not implemented")}
 HONEST = ("no-packing", "full-reconfiguration")
 
 
@@ -77,8 +79,8 @@ def ends(tmp_path_factory, hostile):
 
 @pytest.mark.parametrize("label", EXPECTED)
 def test_status_and_reason(ends, label):
-    status, reason = EXPECTED[label]
     end = ends[label]
+    status, reason = (FILTERED if "seccomp" in end.confined and label in FILTERED else EXPECTED)[label]
     assert (end.status, end.reason) == (status, end.reason)
     assert reason is None or reason in end.reason
 
