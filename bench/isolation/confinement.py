@@ -100,8 +100,8 @@ class Confinement:
     def prepared(cls, folder: Path, asked: tuple[str, ...] = ()) -> Confinement:
         """Return what this machine can do. folder : beneath which runs have theirs; it is also what they see as /dev/shm."""
         named = [*asked, *filter(None, os.environ.get(MAY_WRITE, "").split(os.pathsep))]
-        allowed = tuple(path for path in map(Path, named) if path.exists())
-        namespaces = _mounted(folder, allowed)
+        allowed = tuple(Path(path).resolve() for path in named if os.path.exists(path))
+        namespaces = _mounted(folder.resolve(), allowed)
         abi = _landlock_abi()
         held = {
             LANDLOCK: abi > 0,
@@ -151,7 +151,8 @@ def _checked(result: int, call: str) -> int:
 
 def _landlock_abi() -> int:
     """Return the version of Landlock here, 0 where there is none."""
-    return max(0, c_library().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1))
+    version: int = c_library().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)
+    return max(0, version)
 
 
 def _rules(abi: int, writable: Iterable[Path]) -> int:
@@ -270,10 +271,12 @@ def _make_namespaces(kinds: tuple[str, ...], folder: Path, also: tuple[Path, ...
         ):
             Path(f"/proc/self/{name}").write_text(content)
     _mount(None, Path("/"), _BELOW | _PRIVATE)
-    for path in (folder, *also):
+    # A folder before those in it, which it would hide.
+    writable = sorted({folder, *also}, key=lambda path: len(path.parts))
+    for path in writable:
         _mount(path, path, _BIND)
     _set_read_only(Path("/"), _RECURSIVE, is_read_only=True)
-    for path in (folder, *also):
+    for path in writable:
         _set_read_only(path, 0, is_read_only=False)
     # Files in memory are there in no process's pages: what asks for them gets plain files, which go with the run.
     _mount(folder, SHARED_MEMORY, _BIND)

@@ -97,8 +97,8 @@ def supervised(
     """Fork a process that does the work, and return how it ended.
 
     work : takes the pipe for messages and returns the answer. failed : makes the answer where `work` raised.
-    harness, processors : see `supervise`. scratch, confinement, limits_addresses : see `confine`; beside `scratch` is nothing else,
-    since what the process takes for shared memory is there.
+    harness, processors : see `supervise`. scratch, confinement, limits_addresses : see `confine`; beside `scratch`
+    is nothing else, since what the process takes for shared memory is there.
     """
     answers, answers_in = os.pipe()
     output, output_in = os.pipe()

@@ -34,16 +34,15 @@ _KIB = 1024
 
 
 def open_files_in_memory(processes: Iterable[psutil.Process]) -> dict[FileId, int]:
-    """Return the bytes that files in memory take which the processes have open, each once: by device and inode."""
+    """Return the bytes that files in memory, or without a name, take which the processes have open, by device and inode."""
     found: dict[FileId, int] = {}
     for process in processes:
         with suppress(OSError):
             for entry in os.scandir(f"/proc/{process.pid}/fd"):
                 with suppress(OSError):
                     known = os.stat(entry.path)
-                    if stat.S_ISREG(known.st_mode) and (
-                        known.st_dev in _tmpfs() or os.readlink(entry.path).startswith("/memfd:")
-                    ):
+                    # Of files without a name some are on a disk, where nothing else counts them.
+                    if stat.S_ISREG(known.st_mode) and (known.st_dev in _tmpfs() or known.st_nlink == 0):
                         found[known.st_dev, known.st_ino] = known.st_blocks * _BLOCK
     return found
 
