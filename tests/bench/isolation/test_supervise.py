@@ -37,9 +37,9 @@ def test_what_is_no_message_ends_the_run(now, stream):
 
 def test_memory_and_time_are_looked_at_in_the_end(now):
     used = SimpleNamespace(ru_maxrss=2049, ru_utime=1.5, ru_stime=1.0)
-    assert _over_in_the_end(Limits(memory_mib=2, cpu_s=3.0), used) is Cause.MEMORY
-    assert _over_in_the_end(Limits(memory_mib=3, cpu_s=2.0), used) is Cause.CPU
-    assert _over_in_the_end(Limits(memory_mib=3, cpu_s=2.5), used) is None
+    assert _over_in_the_end(Limits(memory_mib=2, cpu_s=3.0), used, 2.5) is Cause.MEMORY
+    assert _over_in_the_end(Limits(memory_mib=3, cpu_s=2.0), used, 2.5) is Cause.CPU
+    assert _over_in_the_end(Limits(memory_mib=3, cpu_s=2.5), used, 2.5) is None
 
 
 @pytest.mark.parametrize(
