@@ -59,6 +59,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _plugins_of_tests_may_write(tmp_path_factory):
+    """Many tell a test by a file what they did; one value for all, since runs of another environment are forked anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SCHEDGAP_MAY_WRITE", str(tmp_path_factory.getbasetemp()))
+        yield
+
+
 @pytest.fixture(scope="session")
 def paper_example() -> ProvisioningInstance:
     """Eva's Table 3."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_COMPILE_S = 300.0
 # The timed call and its repetition.
@@ -94,37 +98,52 @@ class CallClock:
     A call begins, ends, and may be repeated once. Where foreign code runs in the process that says so, all counts from the
     moment at which it was given its instance to its answer, but for what it takes to read and to pack so many bytes: nothing
     of the call may be done before or after it, and there is one call.
+    spent : processor seconds so far, of all processes of the run.
     """
 
-    def __init__(self, *, is_foreign: bool = False) -> None:
-        self._is_foreign = is_foreign
+    def __init__(self, spent: Callable[[], float] = float, *, is_foreign: bool = False) -> None:
+        self._spent, self._is_foreign = spent, is_foreign
         self._calls_left = 1 if is_foreign else MAX_CALLS
-        self._given: tuple[float, int] | None = None
-        self._called_at: float | None = None
-        self._seconds: float | None = None
+        # Moments: seconds by the wall's clock, and of processors.
+        self._given: tuple[float, float] | None = None
+        self._instance_bytes = 0
+        self._called: tuple[float, float] | None = None
+        self._took: tuple[float, float] | None = None
 
     def given(self, instance_bytes: int) -> None:
         """Note that the process has its instance from now on."""
-        self._given = time.monotonic(), instance_bytes
+        self._given, self._instance_bytes = self._now(), instance_bytes
 
     def called(self) -> bool:
         """Note that the call begins; False if it cannot."""
-        if self._called_at is not None or not self._calls_left:
+        if self._called is not None or not self._calls_left:
             return False
-        self._called_at, self._seconds = time.monotonic(), None
+        self._called, self._took = self._now(), None
         self._calls_left -= 1
         return True
 
     def returned(self) -> bool:
         """Note that the call is over; False if none is under way."""
-        if self._called_at is None:
+        if self._called is None:
             return False
-        self._seconds, self._called_at = time.monotonic() - self._called_at, None
+        self._took, self._called = self._since(self._called), None
         return True
 
-    def seconds(self, answer_bytes: int) -> float | None:
-        """Return how long the last call took, now that the answer is there; None if none has ended."""
-        if self._seconds is None or self._given is None or not self._is_foreign:
-            return self._seconds
-        given_at, instance_bytes = self._given
-        return max(self._seconds, time.monotonic() - given_at - (instance_bytes + answer_bytes) / PACKED_BYTES_PER_S)
+    def took(self, answer_bytes: int) -> tuple[float | None, float]:
+        """Return how long the last call took, now that the answer is there, and its processor seconds; None if none has ended."""
+        if self._took is None:
+            return None, 0.0
+        if self._given is None or not self._is_foreign:
+            return self._took
+        around_s = (self._instance_bytes + answer_bytes) / PACKED_BYTES_PER_S
+        wall_s, cpu_s = (
+            max(call, all_s - around_s) for call, all_s in zip(self._took, self._since(self._given), strict=True)
+        )
+        return wall_s, cpu_s
+
+    def _now(self) -> tuple[float, float]:
+        return time.monotonic(), self._spent()
+
+    def _since(self, moment: tuple[float, float]) -> tuple[float, float]:
+        wall_s, cpu_s = self._now()
+        return wall_s - moment[0], cpu_s - moment[1]

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from schedgap.bench.isolation.clocks import Allowance
+    from schedgap.bench.isolation.confinement import Confinement
+    from schedgap.bench.isolation.processes import ProcessorClock
     from schedgap.bench.records.runs import Limits
 
 
@@ -32,16 +34,27 @@ if TYPE_CHECKING:
 ADDRESS_SLACK_MIB = 2048
 
 
-def confine(limits: Limits, answers: int, output: int, scratch: Path, *, limits_addresses: bool = True) -> None:
+def confine(
+    limits: Limits,
+    answers: int,
+    output: int,
+    scratch: Path,
+    confinement: Confinement | None = None,
+    *,
+    limits_addresses: bool = True,
+) -> None:
     """Give this process its own session, only the pipes `answers` and `output`, and limits that its children inherit.
 
-    scratch : where temporary files go. limits_addresses : whether the address space is limited, too. Java, Go, Node and
-    others map many times what they use, and do not start without: programs are held to their resident memory alone.
+    scratch : where temporary files go. confinement : what else the kernel forbids. limits_addresses : whether the address
+    space is limited, too. Java, Go, Node and others map many times what they use, and do not start without: programs are
+    held to their resident memory alone.
     """
     with suppress(PermissionError):
         # It leads a session already, if it has an interpreter of its own.
         os.setsid()
     die_with_parent()
+    if confinement is not None:
+        confinement.enter()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -77,6 +90,8 @@ def supervised(
     harness: int,
     scratch: Path,
     allowance: Allowance,
+    processors: ProcessorClock,
+    confinement: Confinement | None = None,
     *,
     instance: int | None = None,
     is_foreign: bool = False,
@@ -85,15 +100,25 @@ def supervised(
     """Fork a process that does the work, and return how it ended.
 
     work : takes the descriptor for messages and returns the answer. failed : makes the answer where `work` raised.
-    instance : descriptor of its pickle, which the process gets when it asks for it (see `instance_from`). harness,
-    is_foreign : see `supervise`. scratch, limits_addresses : see `confine`.
+    instance : descriptor of its pickle, which the process gets when it asks for it (see `instance_from`). harness, processors,
+    is_foreign : see `supervise`. scratch, confinement, limits_addresses : see `confine`; beside `scratch` is nothing else,
+    since what the process takes for shared memory is there.
     """
     ours, theirs = socket.socketpair()
     output, output_in = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            answer(work, failed, limits, theirs.fileno(), output_in, scratch, limits_addresses=limits_addresses)
+            answer(
+                work,
+                failed,
+                limits,
+                theirs.fileno(),
+                output_in,
+                scratch,
+                confinement,
+                limits_addresses=limits_addresses,
+            )
         finally:
             os._exit(1)
     theirs.close()
@@ -106,16 +131,20 @@ def supervised(
 
     answers = os.dup(ours.fileno())
     with ours:
-        return supervise(
+        ending = supervise(
             pid,
             answers,
             output,
             harness,
             limits,
             allowance,
+            processors,
+            scratch.parent,
             give=None if instance is None else give,
             is_foreign=is_foreign,
         )
+    ending.confined = (*(() if confinement is None else confinement.held), *ending.confined)
+    return ending
 
 
 def instance_from(answers: int) -> Any:
@@ -136,12 +165,13 @@ def answer(
     answers: int,
     output: int,
     scratch: Path,
+    confinement: Confinement | None = None,
     *,
     limits_addresses: bool = True,
 ) -> NoReturn:
     """Confine this process, do the work, send the answer on the pipe `answers`, and exit."""
     try:
-        confine(limits, answers, output, scratch, limits_addresses=limits_addresses)
+        confine(limits, answers, output, scratch, confinement, limits_addresses=limits_addresses)
         body = work(answers)
     except MemoryError:
         body = failed(Failure(status="memory", reason="MemoryError"))

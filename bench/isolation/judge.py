@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.isolation.answer import AnswerError, Failure, Report, certificate_of, unpack
+from schedgap.bench.isolation.confinement import LANDLOCK, MAY_WRITE
 from schedgap.bench.isolation.messages import Answer, Cause, Ending, Request
 from schedgap.bench.isolation.partial import RefusedError, above, objective_of, read, with_told
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.supervise import MIB
 from schedgap.bench.isolation.telling import UNDECLARED
 from schedgap.bench.programs.failure import signal_name
-from schedgap.bench.records.measurement import FAILED, Measurement
+from schedgap.bench.records.measurement import ERRORS, FAILED, Measurement
 from schedgap.formulations.gap_split import split
 from schedgap.instances.family import Family, find_family
 from schedgap.instances.fields import fields_hash
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from schedgap.bench.records.runs import Limits
 
 
+# What the system says of a file that may not be written.
+_REFUSED = ("permission denied", "read-only file system", "permissionerror")
 MUTATED = "it changed the instance that it was given"
 # By how much the times that a run's process tells may differ from its supervisor's, who may have to wait for a processor.
 CLOCK_SLACK_S = 0.1
@@ -68,7 +71,13 @@ def _seen(measurement: Measurement, ending: Ending) -> Measurement:
     output = ending.output.decode(errors="replace") if measurement.status in FAILED else ""
     reference_s = None if measurement.wall_s is None else ending.reference_s
     peak_mib = round(ending.peak_bytes / MIB, 1)
-    return replace(measurement, peak_memory_mib=peak_mib, output=output, reference_s=reference_s)
+    seen = replace(
+        measurement, peak_memory_mib=peak_mib, output=output, reference_s=reference_s, confined=ending.confined
+    )
+    said = f"{output}{seen.reason}".lower()
+    if LANDLOCK in ending.confined and seen.status in ERRORS and any(each in said for each in _REFUSED):
+        return replace(seen, reason=f"{seen.reason} (it may write to $TMPDIR, and where {MAY_WRITE} says)")
+    return seen
 
 
 def _heard(family: Family, instance: Any, ending: Ending) -> tuple[Measurement, Any]:
@@ -87,14 +96,13 @@ def _heard(family: Family, instance: Any, ending: Ending) -> tuple[Measurement, 
         return replace(
             measurement, status=Status.INVALID, objective=None, bound=None, solution_hash=None, reason=impossible
         ), None
-    return replace(measurement, wall_s=_wall_s(said, ending)), solution
+    wall_s, cpu_s = _likely(said.wall_s, ending.called_s), _likely(said.cpu_s, ending.called_cpu_s)
+    return replace(measurement, wall_s=wall_s, cpu_s=cpu_s), solution
 
 
-def _wall_s(said: Report, ending: Ending) -> float:
-    """Return how long the call took: as its own process says, unless the supervisor's clock rules that out."""
-    if ending.called_s is None or said.wall_s >= (1 - CLOCK_SLACK) * ending.called_s - CLOCK_SLACK_S:
-        return said.wall_s
-    return ending.called_s
+def _likely(said_s: float, seen_s: float | None) -> float:
+    """Return what a call took: as its own process says, unless what the supervisor saw is more than that can be."""
+    return said_s if seen_s is None or said_s >= (1 - CLOCK_SLACK) * seen_s - CLOCK_SLACK_S else seen_s
 
 
 def _impossible(said: Report, ending: Ending) -> str | None:
@@ -124,6 +132,7 @@ def _killed(ending: Ending, limits: Limits) -> Measurement:
         Cause.WALL: (Status.TIMEOUT, f"killed after {limits.wall_s:g} s of wall-clock time"),
         Cause.CPU: (Status.TIMEOUT, f"killed after {limits.cpu_s} s of processor time"),
         Cause.MEMORY: (Status.MEMORY, f"killed over {limits.memory_mib} MiB of memory"),
+        Cause.FILES: (Status.MEMORY, f"killed over {limits.memory_mib} MiB of files in its folder"),
         Cause.PROCESSES: (Status.CRASHED, "killed for starting processes without end"),
         Cause.MESSAGES: (Status.INVALID, "what it wrote into the pipe of its answer is no answer"),
     }

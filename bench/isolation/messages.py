@@ -117,6 +117,7 @@ class Cause(StrEnum):
     WALL = "wall"
     CPU = "cpu"
     MEMORY = "memory"
+    FILES = "files"
     PROCESSES = "processes"
     MESSAGES = "messages"
 
@@ -130,8 +131,9 @@ class Ending:
     found out when it had ended.
     exit_code : as `os.waitstatus_to_exitcode`. peak_bytes : resident, of the tree. output : first and last KiB printed.
     By the clock here: elapsed_s : of the whole process. called_s : of the last timed call that it told of. paused_s :
-    that it said it was compiling, by which its wall was moved. cpu_s : processor seconds of the tree. reference_s : of a fixed
-    piece of work just before (see `clocks.reference_s`). None is unknown.
+    that it said it was compiling, by which its wall was moved. cpu_s : processor seconds of the tree. called_cpu_s : of these,
+    in the last timed call, 0 where nothing counts all. reference_s : of a fixed piece of work just before (see
+    `clocks.reference_s`). None is unknown. confined : see `Measurement`.
     """
 
     answer: bytes | None = None
@@ -146,7 +148,9 @@ class Ending:
     called_s: float | None = None
     paused_s: float = 0.0
     cpu_s: float = math.inf
+    called_cpu_s: float = 0.0
     reference_s: float | None = None
+    confined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +166,9 @@ class Request:
     warm : the child warms up by itself before the timed call.
     shrunk : the instance is the family's small version of one, for the effects on compiled code only.
     before : pickles of instances on which the method is called first, in the same process, untimed.
-    isolation : how the run is kept apart. compile_s : how long it may compile beside its limits. proves : the method is
-    registered as one whose bounds count, or is a program; nothing that the run's process says decides that.
+    isolation : how the run is kept apart. may_write : paths that a confined run may write to, beside its own folder and those of
+    the user. compile_s : how long it may compile beside its limits. proves : the method is registered as one whose bounds
+    count, or is a program; nothing that the run's process says decides that.
     """
 
     family: str
@@ -184,6 +189,7 @@ class Request:
     code: str | None = None
     compile_s: float = MAX_COMPILE_S
     proves: bool = True
+    may_write: tuple[str, ...] = ()
 
     @property
     def program(self) -> Program | None:
@@ -327,5 +333,5 @@ def _measurement_of(row: Any) -> Measurement:
         raise ValueError("it holds no measurement")
     for name, value in row.items():
         msgspec.convert(value, KINDS[name])
-    trajectory = tuple(map(tuple, row["trajectory"]))
-    return Measurement(**{**row, "status": Status(row["status"]), "trajectory": trajectory})
+    trajectory, confined = tuple(map(tuple, row["trajectory"])), tuple(row["confined"])
+    return Measurement(**{**row, "status": Status(row["status"]), "trajectory": trajectory, "confined": confined})

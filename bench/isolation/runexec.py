@@ -1,7 +1,8 @@
 """Runs under BenchExec's `runexec`: limits of the kernel's control groups, in a container that cannot write elsewhere.
 
-What happens inside is what happens in any run (`child.run_child`); its messages come through named pipes, so the same
-supervisor reads them. Source of the options and of what is printed: BenchExec's `doc/runexec.md` and `doc/run-results.md`.
+What happens inside is what happens in any run (`child.measured`), in an interpreter of its own, `python -m
+schedgap.bench.isolation.runexec REQUEST ANSWERS OUTPUT`; its messages come through named pipes, so the same supervisor
+reads them. Source of the options and of what is printed: BenchExec's `doc/runexec.md` and `doc/run-results.md`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.isolation.messages import Cause, Ending, Request
+from schedgap.bench.isolation.answer import pack
+from schedgap.bench.isolation.child import measured
+from schedgap.bench.isolation.fork import answer
+from schedgap.bench.isolation.messages import Cause, Ending, Message, Request, send
 from schedgap.bench.isolation.supervise import supervise
+from schedgap.bench.plugins.discover import load_methods
 from schedgap.instances.errors import ExecutorError
+from schedgap.instances.jit import own_cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +87,7 @@ def run_in_container(request: Request, instance: int, scratch: Path, harness: in
             sys.executable,
             "-P",
             "-m",
-            "schedgap.bench.isolation.runexec_child",
+            "schedgap.bench.isolation.runexec",
             str(asked),
             str(answers),
             str(output),
@@ -119,7 +125,6 @@ def run_in_container(request: Request, instance: int, scratch: Path, harness: in
             request.allowance,
             give=give,
             is_foreign=request.is_foreign,
-            is_measuring=False,
         )
     finally:
         os.close(given)
@@ -176,3 +181,32 @@ def _why(results: Mapping[str, str], complaints: str) -> str:
     serious = [line for line in lines if "CRITICAL" in line or "ERROR" in line] or lines
     last = serious[0].split(" - ")[-1].rstrip(". ") if serious else f"it printed {dict(results)}"
     return f"runexec cannot do runs here: {last}; see BenchExec's installation guide, or leave --isolation out."
+
+
+def main(asked: Path, answers: Path, output: Path) -> None:
+    """Do the run that the file `asked` holds, within the container; answers, output : named pipes to write to."""
+    request = pickle.loads(asked.read_bytes())
+    own_cache(asked.parent, request.code)
+    load_methods([request.family])
+    to_answers, to_output = (os.open(pipe, os.O_WRONLY) for pipe in (answers, output))
+    send(to_answers, Message.READY)
+
+    def given() -> Any:
+        send(to_answers, Message.WANTED)
+        with (asked.parent / GIVEN).open("rb", buffering=0) as pipe:
+            pipe.read(1)
+        return pickle.loads((asked.parent / INSTANCE).read_bytes())
+
+    answer(
+        lambda pipe: measured(request, given, pipe),
+        pack,
+        request.limits,
+        to_answers,
+        to_output,
+        asked.parent,
+        limits_addresses=request.program is None,
+    )
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -17,6 +17,7 @@ import psutil
 from schedgap.bench.isolation.answer import pack
 from schedgap.bench.isolation.child import caller, measured, shrunk, warm_up
 from schedgap.bench.isolation.clocks import Allowance, reference_s
+from schedgap.bench.isolation.confinement import Confinement
 from schedgap.bench.isolation.fork import instance_from, supervised
 from schedgap.bench.isolation.judge import judged
 from schedgap.bench.isolation.messages import (
@@ -36,7 +37,7 @@ from schedgap.bench.isolation.messages import (
     loaded,
     packed,
 )
-from schedgap.bench.isolation.processes import adopt_orphans
+from schedgap.bench.isolation.processes import ProcessorClock, adopt_orphans
 from schedgap.bench.isolation.runexec import run_in_container
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.supervise import HarnessGoneError
@@ -103,7 +104,10 @@ class Server:
 
     def __init__(self, socket: sockets.socket) -> None:
         self._socket = socket
+        # Of this server alone: what it confines sees no other's.
         self._scratch: Scratch | None = None
+        self._confinement: Confinement | None = None
+        self._processors = ProcessorClock()
         self._given: int | None = None
         self._instance: Any = None
         # Families whose files this process is ready to write and read.
@@ -134,7 +138,7 @@ class Server:
                 self._forget()
 
     def clear(self) -> None:
-        """Delete what the last run left in its folder; nobody waits for it."""
+        """Delete what the last run left in its folder, and beside it, where its shared memory was; nobody waits for it."""
         if self._scratch is not None:
             self._scratch.clear()
 
@@ -211,6 +215,8 @@ class Server:
             harness,
             scratch,
             request.allowance,
+            self._processors,
+            self._confined(scratch.parent, request.may_write) if request.is_plugin else None,
             instance=given,
             is_foreign=request.is_foreign,
             limits_addresses=request.program is None,
@@ -232,6 +238,8 @@ class Server:
             self._socket.fileno(),
             scratch,
             Allowance(restarts=0, compile_s=0.0),
+            self._processors,
+            self._confined(scratch.parent),
         )
         if ending.answer:
             return Described(ending.answer)
@@ -241,3 +249,11 @@ class Server:
             return Described(None, f"importing took more than {limits.memory_mib} MiB of memory")
         printed = ending.output.decode(errors="replace").strip().splitlines()
         return Described(None, printed[-1] if printed else f"its process ended with code {ending.exit_code}")
+
+    def _confined(self, folder: Path, also: tuple[str, ...] = ()) -> Confinement:
+        """Return how code of others is confined; our own methods fill the cache of compiled code."""
+        if self._confinement is None or self._confinement.asked != (str(folder), *also):
+            if self._confinement is not None:
+                self._confinement.close()
+            self._confinement = Confinement.prepared(folder, also)
+        return self._confinement

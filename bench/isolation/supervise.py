@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import resource
 import select
 import signal
 import time
@@ -15,17 +14,30 @@ from typing import TYPE_CHECKING
 from schedgap.bench.isolation.answer import unpack_bound
 from schedgap.bench.isolation.clocks import Allowance, CallClock, WallClock
 from schedgap.bench.isolation.messages import FRAME, Cause, Ending, Message
-from schedgap.bench.isolation.processes import descendants, end_all, exact_usage, signal_all, usage
+from schedgap.bench.isolation.processes import (
+    ProcessorClock,
+    descendants,
+    end_all,
+    exact_usage,
+    signal_all,
+    size_of_files,
+    usage,
+)
 
 if TYPE_CHECKING:
+    import resource
     from collections.abc import Callable
+    from pathlib import Path
 
     from schedgap.bench.records.runs import Limits
 
 CHECK_EVERY_S = 0.1
+COUNT_FILES_EVERY_S = 1.0
 KILL_GRACE_S = 1.0
 MAX_PROCESSES = 512
 KEEP_OUTPUT = 8192
+# In `Ending.confined`: no processor time of the run's processes goes uncounted.
+CPU = "cpu"
 _KINDS = frozenset(message.value for message in Message)
 MIB = 1024 * 1024
 
@@ -80,24 +92,27 @@ def supervise(
     harness: int,
     limits: Limits,
     allowance: Allowance,
+    processors: ProcessorClock | None = None,
+    folder: Path | None = None,
     *,
     give: Callable[[], int] | None = None,
     is_foreign: bool = False,
-    is_measuring: bool = True,
 ) -> Ending:
     """Wait for a child to end, or end it: SIGTERM to its whole tree, then SIGKILL; nothing of it is left afterwards.
 
     answers, output, harness : file descriptors: the child's messages, its stdout and stderr, the harness's socket.
-    give : gives the child its instance when it asks for it, and returns its bytes; None where it has it. is_foreign : see
-    `CallClock`. is_measuring : False leaves memory and processor time to somebody else.
+    processors : that was there before the child; None leaves memory and processor time to somebody else.
+    folder : whose files are the child's; None leaves them, too. give : gives the child its instance when it asks for it, and
+    returns its bytes; None where it has it. is_foreign : see `CallClock`.
 
     Raises
     ------
     HarnessGoneError
         after the tree was killed, if the harness is not there any more.
     """
-    calls = CallClock(is_foreign=is_foreign)
-    watch = _Watch(Pipe(answers), Pipe(output), limits, allowance, calls, give, is_measuring=is_measuring)
+    spent = processors.seconds if processors is not None and processors.is_exact else float
+    calls = CallClock(spent, is_foreign=is_foreign)
+    watch = _Watch(Pipe(answers), Pipe(output), limits, allowance, calls, give, processors, folder)
     exited = os.pidfd_open(pid)
     poller = select.poll()
     poller.register(exited, select.POLLIN)
@@ -142,17 +157,17 @@ class _Watch:
         limits: Limits,
         allowance: Allowance,
         calls: CallClock,
-        give: Callable[[], int] | None,
-        *,
-        is_measuring: bool,
+        give: Callable[[], int] | None = None,
+        processors: ProcessorClock | None = None,
+        folder: Path | None = None,
     ) -> None:
-        self.ending = Ending()
+        self.ending = Ending(confined=(CPU,) if processors is not None and processors.is_exact else ())
         self.messages, self.printed = messages, printed
-        self._limits, self._is_measuring = limits, is_measuring
+        self._limits, self._processors, self._folder = limits, processors, folder
         self._clock, self._calls, self._give = WallClock(limits.wall_s, allowance), calls, give
-        self._before_s = _reaped_s()
+        self._before_s = 0.0 if processors is None else processors.seconds()
         self._started = time.monotonic()
-        self._next_check = self._started + CHECK_EVERY_S
+        self._next_check = self._next_count = self._started + CHECK_EVERY_S
         self._kill_at: float | None = None
 
     def wait_ms(self) -> float:
@@ -180,14 +195,14 @@ class _Watch:
             ending.cause = Cause.WALL
         elif ending.cause is None and now >= self._next_check:
             self._next_check = now + CHECK_EVERY_S
-            ending.cause = self._over() if self._is_measuring else None
+            ending.cause = None if self._processors is None else self._over(self._processors)
         if ending.cause is not None:
             ending.killed = True
             signal_all(descendants(), signal.SIGTERM)
-            at_once = ending.cause in (Cause.MEMORY, Cause.PROCESSES)
+            at_once = ending.cause in (Cause.MEMORY, Cause.PROCESSES, Cause.FILES)
             self._kill_at = 0.0 if at_once else time.monotonic() + KILL_GRACE_S
 
-    def _over(self) -> Cause | None:
+    def _over(self, processors: ProcessorClock) -> Cause | None:
         """Return the limit that the tree is over now."""
         limits, processes = self._limits, descendants()
         if len(processes) > MAX_PROCESSES:
@@ -199,8 +214,11 @@ class _Watch:
         self.ending.peak_bytes = max(self.ending.peak_bytes, resident)
         if resident > limits.memory_mib * MIB:
             return Cause.MEMORY
-        if limits.cpu_s is not None and seconds + _reaped_s() - self._before_s > limits.cpu_s:
+        if limits.cpu_s is not None and processors.seconds(seconds) - self._before_s > limits.cpu_s:
             return Cause.CPU
+        if self._folder is not None and self._next_check >= self._next_count:
+            self._next_count = self._next_check + COUNT_FILES_EVERY_S
+            return Cause.FILES if size_of_files(self._folder) > limits.memory_mib * MIB else None
         return None
 
     def reaped(self, status: int, used: resource.struct_rusage) -> None:
@@ -208,16 +226,16 @@ class _Watch:
         ending = self.ending
         ending.exit_code = os.waitstatus_to_exitcode(status)
         ending.peak_bytes = max(ending.peak_bytes, used.ru_maxrss * 1024)
-        if self._is_measuring:
-            ending.cpu_s = max(used.ru_utime + used.ru_stime, _reaped_s() - self._before_s)
-            ending.cause = ending.cause or _over_in_the_end(self._limits, used)
+        if self._processors is not None:
+            ending.cpu_s = max(used.ru_utime + used.ru_stime, self._processors.seconds() - self._before_s)
+            ending.cause = ending.cause or _over_in_the_end(self._limits, used, ending.cpu_s)
 
     def closed(self) -> Ending:
         """Return what was seen, now that nothing of the tree is left."""
         ending = self.ending
-        if self._is_measuring and math.isfinite(ending.cpu_s):
+        if self._processors is not None and math.isfinite(ending.cpu_s):
             # Now with what the child did not wait for.
-            ending.cpu_s = max(ending.cpu_s, _reaped_s() - self._before_s)
+            ending.cpu_s = max(ending.cpu_s, self._processors.seconds() - self._before_s)
         ending.output = self.printed.text()
         self._clock.resume()
         ending.elapsed_s, ending.paused_s = time.monotonic() - self._started, self._clock.paused_s
@@ -263,7 +281,8 @@ class _Watch:
                 ending.bound = unpack_bound(body)
                 return ending.bound is not None
             case Message.ANSWER:
-                ending.answer, ending.called_s = body, self._calls.seconds(len(body))
+                ending.answer = body
+                ending.called_s, ending.called_cpu_s = self._calls.took(len(body))
         return True
 
     def _gave(self) -> bool:
@@ -278,15 +297,8 @@ class _Watch:
         return True
 
 
-def _over_in_the_end(limits: Limits, used: resource.struct_rusage) -> Cause | None:
+def _over_in_the_end(limits: Limits, used: resource.struct_rusage, cpu_s: float) -> Cause | None:
     """Return what the child, or one that it waited for, used too much of between two looks."""
     if used.ru_maxrss * 1024 > limits.memory_mib * MIB:
         return Cause.MEMORY
-    if limits.cpu_s is not None and used.ru_utime + used.ru_stime > limits.cpu_s:
-        return Cause.CPU
-    return None
-
-
-def _reaped_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return Cause.CPU if limits.cpu_s is not None and cpu_s > limits.cpu_s else None

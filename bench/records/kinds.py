@@ -37,6 +37,7 @@ _BY_ANNOTATION: Mapping[object, Any] = {
     "Limits": dict[str, _USED | None],
     "Mapping[str, Scalar]": dict[str, bool | int | float | str],
     "Mapping[str, float]": dict[str, WHOLE | REAL],
+    "tuple[str, ...]": tuple[str, ...],
     "tuple[tuple[float, int | None, int | None], ...]": tuple[tuple[_USED, WHOLE | None, WHOLE | None], ...],
 }
 KINDS: Mapping[str, Any] = {

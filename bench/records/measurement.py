@@ -36,6 +36,8 @@ class Measurement:
     details : facts, as the method reports them. measures : what the family reads off the verified solution.
     solution_hash : of the verified solution, so that two verifications of it can be held against each other.
     trajectory : (seconds, objective, bound) as the method reports them: claims, not verified.
+    confined : what the kernel held for the run: `landlock`, `scopes`, `seccomp`, `mounts` (see `isolation/confinement.py`), and
+    `cpu` where no process of it could take processor time uncounted.
     """
 
     status: Status
@@ -59,6 +61,7 @@ class Measurement:
     details: Mapping[str, Scalar] = field(default_factory=dict)
     measures: Mapping[str, float] = field(default_factory=dict)
     solution_hash: str | None = None
+    confined: tuple[str, ...] = ()
 
     @property
     def had_found(self) -> bool:

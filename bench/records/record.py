@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RUN_SCHEMA = "schedgap/run/2"
-# What rows of this schema may lack: methods of ours have no plug-in, and older versions wrote neither hashes nor limits.
-LACKING: Mapping[str, Any] = {"plugin": None, "solution_hash": None, "takes_limit": None}
+# What rows of this schema may lack: methods of ours have no plug-in, and older versions wrote fewer fields.
+LACKING: Mapping[str, Any] = {"plugin": None, "solution_hash": None, "takes_limit": None, "confined": ()}
 # What an older schema lacks, and what it meant by that.
 OLDER: Mapping[str, Mapping[str, Any]] = {
     "schedgap/run/1": {"stochastic": False, "reference_s": None, "measures": {}, **LACKING},
@@ -119,6 +119,7 @@ class Record:
         full["given"] = shared.mapping(full["given"])
         full["status"] = Status(full["status"])
         full["trajectory"] = tuple(map(tuple, full["trajectory"]))
+        full["confined"] = tuple(full["confined"])
         run = Run(*_RUN(full))
         if run.key != full["key"]:
             raise ValueError(f"its key is {full['key']!r:.60}, its own parts make it '{run.key}'")

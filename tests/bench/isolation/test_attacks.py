@@ -48,6 +48,8 @@ EXPECTED = {
     "a-vandal": ("feasible", None),
     "a-many-machines": ("invalid", None),
 }
+# Where the kernel gives none of such memory.
+FILTERED = {"a-memfd": ("error", "OSError: [Errno 38] Function not implemented")}
 HONEST = ("no-packing", "full-reconfiguration")
 
 
@@ -86,8 +88,8 @@ def ends(tmp_path_factory, hostile):
 
 @pytest.mark.parametrize("label", EXPECTED)
 def test_status_and_reason(ends, label):
-    status, reason = EXPECTED[label]
     end = ends[label]
+    status, reason = (FILTERED if "seccomp" in end.confined and label in FILTERED else EXPECTED)[label]
     assert (end.status, end.reason) == (status, end.reason)
     assert reason is None or reason in end.reason
 
@@ -164,7 +166,7 @@ def judge_bound(tmp_path):
     plan = family.solution.from_tasks(instance, types, np.arange(instance.num_tasks))
 
     def call(*, proves, bound=None, told=None, trajectory=(), **seen):
-        times = {"wall_s": 0.1, "cpu_s": 0.1, "compile_s": 0.0, "reference_s": 0.1}
+        times = {"wall_s": 0.1, "cpu_s": 0.1, "compile_s": 0.0}
         report = Report(**times, status="feasible", mutated=False, bound=bound, trajectory=list(trajectory))
         seen = {"answer": pack(report, plan), "bound": told, **seen}
         request = Request("provisioning", "any", {}, 0, Limits(), instance.digest, None, proves=proves)

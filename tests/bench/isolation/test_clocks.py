@@ -54,14 +54,14 @@ def test_nobody_gets_more_than_so_many_limits(now):
 def test_a_call_takes_what_passes_between_its_messages(now):
     """5 s, then a repetition of 3 s, which counts; of code of ours, packing does not."""
     clock = CallClock()
-    assert clock.seconds(0) is None
+    assert clock.took(0)[0] is None
     for seconds in (5, 3):
         assert clock.called()
-        assert clock.seconds(0) is None
+        assert clock.took(0)[0] is None
         now[0] += seconds
         assert clock.returned()
     now[0] += 2
-    assert clock.seconds(0) == 3
+    assert clock.took(0)[0] == 3
     assert not clock.called()
 
 
@@ -74,11 +74,24 @@ def test_of_foreign_code_all_counts_from_its_instance_to_its_answer(now):
     now[0] += 3
     assert clock.returned()
     now[0] += 1
-    assert clock.seconds(0) == 3
-    assert clock.seconds(int(0.5 * PACKED_BYTES_PER_S)) == 3
+    assert clock.took(0)[0] == 3
+    assert clock.took(int(0.5 * PACKED_BYTES_PER_S))[0] == 3
     now[0] += 1
-    assert clock.seconds(int(0.5 * PACKED_BYTES_PER_S)) == 3.5
+    assert clock.took(int(0.5 * PACKED_BYTES_PER_S))[0] == 3.5
     assert not clock.called()
+
+
+def test_processor_seconds_count_as_those_of_the_clock_do(now):
+    """Two processors: 2 s before the call, 6 s in it, 2 s after it; of these 2 are what reading and packing take."""
+    for is_foreign, cpu_s in ((True, 8), (False, 6)):
+        clock = CallClock(lambda: 2 * now[0], is_foreign=is_foreign)
+        clock.given(int(PACKED_BYTES_PER_S))
+        now[0] += 1
+        clock.called()
+        now[0] += 3
+        clock.returned()
+        now[0] += 1
+        assert clock.took(int(PACKED_BYTES_PER_S)) == (3, cpu_s)
 
 
 def test_a_fixed_piece_of_work_takes_some_time():

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +119,15 @@ def test_the_real_one(real_runexec, write_suite, hostile, tmp_path):
     assert found["x-bomb"].status == "memory"
     assert found["x-writes"].status == "error"
     assert "Read-only file system" in found["x-writes"].reason
+
+
+def test_the_real_one_against_strangers(real, write_suite, hostile, tmp_path):
+    """What a pull request may hold: the journal and all other files of the user's are out of reach."""
+    plugin = Path(shutil.copy(hostile.with_name("reaching.py"), tmp_path))
+    (tmp_path / "precious").write_text("mine")
+    labels = ["r-files", "r-journal", "r-links", "r-plug-in"]
+    found = ends(write_suite(labels, memory_mib=512), tmp_path / "out", plugin)
+    assert {label: (end.status, end.details.get("got")) for label, end in found.items()} == dict.fromkeys(
+        labels, ("feasible", "")
+    )
+    assert (tmp_path / "precious").read_text() == "mine"

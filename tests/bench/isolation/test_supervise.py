@@ -16,7 +16,7 @@ def watching(stream=b"", give=None, *, is_foreign=False):
     """A watch over a process that says this."""
     calls = CallClock(is_foreign=is_foreign)
     messages = Pipe(-1, bytearray(stream))
-    return _Watch(messages, Pipe(-1), Limits(wall_s=10.0), Allowance(), calls, give, is_measuring=False)
+    return _Watch(messages, Pipe(-1), Limits(wall_s=10.0), Allowance(), calls, give)
 
 
 def kinds(letters):
@@ -44,9 +44,9 @@ def test_what_is_no_message_ends_the_run(now, stream):
 
 def test_memory_and_time_are_looked_at_in_the_end(now):
     used = SimpleNamespace(ru_maxrss=2049, ru_utime=1.5, ru_stime=1.0)
-    assert _over_in_the_end(Limits(memory_mib=2, cpu_s=3.0), used) is Cause.MEMORY
-    assert _over_in_the_end(Limits(memory_mib=3, cpu_s=2.0), used) is Cause.CPU
-    assert _over_in_the_end(Limits(memory_mib=3, cpu_s=2.5), used) is None
+    assert _over_in_the_end(Limits(memory_mib=2, cpu_s=3.0), used, 2.5) is Cause.MEMORY
+    assert _over_in_the_end(Limits(memory_mib=3, cpu_s=2.0), used, 2.5) is Cause.CPU
+    assert _over_in_the_end(Limits(memory_mib=3, cpu_s=2.5), used, 2.5) is None
 
 
 @pytest.mark.parametrize(

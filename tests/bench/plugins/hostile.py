@@ -296,5 +296,6 @@ def stop_group(instance):
 
 @method("x-stop-parent", family=FAMILY)
 def stop_parent(instance):
-    os.kill(os.getppid(), signal.SIGSTOP)
+    with suppress(PermissionError):
+        os.kill(os.getppid(), signal.SIGSTOP)
     return alone(instance)
