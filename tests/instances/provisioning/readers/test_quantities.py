@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.quantities import NANO, fine_amounts, nano
+from schedgap.instances.provisioning.readers.quantities import BILLION, fine_amounts, nano
 
 SUFFIXES = {"": 1, "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000)}
 SUFFIXES |= {letter: 1000**power for power, letter in enumerate("kMGTPE", 1)}
@@ -35,17 +35,22 @@ SUFFIXES |= {f"{letter}i": 1024**power for power, letter in enumerate("KMGTPE", 
             ("1e-3", Fraction(1, 1000)),
         ),
         # Finer than 10^-9 is rounded up, and 2^63 - 1 is the most.
-        *(("0.0000000001", Fraction(1, NANO)), ("1.5n", Fraction(2, NANO)), ("1e99", 2**63 - 1), ("9Ei", 2**63 - 1)),
+        *(
+            ("0.0000000001", Fraction(1, BILLION)),
+            ("1.5n", Fraction(2, BILLION)),
+            ("1e99", 2**63 - 1),
+            ("9Ei", 2**63 - 1),
+        ),
     ],
 )
 def test_examples(text, units):
-    assert nano(text) == units * NANO
+    assert nano(text) == units * BILLION
 
 
 @given(st.decimals(0, 10**6, places=6).map(lambda value: f"{value:f}"), st.sampled_from(sorted(SUFFIXES)))
 def test_against_fractions(number, suffix):
-    exact = Fraction(number) * SUFFIXES[suffix] * NANO
-    assert nano(number + suffix) == min(-(-exact.numerator // exact.denominator), (2**63 - 1) * NANO)
+    exact = Fraction(number) * SUFFIXES[suffix] * BILLION
+    assert nano(number + suffix) == min(-(-exact.numerator // exact.denominator), (2**63 - 1) * BILLION)
 
 
 @pytest.mark.parametrize(
