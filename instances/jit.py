@@ -66,7 +66,7 @@ def _compiled(func: F, **options: Any) -> F:
     return cast("F", compiled)
 
 
-class _Library(codegen.JITCodeLibrary):  # type: ignore[misc]
+class _Library(codegen.JITCodeLibrary):
     """What Python does not call is not optimised or made machine code by itself: kernels that call it have it in them.
 
     By itself Numba does so for each function, once more in each that calls it, directly or not: half of the time.
