@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from schedgap.bench.api import Progress, gap, run_suite
     from schedgap.bench.comparison.comparison import Comparison, compare
     from schedgap.bench.programs.program import Program
-    from schedgap.bench.records.measurement import Measurement
-    from schedgap.bench.records.record import Record
-    from schedgap.bench.records.runs import Limits, Run
+    from schedgap.bench.records.runs import Limits, Measurement, Record, Run
     from schedgap.bench.result import GapResult, SuiteResult
     from schedgap.bench.testing.evaluator import Evaluation, Evaluator, evaluator
 
@@ -35,8 +33,8 @@ _MODULES = {
     "run_suite": "api",
     "Comparison": "comparison.comparison",
     "compare": "comparison.comparison",
-    "Measurement": "records.measurement",
-    "Record": "records.record",
+    "Measurement": "records.runs",
+    "Record": "records.runs",
     "Evaluation": "testing.evaluator",
     "Evaluator": "testing.evaluator",
     "evaluator": "testing.evaluator",

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.audit import audit_of
-from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.choice import RETRIED, Retry, matching, to_do
 from schedgap.bench.executors.execute import Executor, Performed, ProcessExecutor
 from schedgap.bench.executors.factory import open_executor
+from schedgap.bench.forecast import RETRIED, Retry, matching, to_do
 from schedgap.bench.isolation.runexec import require_runexec
-from schedgap.bench.plan import Plan, chosen_method, default_bound, make_run, plan_suite, setting
+from schedgap.bench.plan import Plan, chosen_method, default_bound, load_catalogue, make_run, plan_suite, setting
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.plugins.files import earlier_rows, plugin_hash
 from schedgap.bench.programs.program import Program, programs_among, resolved
@@ -25,15 +24,12 @@ from schedgap.bench.records.contradictions import contradictions, judged, judged
 from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import Journal
 from schedgap.bench.records.pictures import append_picture
-from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC, Record
-from schedgap.bench.records.runs import Scalar, file_names
-from schedgap.bench.result import GapResult, SuiteResult
+from schedgap.bench.records.runs import PROCESS_GROUP, RUNEXEC, Record, Scalar, file_names
+from schedgap.bench.result import GapResult, SuiteResult, transported
 from schedgap.bench.statistics.summary import best_of
-from schedgap.bench.suites.results import command_of, refuse_other_suite, write_plan
-from schedgap.bench.suites.shard import Shard
+from schedgap.bench.suites.results import Shard, command_of, refuse_other_suite, write_plan
 from schedgap.bench.suites.source import family_of, given_instance
 from schedgap.bench.suites.suite import given_limits, read_suite
-from schedgap.bench.transport import transported
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import SolutionError, SuiteError, about_file, one_of
 from schedgap.instances.family import find_family

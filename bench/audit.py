@@ -6,14 +6,13 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.records.runs import FAILED
 from schedgap.instances.method import Method, Status, find_method
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from schedgap.bench.records.record import Record
-    from schedgap.bench.records.runs import Run
+    from schedgap.bench.records.runs import Record, Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,35 +1,78 @@
-"""From a suite to its runs, checked before the first one starts: a misspelt method must not surface hours later."""
+"""From a suite to its runs, checked before the first one starts: a misspelt method must not surface hours later.
+
+The methods that a harness can ask for: this package's by import, those of plug-ins by what they say of themselves.
+
+A plug-in's code never runs in the harness, nor in any process that judges or records.
+"""
 
 from __future__ import annotations
 
 import importlib
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.audit import second_opinion
-from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.executors.execute import Performed, Setting, Task
 from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import compiled_kind, pickled
+from schedgap.bench.isolation.pool import Pool
+from schedgap.bench.plugins.discover import has_plugins, load_methods
 from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed
-from schedgap.bench.programs.program import MODULE, Program
+from schedgap.bench.programs.program import MODULE, Kind, Program, files_among, programs_among
+from schedgap.bench.programs.run import find_player
 from schedgap.bench.records.host import package_version
-from schedgap.bench.records.record import ISOLATIONS, PROCESS_GROUP
-from schedgap.bench.records.runs import Limits, Run, Scalar
+from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, Scalar
 from schedgap.bench.statistics.headlines import check_headline
 from schedgap.bench.statistics.suite_names import check_names
 from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError, SuiteError, one_of
 from schedgap.instances.family import find_family
-from schedgap.instances.method import REGISTRY, Method, find_method
-from schedgap.instances.method_text import method_label, parse_method
+from schedgap.instances.method import REGISTRY, Method, find_method, method_label, parse_method
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from schedgap.bench.suites.shard import Shard
+    from schedgap.bench.suites.results import Shard
     from schedgap.bench.suites.suite import Suite
+
+
+def load_catalogue(families: Sequence[str], plugins: Sequence[str | Program] = ()) -> None:
+    """Have `REGISTRY` hold the methods of the families: this package's and the plug-ins'.
+
+    plugins : paths of Python files, and programs.
+
+    Raises
+    ------
+    MethodError
+        if a plug-in cannot be imported, or a method is registered by the name of one of this package.
+    """
+    files, described = files_among(plugins), set()
+    if has_plugins(files):
+        # Its process starts while the methods of this package are imported here.
+        with closing(Pool(families)) as pool:
+            load_methods(families)
+            methods = pool.describe(files)
+        # A file that is written anew may register other names.
+        for key in [key for key, method in REGISTRY.items() if method.plugin in files]:
+            del REGISTRY[key]
+        for method in methods:
+            REGISTRY[method.family, method.name] = method
+            described.add((method.family, method.name))
+    else:
+        load_methods(families)
+    for family in families:
+        for program in programs_among(plugins):
+            known = REGISTRY.get((family, program.name))
+            if (known is not None and known.is_shipped) or (family, program.name) in described:
+                raise MethodError(
+                    f"family {family} has a method '{program.name}' already; give the {program.kind} another name, by "
+                    f"NAME={program.command[0]}."
+                )
+            if program.kind is Kind.POLICY:
+                find_player(family)
+            REGISTRY[family, program.name] = program.as_method(family)
 
 
 @dataclass(slots=True)

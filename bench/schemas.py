@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from pydantic import TypeAdapter
 
-from schedgap.bench.certify import documents as certificates
+from schedgap.bench.certify import problem as certificates
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.programs import answers, protocol
+from schedgap.bench.programs import exchange as answers
+from schedgap.bench.programs import protocol
 from schedgap.bench.records import host
 from schedgap.bench.records.journal import VERDICT_SCHEMA
-from schedgap.bench.records.kinds import KINDS
-from schedgap.bench.records.record import LACKING, RUN_SCHEMA
+from schedgap.bench.records.runs import KINDS, LACKING, RUN_SCHEMA
 from schedgap.bench.statistics import history
 from schedgap.bench.suites import results, suite
 from schedgap.instances.documents import DOCUMENTS

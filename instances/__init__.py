@@ -21,8 +21,7 @@ from schedgap.instances.errors import (
     VerifyError,
 )
 from schedgap.instances.family import FAMILIES, Family, find_family, register_family
-from schedgap.instances.method import REGISTRY, Incumbent, Method, Outcome, Status, find_method, method
-from schedgap.instances.method_text import parse_method
+from schedgap.instances.method import REGISTRY, Incumbent, Method, Outcome, Status, find_method, method, parse_method
 from schedgap.instances.traces import TRACES, Trace, fetch
 
 __all__ = [

@@ -28,10 +28,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.certify.contents import Cut, Item, dearer_content
-from schedgap.bench.certify.documents import read_node
-from schedgap.bench.certify.listing import remaining
-from schedgap.bench.certify.problem import DOLLAR
+from schedgap.bench.certify.contents import Cut, Item, dearer_content, remaining
+from schedgap.bench.certify.problem import DOLLAR, read_node
 from schedgap.instances.errors import SolutionError
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ COMMANDS = {
         "Show the runs of a suite: its table, a page to look at, figures for papers, all runs as a table.",
     ),
     "history": (
-        "history",
+        "report",
         "history",
         "Keep the figures of a suite over commits in one file; show them, with steps, on a page.",
     ),
@@ -74,8 +74,8 @@ COMMANDS = {
         "certify",
         "Check a proof of a lower bound, by code of its own; exit 3 and the first gap of the proof if there is one.",
     ),
-    "export": ("export", "export", "Write a formulation of an instance as a model file for any other solver."),
-    "schema": ("export", "schema", "Print the JSON Schema of a file format, for editors and checkers."),
+    "export": ("instances", "export", "Write a formulation of an instance as a model file for any other solver."),
+    "schema": ("instances", "schema", "Print the JSON Schema of a file format, for editors and checkers."),
     "fetch": ("instances", "fetch", "Download a public trace, check its SHA-256 and print where it is."),
 }
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}

@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from schedgap.bench.certify.documents import read_certificate
-from schedgap.bench.certify.problem import read_problem
+from schedgap.bench.certify.problem import read_certificate, read_problem
 from schedgap.bench.certify.proof import check
 from schedgap.bench.cli.options import AsJson
 from schedgap.bench.plugins.discover import load_families

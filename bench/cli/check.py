@@ -8,9 +8,19 @@ from typing import Annotated
 import typer
 
 from schedgap.bench.api import Progress
-from schedgap.bench.checks.check import check_methods
-from schedgap.bench.cli.completion import complete_family, complete_method
-from schedgap.bench.cli.options import AsJson, Depends, Jobs, Plugins, Policies, Programs, Stochastic, given_plugins
+from schedgap.bench.checks.contract import check_methods
+from schedgap.bench.cli.options import (
+    AsJson,
+    Depends,
+    Jobs,
+    Plugins,
+    Policies,
+    Programs,
+    Stochastic,
+    complete_family,
+    complete_method,
+    given_plugins,
+)
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.cli.show import show_table
 from schedgap.bench.programs.program import programs_among

@@ -14,7 +14,7 @@ import typer
 from schedgap.bench.comparison import comparison as comparisons
 from schedgap.bench.comparison.output import Format, render
 from schedgap.bench.comparison.wording import verdict
-from schedgap.bench.records.gc_pause import gc_paused
+from schedgap.bench.records.journal import gc_paused
 from schedgap.instances.errors import one_line
 
 REGRESSION = 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.summary import is_measured
 from schedgap.bench.statistics.tables import failures
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.bench.audit import Audit
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
 
 SOME_FAILED = 3
 NOTHING_MEASURED = 4

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from schedgap.bench import api
-from schedgap.bench.cli.completion import complete_method
 from schedgap.bench.cli.ending import finish
 from schedgap.bench.cli.options import (
     AsJson,
@@ -24,6 +23,7 @@ from schedgap.bench.cli.options import (
     Programs,
     Solutions,
     Stochastic,
+    complete_method,
     given_plugins,
 )
 from schedgap.bench.cli.progress import ProgressBar

@@ -1,4 +1,7 @@
-"""`schedgap generate`, `import`, `fetch`, `verify`: instances, traces and solutions as files."""
+"""`schedgap generate`, `import`, `fetch`, `verify`: instances, traces and solutions as files.
+
+`schedgap export` and `schedgap schema`: what other programs read.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,21 @@ from typing import Annotated
 
 import typer
 
-from schedgap.bench.cli.completion import complete_family
-from schedgap.bench.cli.options import AsJson, Force, InstanceFile, OutFile, Parameters, pairs_of, refuse_existing
-from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.cli.options import (
+    AsJson,
+    Force,
+    InstanceFile,
+    OutFile,
+    Parameters,
+    complete_family,
+    pairs_of,
+    refuse_existing,
+)
+from schedgap.bench.plugins.discover import load_families, load_methods
+from schedgap.bench.schemas import json_schema
 from schedgap.bench.statistics.tables import number
 from schedgap.bench.suites.source import Source, family_of_file
+from schedgap.formulations.export import find_model_builder, write_model
 from schedgap.instances.documents.array_files import arrays_beside
 from schedgap.instances.errors import InstanceError, did_you_mean, one_line
 from schedgap.instances.family import FAMILIES, find_family
@@ -132,3 +145,33 @@ def _write(source: Source, out: Path, *, force: bool, as_json: bool) -> None:
         typer.echo(one_line(f"{out}: {instance.name}, digest {instance.digest[:12]}"))
     for note in getattr(instance, "notes", ()):
         typer.echo(one_line(note), err=True)
+
+
+def export(
+    instance: InstanceFile,
+    formulation: Annotated[str, typer.Option("--formulation", help="Name of a formulation.")],
+    file_format: Annotated[str, typer.Option("--format", help="mps or lp.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write; the instance's name and the format by default.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write a formulation of an instance as a model file for any other solver."""
+    family = find_family(family_of_file(instance))
+    load_methods([family.name])
+    builder = find_model_builder(family.name, formulation)
+    path = out or instance.with_name(f"{instance.stem}-{formulation}.{file_format}")
+    refuse_existing(path, force=force)
+    model = builder(family.read_instance(instance))
+    write_model(model, path, file_format)
+    rows, columns = model.matrix.shape
+    typer.echo(f"{path}: {columns} variables, {rows} rows, {model.matrix.nnz} entries")
+
+
+def schema(
+    name: Annotated[
+        str, typer.Argument(help="Such as schedgap/provisioning/1; `schedgap list schemas` names them all.")
+    ],
+) -> None:
+    """Print the JSON Schema of a file format, for editors and checkers."""
+    typer.echo(json.dumps(json_schema(name), indent=1))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from schedgap.bench.cli.completion import complete_family
+from schedgap.bench.cli.options import complete_family
 from schedgap.bench.statistics.tables import NOTHING, Head, short, table_lines, terminal_width
 from schedgap.bench.suites.shipped import suite_rows
 from schedgap.instances.errors import InstanceError, did_you_mean

@@ -1,13 +1,18 @@
-"""Options that several commands share."""
+"""Options that several commands share.
+
+What a shell completes besides commands and options: names of suites, families and methods.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from schedgap.bench.programs.program import Kind, Program, parse_program
+from schedgap.bench.suites.shipped import shipped_suites, suite_rows
 from schedgap.instances.errors import InstanceError, MethodError, one_line
 
 Plugins = Annotated[
@@ -94,3 +99,19 @@ def refuse_existing(path: Path, *, force: bool) -> None:
     """Raise `InstanceError` where a file is there already."""
     if path.exists() and not force:
         raise InstanceError(f"{path} exists and is not written over; choose another name or give --force.")
+
+
+def complete_suite(incomplete: str) -> list[str]:
+    """Return the shipped suites that begin so."""
+    return [name for name in shipped_suites() if name.startswith(incomplete)]
+
+
+def complete_family(incomplete: str) -> list[str]:
+    """Return the families that begin so; each has a suite."""
+    return sorted({row["family"] for row in suite_rows() if row["family"].startswith(incomplete)})
+
+
+def complete_method(incomplete: str) -> list[str]:
+    """Return the methods of all families that begin so; this imports them, which takes a second or two."""
+    rows = import_module("schedgap.bench.cli.listed").methods([])
+    return sorted({row["name"] for row in rows if row["name"].startswith(incomplete)})

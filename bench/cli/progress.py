@@ -15,7 +15,7 @@ from rich.progress import Progress as Bars
 from rich.text import Text
 
 from schedgap.bench.isolation.activity import activities, is_compiling
-from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.summary import counted_time
 from schedgap.bench.statistics.tables import in_seconds
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from schedgap.bench.api import Progress
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
 
 # Without a terminal: a line so often, and at each tenth of the runs, unless the last line is this young.
 PERIOD_S = 30.0

@@ -1,6 +1,6 @@
 """`schedgap run`."""
 
-# ruff: noqa: TC001, TC003 - typer reads the annotations when the program runs.
+# ruff: noqa: TC003 - typer reads the annotations when the program runs.
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from schedgap.bench.api import run_suite
-from schedgap.bench.choice import Retry
-from schedgap.bench.cli.completion import complete_suite
 from schedgap.bench.cli.ending import finish
 from schedgap.bench.cli.options import (
     AsJson,
@@ -23,13 +21,14 @@ from schedgap.bench.cli.options import (
     Policies,
     Programs,
     Stochastic,
+    complete_suite,
     given_plugins,
 )
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.cli.runs import show_forecast
 from schedgap.bench.cli.show import show_suite
-from schedgap.bench.forecast import forecast
-from schedgap.bench.statistics.headlines.closed import contradictions_to_published
+from schedgap.bench.forecast import Retry, forecast
+from schedgap.bench.statistics.headlines.gap import contradictions_to_published
 
 
 def run(

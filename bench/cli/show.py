@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.headlines import find_headline, headline_rows
 from schedgap.bench.statistics.maps import MethodMap, build_maps
 from schedgap.bench.statistics.measure_rows import lines_of
-from schedgap.bench.statistics.ratios import with_ratios
-from schedgap.bench.statistics.source_notes import source_notes
+from schedgap.bench.statistics.profiles import with_ratios
+from schedgap.bench.statistics.suite_names import source_notes
 from schedgap.bench.statistics.tables import (
     NOTHING,
     Head,
@@ -26,14 +26,14 @@ from schedgap.bench.statistics.tables import (
     without_solution,
 )
 from schedgap.instances.family import FAMILIES
-from schedgap.instances.method_text import method_label
+from schedgap.instances.method import method_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
     from schedgap.bench.result import GapResult, SuiteResult
-    from schedgap.bench.suites.published import Sweep
+    from schedgap.bench.suites.collection import Sweep
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite
 

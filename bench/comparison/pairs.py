@@ -13,8 +13,7 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from schedgap.bench.records.record import Record
-    from schedgap.bench.records.runs import Run
+    from schedgap.bench.records.runs import Record, Run
 
 # What makes two runs a pair: family, digest of the instance, method with the parameters given, seed.
 PairKey = tuple[str, str, str, int]

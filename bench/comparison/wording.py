@@ -14,7 +14,7 @@ from schedgap.instances.family import find_family
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schedgap.bench.comparison.methods import Estimate, MethodComparison
+    from schedgap.bench.comparison.findings import Estimate, MethodComparison
 
 
 # Of a reason, this much is told; the journal has all of it.

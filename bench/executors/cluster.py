@@ -22,7 +22,7 @@ from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.spawners import end_spawners
 from schedgap.bench.programs.program import files_among, programs_among
 from schedgap.bench.records.host import host_facts, versions_of
-from schedgap.bench.records.measurement import Measurement
+from schedgap.bench.records.runs import Measurement
 from schedgap.instances.errors import ExecutorError, MethodError
 from schedgap.instances.method import Status
 

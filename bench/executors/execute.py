@@ -18,7 +18,7 @@ from schedgap.bench.isolation.pool import Pool
 from schedgap.bench.isolation.spawners import prepare_spawner
 from schedgap.bench.plugins.files import code_hash
 from schedgap.bench.records.host import host_facts
-from schedgap.bench.records.record import PROCESS_GROUP
+from schedgap.bench.records.runs import PROCESS_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping

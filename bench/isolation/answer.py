@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 import numpy as np
 
-from schedgap.bench.records.kinds import MOST, REAL, SECONDS, WHOLE
+from schedgap.bench.records.runs import MOST, REAL, SECONDS, WHOLE
 from schedgap.instances.fields import Fields, from_fields, to_fields
 
 if TYPE_CHECKING:

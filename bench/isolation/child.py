@@ -20,11 +20,8 @@ from schedgap.bench.isolation.clocks import Allowance, WallClock
 from schedgap.bench.isolation.messages import Message, Request, send
 from schedgap.bench.isolation.telling import UNDECLARED, Telling
 from schedgap.bench.plugins.discover import import_plugins
-from schedgap.bench.programs.conversation import see_off
-from schedgap.bench.programs.failure import ProgramFailure
-from schedgap.bench.programs.process import Terms
-from schedgap.bench.programs.program import files_among
-from schedgap.bench.programs.run import ask
+from schedgap.bench.programs.program import ProgramFailure, Terms, files_among
+from schedgap.bench.programs.run import ask, see_off
 from schedgap.instances.family import Family, find_family
 from schedgap.instances.method import Method, Outcome, Status, find_method
 

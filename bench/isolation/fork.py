@@ -18,7 +18,7 @@ from schedgap.bench.isolation.answer import Failure, plain_text
 from schedgap.bench.isolation.messages import Ending, Message, loaded, send
 from schedgap.bench.isolation.processes import die_with_parent
 from schedgap.bench.isolation.supervise import MIB, supervise
-from schedgap.bench.programs.failure import ProgramFailure
+from schedgap.bench.programs.program import ProgramFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable

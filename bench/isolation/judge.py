@@ -20,8 +20,8 @@ from schedgap.bench.isolation.partial import RefusedError, above, objective_of, 
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.supervise import MIB
 from schedgap.bench.isolation.telling import UNDECLARED
-from schedgap.bench.programs.failure import signal_name
-from schedgap.bench.records.measurement import ERRORS, FAILED, Measurement
+from schedgap.bench.programs.program import signal_name
+from schedgap.bench.records.runs import ERRORS, FAILED, Measurement
 from schedgap.formulations.gap_split import split
 from schedgap.instances.family import Family, find_family
 from schedgap.instances.fields import fields_hash

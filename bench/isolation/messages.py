@@ -21,9 +21,7 @@ import msgspec
 
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S, Allowance
 from schedgap.bench.programs.program import Kind, Program, programs_among
-from schedgap.bench.records.kinds import KINDS, is_small
-from schedgap.bench.records.measurement import Measurement
-from schedgap.bench.records.record import PROCESS_GROUP, RUNEXEC
+from schedgap.bench.records.runs import KINDS, PROCESS_GROUP, RUNEXEC, Measurement, is_small
 from schedgap.instances.method import Status
 from schedgap.instances.picture import Picture
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from schedgap.bench.isolation.answer import AnswerError, unpack_solution
-from schedgap.bench.records.measurement import Measurement
+from schedgap.bench.records.runs import Measurement
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.fields import fields_hash
 from schedgap.instances.method import Status

@@ -25,10 +25,9 @@ from schedgap.bench.isolation.messages import (
     pickled,
 )
 from schedgap.bench.isolation.spawners import give_back, take_spawner
-from schedgap.bench.plugins.description import methods_of
+from schedgap.bench.plugins.discover import methods_of
 from schedgap.bench.programs.program import files_among
-from schedgap.bench.records.measurement import Measurement
-from schedgap.bench.records.record import RUNEXEC
+from schedgap.bench.records.runs import RUNEXEC, Measurement
 from schedgap.instances.compiled_cache import LEDGER
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError
 from schedgap.instances.family import find_family

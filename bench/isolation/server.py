@@ -41,10 +41,9 @@ from schedgap.bench.isolation.processes import ProcessorClock, adopt_orphans
 from schedgap.bench.isolation.runexec import run_in_container
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.supervise import HarnessGoneError
-from schedgap.bench.plugins.description import described
+from schedgap.bench.plugins.discover import described
 from schedgap.bench.programs.exchange import prepare
-from schedgap.bench.records.record import RUNEXEC
-from schedgap.bench.records.runs import Limits
+from schedgap.bench.records.runs import RUNEXEC, Limits
 from schedgap.instances.compiled_cache import LEDGER, adopt
 from schedgap.instances.errors import ExecutorError
 from schedgap.instances.family import find_family

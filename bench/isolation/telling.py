@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from schedgap.bench.isolation.answer import pack_bound, pack_solution
 from schedgap.bench.isolation.messages import Message, send
-from schedgap.bench.programs.failure import ProgramFailure
+from schedgap.bench.programs.program import ProgramFailure
 from schedgap.instances.errors import MethodError, SchedgapError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Method, Status

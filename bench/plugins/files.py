@@ -24,8 +24,7 @@ from schedgap.instances.method import Method, runs_elsewhere
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from schedgap.bench.records.record import Record
-    from schedgap.bench.records.runs import Run
+    from schedgap.bench.records.runs import Record, Run
 
 _IMPORTERS = ("import_module", "__import__")
 

@@ -1,4 +1,9 @@
-"""What a program is, and what identifies it in the key of a run: its name, its command, and the files that it is made of."""
+"""What a program is, and what identifies it in the key of a run: its name, its command, and the files that it is made of.
+
+How programs fail.
+
+The process of a program: its command, and what its environment tells it.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,41 @@ import os
 import re
 import shlex
 import shutil
+import signal
+import subprocess
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schedgap.instances.documents.array_files import arrays_beside
 from schedgap.instances.documents.openings import open_given
-from schedgap.instances.errors import MethodError
-from schedgap.instances.method import NAME, Method, runs_elsewhere
+from schedgap.instances.errors import MethodError, SchedgapError
+from schedgap.instances.method import NAME, Method, Status, runs_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+class ProgramFailure(SchedgapError):
+    """A program did not answer as it was asked: the end of its run, and no mistake of ours. status : of the run."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def ended(code: int, where: str = "") -> ProgramFailure:
+    """Return the failure of a program that ended. code : as `subprocess` has it. where : the start of the sentence."""
+    if code >= 0:
+        return ProgramFailure(Status.CRASHED, f"{where}the program exited with code {code}")
+    return ProgramFailure(Status.CRASHED, f"{where}the program was ended by {signal_name(-code)}")
+
+
+def signal_name(number: int) -> str:
+    """Return what a signal is called; real-time ones have a number only."""
+    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+
 
 # The module of a program's method: the package has none of this name.
 MODULE = "program"
@@ -217,3 +245,42 @@ def _file(name: str, base: Path, word: str) -> str:
 def _unknown(_: object) -> str | None:
     """Only a run tells whether a program takes an instance."""
     return None
+
+
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a program is told of its run, and how much of what it says is read. time_limit_s : None for no limit."""
+
+    seed: int
+    time_limit_s: float | None
+    threads: int
+    memory_mib: int = 4096
+
+    @property
+    def most_bytes(self) -> int:
+        """Length of the longest answer that is read: what is made of it takes up to 16 times as much."""
+        return self.memory_mib * MIB // 16
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that a program finds."""
+        # Twelve digits: no limit that may be given is shown as a power of ten.
+        limit = {} if self.time_limit_s is None else {"SCHEDGAP_TIME_LIMIT_S": f"{self.time_limit_s:.12g}"}
+        return {**os.environ, **limit, "SCHEDGAP_THREADS": str(self.threads), "SCHEDGAP_SEED": str(self.seed)}
+
+
+def start(program: Program, words: Sequence[str], terms: Terms, **streams: Any) -> subprocess.Popen[bytes]:
+    """Start a program in its folder. words : of its command, filled in. streams : as `subprocess.Popen` has them.
+
+    Raises
+    ------
+    ProgramFailure
+        if it cannot be started.
+    """
+    try:
+        return subprocess.Popen(words, cwd=program.folder, env=terms.environment(), bufsize=0, **streams)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ProgramFailure(Status.CRASHED, f"{words[0]} cannot be started: {why}") from None

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 import numpy as np
 
-from schedgap.bench.programs.failure import ProgramFailure
+from schedgap.bench.programs.program import ProgramFailure
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from schedgap.bench.programs.process import Terms
+    from schedgap.bench.programs.program import Terms
     from schedgap.heuristics.player import Player
 
 SCHEMA = "schedgap/policy/1"

@@ -15,7 +15,7 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,90 @@
-"""A run: one method on one instance with one seed under given limits, and the key under which it is recorded."""
+"""A run: one method on one instance with one seed under given limits, and the key under which it is recorded.
+
+What the fields of a row may hold, by name: of another kind, a value would be computed with as what it is not.
+
+Rows as this version writes them always fit. Figures that leave a file are floats, so that no number may be beyond them.
+
+What is known of a run once it has ended: verified figures, the method's claims beside them, and what it used.
+
+One row of the journal: a run, how it ended, where and when; `docs/bench.md` documents the fields.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import marshal
 from collections import Counter
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field, fields, replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from schedgap.instances.family import FAMILIES
+from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+
+# Ends that give no figure of the method; they make `schedgap run` exit with 3. What a run had found before such an end is
+# of use all the same for what is known of its instance, unless it is invalid.
+FAILED = frozenset({Status.TIMEOUT, Status.MEMORY, Status.CRASHED, Status.INVALID, Status.ERROR})
+# Of these, the ends that the next `schedgap run` tries again by itself: they say nothing about the method's quality.
+ERRORS = frozenset({Status.CRASHED, Status.ERROR})
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """How one run ended.
+
+    status : judged by the harness. claimed_status : the method's own word, None if it gave none.
+    objective : verified, in the family's integer units; None without a feasible solution. bound : the method's proven
+    bound, None if it gave none or contradicted itself. Of a run that failed, both are what it had told of before (see
+    `Found`), and so are `measures` and `solution_hash`. reason : why the status is what it is, for people.
+    wall_s : the method call alone. build_s, solve_s, extract_s : parts of it, as the method reports them.
+    warm : where compiled code was warmed up before: `parent`, `child`, `repeat` (the call was timed a second time,
+    because something was compiled in the first) or `none`; warm_s : how long that took. compile_s : compilation left
+    inside wall_s. cpu_s : processor seconds of the call, child processes included. reference_s : what a fixed piece of
+    work took in the same process just before (see `reference`).
+    peak_memory_mib : the most resident memory of the whole tree. output : what the run printed, if it failed.
+    details : facts, as the method reports them. measures : what the family reads off the verified solution.
+    solution_hash : of the verified solution, so that two verifications of it can be held against each other.
+    trajectory : (seconds, objective, bound) as the method reports them: claims, not verified.
+    confined : what the kernel held for the run: `landlock`, `scopes`, `seccomp`, `mounts` (see `isolation/confinement.py`), and
+    `cpu` where no process of it could take processor time uncounted.
+    """
+
+    status: Status
+    claimed_status: str | None = None
+    objective: int | None = None
+    bound: int | None = None
+    reason: str | None = None
+    wall_s: float | None = None
+    build_s: float | None = None
+    solve_s: float | None = None
+    extract_s: float | None = None
+    warm: str = "none"
+    warm_s: float | None = None
+    compile_s: float | None = None
+    cpu_s: float | None = None
+    reference_s: float | None = None
+    peak_memory_mib: float | None = None
+    output: str = ""
+    solver: str | None = None
+    trajectory: tuple[tuple[float, int | None, int | None], ...] = ()
+    details: Mapping[str, Scalar] = field(default_factory=dict)
+    measures: Mapping[str, float] = field(default_factory=dict)
+    solution_hash: str | None = None
+    confined: tuple[str, ...] = ()
+
+    @property
+    def had_found(self) -> bool:
+        """Whether the run failed, and had told of a solution or a bound before that counts for what is known of its instance."""
+        has_any = self.objective is not None or self.bound is not None
+        return has_any and self.status in FAILED and self.status is not Status.INVALID
+
 
 Scalar = bool | int | float | str
 # A wait of more milliseconds than 31 bits hold is refused by the system, and the pool waits twice the wall limit.
@@ -144,3 +219,179 @@ def hashed(
         f'"limits": {limits}, "method": {method}, "parameters": {parameters}, {written}"seed": {seed}, "version": {version}}}'
     )
     return hashlib.sha256(parts.encode()).hexdigest()[:32]
+
+
+# Of numbers that are no times or objectives we know nothing, save that sums of squares of floats must be floats.
+MOST = 10.0**100
+WHOLE = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+REAL = Annotated[float, msgspec.Meta(ge=-MOST, le=MOST)]
+SECONDS = Annotated[float, msgspec.Meta(ge=0.0, le=MOST)]
+# Seconds and MiB.
+_USED = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | SECONDS
+_BY_ANNOTATION: Mapping[object, Any] = {
+    "str": str,
+    "str | None": str | None,
+    "bool": bool,
+    "bool | None": bool | None,
+    "int": WHOLE,
+    # Objectives and bounds, which may have more than 64 bits: see `is_small`.
+    "int | None": int | None,
+    "float | None": _USED | None,
+    "Status": Status,
+    "Limits": dict[str, _USED | None],
+    "Mapping[str, Scalar]": dict[str, bool | int | float | str],
+    "Mapping[str, float]": dict[str, WHOLE | REAL],
+    "tuple[str, ...]": tuple[str, ...],
+    "tuple[tuple[float, int | None, int | None], ...]": tuple[tuple[_USED, WHOLE | None, WHOLE | None], ...],
+}
+KINDS: Mapping[str, Any] = {
+    **{field.name: _BY_ANNOTATION[field.type] for field in (*fields(Run), *fields(Measurement))},
+    **dict.fromkeys(("key", "host", "ended_at", "isolation"), str),
+    # Methods of older versions could say there what they liked.
+    "details": dict[str, bool | WHOLE | REAL | str | list[Any] | dict[str, Any] | None],
+}
+
+
+def checked(row: Mapping[str, Any]) -> None:
+    """Raise `KeyError` or `ValueError`, which names the field, unless all fields hold what they may."""
+    for name, kind in KINDS.items():
+        try:
+            msgspec.convert(row[name], kind)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"{name} is {row[name]!r:.60}; {str(error).lower()}") from None
+        if not is_small(row[name]):
+            raise ValueError(f"{name} is {row[name]!r:.60}, a number beyond {MOST:g}")
+
+
+def is_small(value: Any) -> bool:
+    """Whether all numbers in a value are finite and at most `MOST`, whatever it is made of."""
+    if isinstance(value, int | float):
+        return -MOST <= value <= MOST
+    if isinstance(value, dict):
+        return all(map(is_small, value.values()))
+    return not isinstance(value, list | tuple) or all(map(is_small, value))
+
+
+RUN_SCHEMA = "schedgap/run/2"
+# What rows of this schema may lack: methods of ours have no plug-in, and older versions wrote fewer fields.
+LACKING: Mapping[str, Any] = {"plugin": None, "solution_hash": None, "takes_limit": None, "confined": ()}
+# What an older schema lacks, and what it meant by that.
+OLDER: Mapping[str, Mapping[str, Any]] = {
+    "schedgap/run/1": {"stochastic": False, "reference_s": None, "measures": {}, **LACKING},
+}
+# How runs are kept apart from the harness and from each other.
+PROCESS_GROUP = "process-group"
+RUNEXEC = "runexec"
+ISOLATIONS = (PROCESS_GROUP, RUNEXEC)
+_RUN = itemgetter(*(field.name for field in fields(Run)))
+_MEASUREMENT = itemgetter(*(field.name for field in fields(Measurement)))
+# The newest that writes equal content of equal types as equal bytes, whoever else refers to it.
+MARSHAL_VERSION = 2
+
+
+class Shared:
+    """What many rows have in common, kept once; without it a large journal would not fit into memory."""
+
+    def __init__(self) -> None:
+        self._mappings: dict[bytes, Mapping[str, Any]] = {}
+        self._limits: dict[bytes, Limits] = {}
+        self._texts: dict[str, str] = {}
+
+    def mapping(self, value: dict[str, Any]) -> Mapping[str, Any]:
+        """Return the first mapping of the same content; `True`, `1` and `1.0` are equal and yet not the same."""
+        return self._mappings.setdefault(marshal.dumps(value, MARSHAL_VERSION), value)
+
+    def limits(self, value: dict[str, Any]) -> Limits:
+        """Return the limits that a mapping tells of."""
+        content = marshal.dumps(value, MARSHAL_VERSION)
+        known = self._limits.get(content)
+        if known is None:
+            known = self._limits[content] = Limits(**value)
+        return known
+
+    def text(self, value: str) -> str:
+        """Return the first equal text."""
+        return self._texts.setdefault(value, value)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Record:
+    """A recorded run. host : names the file `hosts/HOST.json` beside the journal. ended_at : UTC, ISO 8601."""
+
+    key: str
+    run: Run
+    measurement: Measurement
+    host: str
+    ended_at: str
+    isolation: str = PROCESS_GROUP
+
+    def __repr__(self) -> str:
+        run, found = self.run, self.measurement
+        family = FAMILIES.get(run.family)
+        scale, unit = (1, "") if family is None else (family.objective_scale, f" {family.objective_unit}")
+        figures = {"objective": found.objective, "bound": found.bound}
+        facts = [str(found.status)]
+        facts += [f"{name} {value / scale:,.6g}{unit}" for name, value in figures.items() if value is not None]
+        facts += [] if found.wall_s is None else [f"{found.wall_s:.3g} s"]
+        return f"<Record {run.label:.80} on {run.instance:.80}: {', '.join(facts)}>"
+
+    @property
+    def status(self) -> Status:
+        """Return how the run ended."""
+        return self.measurement.status
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the record as a flat JSON object."""
+        run = asdict(self.run)
+        for name in ("plugin", "takes_limit"):
+            if run[name] is None:
+                del run[name]
+        return {
+            "schema": RUN_SCHEMA,
+            "key": self.key,
+            **run,
+            **asdict(self.measurement),
+            "host": self.host,
+            "ended_at": self.ended_at,
+            "isolation": self.isolation,
+        }
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any], shared: Shared | None = None) -> Record:
+        """Return the record of a JSON object; `KeyError`, `TypeError` or `ValueError` if it is none, or has another's key.
+
+        Rows of an older schema get what they lack; they stay as they are in their file.
+        shared : of the rows read before, so that what they have in common is kept once.
+        """
+        shared = shared or Shared()
+        full = dict(row)
+        schema = full["schema"]
+        full = {**(LACKING if schema == RUN_SCHEMA else OLDER[schema]), **full}
+        checked(full)
+        full["limits"] = shared.limits(full["limits"])
+        full["digest"] = shared.text(full["digest"])
+        full["source"] = shared.mapping(full["source"])
+        full["parameters"] = shared.mapping(full["parameters"])
+        full["given"] = shared.mapping(full["given"])
+        full["status"] = Status(full["status"])
+        full["trajectory"] = tuple(map(tuple, full["trajectory"]))
+        full["confined"] = tuple(full["confined"])
+        run = Run(*_RUN(full))
+        if run.key != full["key"]:
+            raise ValueError(f"its key is {full['key']!r:.60}, its own parts make it '{run.key}'")
+        return cls(
+            full["key"],
+            run,
+            Measurement(*_MEASUREMENT(full)),
+            full["host"],
+            full["ended_at"],
+            full["isolation"],
+        )
+
+    def invalidated(self, reason: str) -> Record:
+        """Return the record with the status `invalid`."""
+        return replace(self, measurement=replace(self.measurement, status=Status.INVALID, reason=reason))
+
+    def renamed(self, key: str, label: str) -> Record:
+        """Return the record under another key, with another label of the method."""
+        return replace(self, key=key, run=replace(self.run, label=label))

@@ -13,18 +13,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from schedgap.bench.report.content import Content, build_content
     from schedgap.bench.report.figure_files import write_figures
-    from schedgap.bench.report.figures.budget import Budget
+    from schedgap.bench.report.figures.selection import Budget
     from schedgap.bench.report.files import refuse_existing
-    from schedgap.bench.report.page import PAGE_LIMIT, render_page, write_page
+    from schedgap.bench.report.page import PAGE_LIMIT, Content, build_content, render_page, write_page
     from schedgap.bench.statistics.export_table import table_files, write_table
 
 _MODULES = {
     "PAGE_LIMIT": "report.page",
-    "Budget": "report.figures.budget",
-    "Content": "report.content",
-    "build_content": "report.content",
+    "Budget": "report.figures.selection",
+    "Content": "report.page",
+    "build_content": "report.page",
     "refuse_existing": "report.files",
     "render_page": "report.page",
     "table_files": "statistics.export_table",

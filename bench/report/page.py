@@ -1,8 +1,15 @@
-"""The page: content through a template into one HTML file that needs nothing else and asks nobody."""
+"""The page: content through a template into one HTML file that needs nothing else and asks nobody.
+
+What a page shows, as plain data: made of records here, written as HTML in `page`.
+
+The data of the figures and the instances, as the page's script reads them: short JSON that cannot end a script.
+"""
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
+from dataclasses import asdict, astuple, dataclass
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -11,18 +18,269 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from schedgap.bench.report.content import Content, build_content
-from schedgap.bench.report.embed import embedded, mark_symbols, page_data
-from schedgap.bench.report.figures import palette
-from schedgap.bench.report.figures.budget import Budget
+from schedgap.bench.records.journal import gc_paused
+from schedgap.bench.records.pictures import read_pictures
+from schedgap.bench.records.runs import FAILED
+from schedgap.bench.report.drilldown import (
+    Drilldown,
+    Failures,
+    InstanceCurves,
+    PackedPictures,
+    build_drilldown,
+    build_failures,
+    build_instance_curves,
+    pack,
+    picture_order,
+)
+from schedgap.bench.report.figures import build_figures
+from schedgap.bench.report.figures import drawing as palette
+from schedgap.bench.report.figures.drawing import DASHES, SHAPES, mark
+from schedgap.bench.report.figures.packing import FigurePacker, build_curve_figures, drawn_instances
+from schedgap.bench.report.figures.selection import MAX_METHODS, Budget, Selection, clipped, select
+from schedgap.bench.report.figures.sweeps import build_sweeps
+from schedgap.bench.report.figures.timetables import Schedules, build_timetables
 from schedgap.bench.report.files import refuse_existing, write_whole
+from schedgap.bench.report.tables import Provenance, Table, build_provenance, build_table
+from schedgap.bench.statistics.headlines import find_headline
+from schedgap.bench.statistics.headlines.gap import GAP
+from schedgap.bench.statistics.maps import MethodMap, build_maps
+from schedgap.bench.statistics.measure_rows import is_prediction, measure_note
+from schedgap.bench.statistics.suite_names import source_notes
+from schedgap.bench.statistics.summary import Best, Runs, best_of, summarise, told_apart, verified_objective
 from schedgap.bench.statistics.tables import measured, readable
 from schedgap.instances.errors import ReportError
+from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from schedgap.bench.records.runs import Record
+    from schedgap.bench.report.drilldown import InstanceView
+    from schedgap.bench.report.figures.drawing import Figure
     from schedgap.bench.suites.results import Results
+    from schedgap.bench.suites.suite import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One of the figures at the head of the page. is_bad : it wants to be looked at."""
+
+    name: str
+    value: str
+    is_bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The page.
+
+    source : sentences about the paper's figures. headline : the suite's own table. has_measures : whether that
+    is of measures instead of gaps. sweeps : measures over parameters. maps : which method is the best where. methods : each
+    method over all instances; None where that is the headline. selection : what the figures are of. without_gap : runs
+    that no figure of gaps can show, because they failed, and for lack of a solution or a bound. curves : of the solutions
+    of an instance. curve_figures, timetables : for papers, of one instance of each group. Runs of models, which have no
+    solution, are in none of methods, figures, without_gap. measure_notes : what measures are.
+    """
+
+    title: str
+    question: str
+    source: tuple[str, ...]
+    unit: str
+    facts: tuple[Fact, ...]
+    headline: Table
+    has_measures: bool
+    sweeps: tuple[Figure, ...]
+    maps: tuple[MethodMap, ...]
+    methods: Table | None
+    selection: Selection
+    figures: tuple[Figure, ...]
+    without_gap: tuple[int, int]
+    drilldown: Drilldown
+    pictures: PackedPictures
+    pictures_left_out: int
+    curves: InstanceCurves
+    curve_figures: tuple[Figure, ...]
+    timetables: tuple[Schedules, ...]
+    failures: Failures
+    provenance: Provenance
+    measure_notes: Mapping[str, str]
+
+
+@gc_paused()
+def build_content(results: Results, budget: Budget | None = None) -> Content:
+    """Return what the page of these results shows; there must be a record, and the families must be loaded.
+
+    Raises
+    ------
+    InstanceError
+        if the records are of a family that is not installed.
+    """
+    budget = budget or Budget()
+    suite = results.suite
+    records = Runs(told_apart(results.records) if suite is None else results.records)
+    family, headline = find_family(records[0].run.family), find_headline(suite)
+    played = Runs(record for record in records if not is_prediction(record))
+    summaries = [asdict(summary) for summary in summarise(played)]
+    # The rows of `gap` are of these summaries.
+    has_rows = suite is None or (headline is GAP and len(played) == len(records))
+    rows: Sequence[dict[str, Any]] = summaries if suite is None or has_rows else headline.rows(suite, records)
+    overall = None if headline is GAP else build_table(GAP, summaries, family, budget)
+    best = best_of(records)
+    drilldown = build_drilldown(records, best, budget)
+    order = picture_order(drilldown)
+    first = {record.key for own in drawn_instances(played) for record in own}
+    pictures = read_pictures(results.directory, first.union(order))
+    packed = pack(pictures, order, budget.picture_bytes)
+    names = {name: 0 for view in drilldown.instances for run in view.runs for name in run.measures}
+    selection = select(played, rows, best, budget)
+    return Content(
+        clipped(suite.title if suite is not None else f"Runs in {results.directory}", budget.text),
+        clipped(suite.question if suite is not None else "", budget.text),
+        tuple(clipped(note, budget.text) for note in source_notes(suite, records)),
+        family.objective_unit,
+        tuple(_facts(results, best)),
+        build_table(headline, rows, family, budget),
+        headline.of_measures,
+        build_sweeps(suite, records, budget),
+        () if suite is None else _maps(suite, records, budget),
+        overall,
+        selection,
+        build_figures(selection),
+        _without_gap(played, best),
+        drilldown,
+        packed,
+        sum(key in pictures for key in order) - len(packed.pictures),
+        build_instance_curves(pictures, drilldown, selection.methods, budget),
+        build_curve_figures(played, pictures, selection.methods, budget),
+        build_timetables(played, pictures, budget.curve_figures),
+        build_failures(records, budget),
+        build_provenance(results, budget),
+        {name: note for name in names if (note := clipped(measure_note(family, name), budget.text))},
+    )
+
+
+def _without_gap(records: Sequence[Record], best: Mapping[str, Best]) -> tuple[int, int]:
+    """Return how many runs have no gap because they failed, and because solution or bound is missing."""
+    failed = sum(record.status in FAILED for record in records)
+    missing = sum(
+        record.status not in FAILED and best[record.run.digest].gap(verified_objective(record)) is None
+        for record in records
+    )
+    return failed, missing
+
+
+def _maps(suite: Suite, records: Sequence[Record], budget: Budget) -> tuple[MethodMap, ...]:
+    """Return the maps that there is room for."""
+    found = [shown for shown in build_maps(suite.map, records) if len(shown.xs) * len(shown.ys) <= budget.rows]
+    return tuple(found[: budget.sweeps])
+
+
+def _facts(results: Results, best: Mapping[str, Best]) -> list[Fact]:
+    records = results.records
+    failed = sum(record.status in FAILED for record in records)
+    missing, shard = results.missing, f" (shard {results.shard})" if results.shard else ""
+    facts = [
+        Fact("runs", f"{len(records):,}" + (f" of {results.planned:,}{shard}" if missing else ""), bool(missing)),
+        Fact("instances", f"{len(best):,}"),
+        Fact("methods", f"{len({record.run.label for record in records}):,}"),
+        Fact("failed runs", f"{failed:,}", bool(failed)),
+    ]
+    unbounded = sum(known.bound is None for known in best.values())
+    if find_headline(results.suite).of_measures and unbounded == len(best):
+        # The suite asks for something else than gaps, so it is no fault that there are none.
+        return facts
+    proven = sum(known.is_proven for known in best.values())
+    facts.insert(-1, Fact("instances proven optimal", f"{proven:,} of {len(best):,}"))
+    return facts + ([Fact("instances without a bound", f"{unbounded:,}", True)] if unbounded else [])
+
+
+# None of these can stand in a JSON document outside of its strings.
+_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+
+
+def embedded(value: Any) -> Markup:
+    """Return JSON that is safe within a `script` element: no text in it can end the element or open another."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return Markup(text.translate(_ESCAPES))
+
+
+def page_data(content: Content) -> dict[str, Any]:
+    """Return what the page's script needs."""
+    selection = content.selection
+    numbers = {method: i for i, method in enumerate(selection.methods)}
+    places = {key: i for i, key in enumerate(content.pictures.pictures)}
+    statuses: dict[str, int] = {}
+    packer = FigurePacker(selection.methods)
+    # Distances that are no gaps say the least.
+    figures = sorted(content.figures, key=lambda figure: figure.name == "gaps" and not selection.has_bounds)
+    return {
+        "unit": content.unit,
+        "shapes": [outline for outline, _ in SHAPES],
+        "dashes": list(DASHES),
+        "marks": [astuple(mark(i)) for i in range(MAX_METHODS)],
+        "methods": selection.methods,
+        "names": selection.instances,
+        "wide": selection.is_wide,
+        "fruitless": sorted(selection.fruitless),
+        "scopes": [{"name": scope.name, "group": scope.group} for scope in selection.scopes],
+        "figures": [packer.pack(figure) for figure in figures],
+        "sweeps": [packer.pack(sweep) for sweep in content.sweeps],
+        "curves": {i: [packer.pack(figure) for figure in own] for i, own in content.curves.figures.items()},
+        "columns": list(packer.columns),
+        "instances": [_instance(view, numbers, statuses, places) for view in content.drilldown.instances],
+        "statuses": list(statuses),
+        "measures": content.measure_notes,
+        "packed": {**content.pictures.to_json(), "pictures": list(content.pictures.pictures.values())},
+    }
+
+
+def _instance(
+    view: InstanceView, numbers: dict[str, int], statuses: dict[str, int], places: dict[str, int]
+) -> dict[str, Any]:
+    runs = [
+        [
+            # A method without a mark of its own goes by its name.
+            numbers.get(run.method, run.method),
+            run.repetition,
+            statuses.setdefault(run.status, len(statuses)),
+            _short(run.objective, 12),
+            _short(run.bound, 12),
+            _short(run.gap),
+            _short(run.wall_s),
+            _short(run.peak_memory_mib),
+            run.reason,
+            places.get(run.key),
+            [[key, _short(value, 6)] for key, value in run.measures.items()],
+        ]
+        for run in view.runs
+    ]
+    return {
+        "name": view.name,
+        "digest": view.digest[:12],
+        "group": view.group,
+        "source": view.source,
+        "unit": view.unit,
+        "bound": _short(view.bound, 12),
+        "objective": _short(view.objective, 12),
+        "proven": view.is_proven,
+        "worst": _short(view.worst_gap),
+        "failed": view.failed,
+        "runs": runs,
+    }
+
+
+def _short(value: float | None, digits: int = 4) -> float | None:
+    """Return a number with as many digits as the page can show."""
+    if value is None:
+        return None
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() else short
+
+
+def mark_symbols(count: int) -> Sequence[tuple[int, int, str]]:
+    """Return number, colour and outline of the marks of the first methods."""
+    return [(i, mark(i).colour, SHAPES[mark(i).shape][0]) for i in range(count)]
+
 
 # A page that is mailed, attached to a build and opened on a phone.
 PAGE_LIMIT = 3_000_000

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 import pandas as pd
 
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.records.measurement import FAILED, Measurement
-from schedgap.bench.records.runs import Limits, Run
-from schedgap.bench.statistics.anytime import integrals
+from schedgap.bench.records.runs import FAILED, Limits, Measurement, Run
+from schedgap.bench.statistics.profiles import integrals
 from schedgap.bench.statistics.summary import Best, best_of, is_optimal, verified_objective
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import ReportError, about_file
@@ -28,7 +27,7 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 TABLE_SCHEMA = "schedgap/table/1"

@@ -7,14 +7,13 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.statistics.measure_rows import figure
-from schedgap.bench.statistics.ratios import with_ratios
+from schedgap.bench.statistics.profiles import with_ratios
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from schedgap.bench.records.record import Record
-    from schedgap.bench.records.runs import Scalar
-    from schedgap.bench.suites.published import Map
+    from schedgap.bench.records.runs import Record, Scalar
+    from schedgap.bench.suites.collection import Map
 
 
 @dataclass(frozen=True, slots=True)

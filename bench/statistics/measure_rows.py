@@ -1,20 +1,25 @@
-"""Figures of runs: what the family reads off verified solutions, and what models predict of them."""
+"""Figures of runs: what the family reads off verified solutions, and what models predict of them.
+
+What measures are, from where a family documents them: `name, name : text` in the docstring of its `measures`.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from math import fsum, isfinite
 from typing import TYPE_CHECKING
 
-from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.records.runs import FAILED
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from schedgap.bench.records.record import Record
-    from schedgap.bench.records.runs import Run, Scalar
+    from schedgap.bench.records.runs import Record, Run, Scalar
+    from schedgap.instances.family import Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +120,16 @@ def _number(value: object) -> float | None:
         return float(value)
     except ValueError:
         return None
+
+
+_NAMES = r"[a-z0-9_*]+(?:, [a-z0-9_*]+)*"
+_ENTRY = re.compile(rf"(?<![\w*])({_NAMES}) : (.*?)(?= {_NAMES} : |$)")
+
+
+def measure_note(family: Family | None, name: str) -> str:
+    """Return what a measure of a family is; empty where the family does not say. `*` in its words is any text."""
+    text = " ".join(("" if family is None else family.measures.__doc__ or "").replace("`", "").split())
+    for names, note in _ENTRY.findall(text):
+        if any(fnmatchcase(name, each) for each in names.split(", ")):
+            return str(note).rstrip(".;")
+    return ""

@@ -9,15 +9,15 @@ from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING
 
-from schedgap.bench.records.gc_pause import gc_paused
-from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.records.journal import gc_paused
+from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.paired import Contest, contests
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
 
 SHIFT_S = 1.0
 # The other usual shift: seconds below it hardly count.

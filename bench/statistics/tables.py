@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.summary import by_ending, reason_of
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Status
@@ -18,7 +18,7 @@ from schedgap.instances.method import Status
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
 
 # Of a file or a pipe, which wrap nothing; COLUMNS goes before it.
 PLAIN_WIDTH = 320

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records import journal, pictures
 from schedgap.bench.records.contradictions import Contradiction
-from schedgap.bench.records.gc_pause import gc_paused
 from schedgap.bench.records.host import versions_of, write_host
-from schedgap.bench.records.lines import Lines
+from schedgap.bench.records.journal import Lines, gc_paused
 from schedgap.bench.suites.results import FILE_NAME, PlanFile, read_hosts, read_plan, write_plan
 from schedgap.instances.documents.openings import lines_of, open_given
 from schedgap.instances.errors import JournalError, about_file

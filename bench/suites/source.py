@@ -13,7 +13,7 @@ from schedgap.bench.plugins.discover import load_families
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import InstanceError, about_file, did_you_mean
 from schedgap.instances.family import FAMILIES, find_family
-from schedgap.instances.method_text import read_value
+from schedgap.instances.method import read_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -11,8 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_v
 
 from schedgap.bench.programs.program import Program, programs_among, resolved
 from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
-from schedgap.bench.suites.collection import Collection, Listed, with_tables
-from schedgap.bench.suites.published import STRICT, Map, Reference, Setting, Sweep
+from schedgap.bench.suites.collection import STRICT, Collection, Listed, Map, Reference, Setting, Sweep, with_tables
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.source import Source
 from schedgap.instances.documents.json_files import first_problem

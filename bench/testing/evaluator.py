@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.catalogue import load_catalogue
+from schedgap.bench.plan import load_catalogue
 from schedgap.bench.programs.program import Kind, Program
 from schedgap.bench.statistics.summary import verified_objective
 from schedgap.bench.suites.suite import InstanceBlock, Suite, read_suite
@@ -27,7 +27,7 @@ from schedgap.instances.method import REGISTRY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
 
 # Of what went wrong, and of the worst gaps, this many are told.
 TOLD = 5

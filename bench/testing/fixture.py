@@ -1,4 +1,7 @@
-"""What the fixture `gap` does; imported by the first test that asks for it."""
+"""What the fixture `gap` does; imported by the first test that asks for it.
+
+The table of gaps at the end of a pytest session.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schedgap.bench.programs.program import Kind, Program, parse_program
+from schedgap.bench.statistics.tables import Head, in_percent, table_lines
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.testing import PROPERTY
 from schedgap.bench.testing.gap_figures import Gaps, gaps_of, printed
@@ -18,9 +22,32 @@ from schedgap.bench.testing.measure import measure_gap
 from schedgap.instances.errors import JournalError, SchedgapError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
+
+
+_HEADS = (
+    Head("test", is_text=True),
+    Head("method", is_text=True),
+    Head("suite", 4, is_text=True),
+    Head("runs", 3),
+    Head("mean gap (%)"),
+    Head("worst gap (%)", 1),
+    Head("proven optimal", 2),
+)
+
+
+def gap_lines(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
+    """Return a line for each measurement, given by the test's ID and `Gaps.to_json` (totals and instances not needed)."""
+    cells = []
+    for test, row in rows:
+        failed = f" ({row['failed']} failed)" if row["failed"] else ""
+        proven = f"{row['proven_optimal']} of {row['runs']}"
+        gaps = (in_percent(row["gap_mean"]), in_percent(row["gap_worst"]))
+        cells.append((test, row["method"], row["suite"], f"{row['runs']}{failed}", *gaps, proven))
+    return table_lines("", _HEADS, cells)
+
 
 DEFAULT_SUITE = "smoke"
 # Of the runs without a gap, this many are told of.

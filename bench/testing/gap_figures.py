@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.records.measurement import FAILED
+from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.summary import MethodSummary, best_of, summarise, verified_objective
 from schedgap.bench.statistics.tables import number, percent
 from schedgap.instances.family import find_family
@@ -14,7 +14,7 @@ from schedgap.instances.family import find_family
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
 
 # Of the instances with the worst gaps, this many are named.
 NAMED = 5

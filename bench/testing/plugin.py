@@ -60,7 +60,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if rows:
         # Workers of pytest-xdist report in any order.
         rows.sort(key=lambda row: row[0])
-        table = import_module("schedgap.bench.testing.table")
+        table = import_module("schedgap.bench.testing.fixture")
         terminalreporter.section("schedgap: gaps to the best proven bounds")
         for line in table.gap_lines(rows):
             terminalreporter.write_line(line)

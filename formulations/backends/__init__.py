@@ -7,9 +7,9 @@ from schedgap.formulations.backends.dispatch import (
     MIP_CHOICES,
     UNBOUNDED_MIP_CHOICES,
     find_backend,
+    race,
     solve,
 )
-from schedgap.formulations.backends.race import race
 
 __all__ = [
     "BACKENDS",

@@ -2,6 +2,8 @@
 
 CP-SAT takes integers only, so every row and the objective are multiplied by the least factor that makes all their
 coefficients whole, each read as the shortest decimal that denotes it. What does not scale into 62 bits is refused.
+
+A search of CP-SAT's own models of intervals: loading, limits and what its end means.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.formulations.backends.contract import SolveLimits, objective_of, whole
-from schedgap.formulations.backends.cp_search import known_statuses, new_search
 from schedgap.formulations.linear_model import LinearModel, ModelPoint, ModelResult
 from schedgap.formulations.separable import EXACT
 from schedgap.instances.errors import BackendError
@@ -24,6 +25,66 @@ from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+# CP-SAT reports objectives as doubles: beyond this they are no longer exact.
+MAX_OBJECTIVE = 2**52
+
+
+def load_cp_model() -> Any:
+    """Return OR-tools' module of CP-SAT models.
+
+    Raises
+    ------
+    BackendError
+        if OR-tools is not installed.
+    """
+    try:
+        from ortools.sat.python import cp_model
+    except ImportError as error:
+        raise BackendError(f"interval models need the package ortools: {error}; install it.") from error
+    return cp_model
+
+
+def new_search(cp_model: Any, threads: int, time_limit_s: float | None) -> Any:
+    """Return CP-SAT's solver with its limits."""
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = threads
+    if time_limit_s is not None:
+        solver.parameters.max_time_in_seconds = float(time_limit_s)
+    return solver
+
+
+def known_statuses(cp_model: Any) -> dict[Any, Status]:
+    """Return what the ends of a search mean for a model that has a solution."""
+    return {
+        cp_model.OPTIMAL: Status.OPTIMAL,
+        cp_model.FEASIBLE: Status.FEASIBLE,
+        cp_model.UNKNOWN: Status.NO_SOLUTION,
+    }
+
+
+def search(
+    cp_model: Any, model: Any, name: str, *, begun: float, time_limit_s: float | None, threads: int, **parameters: Any
+) -> tuple[Any, Status]:
+    """Search a model that is known to have a solution; return the solver and how it ended.
+
+    begun : when `time_limit_s` began, on `time.perf_counter`'s clock. parameters : of CP-SAT.
+
+    Raises
+    ------
+    BackendError
+        if it ends in any other way than with a solution, or out of time.
+    """
+    left = None if time_limit_s is None else max(0.0, time_limit_s - (time.perf_counter() - begun))
+    solver = new_search(cp_model, threads, left)
+    for key, value in parameters.items():
+        setattr(solver.parameters, key, value)
+    ended = solver.solve(model)
+    known = known_statuses(cp_model)
+    if ended not in known:
+        raise BackendError(f"{name}: cp-sat ends with {solver.status_name(ended)}; a solution is known.")
+    return solver, known[ended]
 
 
 # CP-SAT itself refuses sums beyond 2^63; one bit is kept for its own slack variables.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.rows import Rows
+from schedgap.formulations.linear_model import Rows
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel

@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends.cp_search import MAX_OBJECTIVE
-from schedgap.formulations.backends.placement import Missing, PlacementProblem, solve_placement, twins
-from schedgap.formulations.harvest.alone import alone_ends, objective_of_ends
+from schedgap.formulations.backends.cp_sat import MAX_OBJECTIVE
+from schedgap.formulations.backends.scheduling import Missing, PlacementProblem, solve_placement, twins
+from schedgap.formulations.harvest.time_indexed.bracket import OrderSearch
 from schedgap.formulations.harvest.time_indexed.grid import Grid, grid_of, not_exact
-from schedgap.formulations.harvest.time_indexed.search import OrderSearch
-from schedgap.formulations.harvest.work_bound import bound_work
+from schedgap.formulations.harvest.work_bound import alone_ends, bound_work, objective_of_ends
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
 

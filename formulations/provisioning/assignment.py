@@ -32,18 +32,21 @@ import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.provisioning.apart import classes_apart
-from schedgap.formulations.provisioning.limits import claimed, without_interference
-from schedgap.formulations.rows import Rows
+from schedgap.formulations.linear_model import (
+    INFEASIBLE_SOLUTION,
+    Rows,
+    improving,
+    is_feasible,
+    proven_cost,
+    whole_claims,
+)
+from schedgap.formulations.provisioning.limits import claimed, classes_apart, without_interference
 from schedgap.formulations.separable import inseparable
-from schedgap.formulations.trajectory import improving, whole_claims
-from schedgap.formulations.trusted import INFEASIBLE_SOLUTION, is_feasible, proven_cost
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.objective import price_step
-from schedgap.instances.provisioning.offer import PER_MACHINE
+from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
-from schedgap.instances.provisioning.verify import verify
+from schedgap.instances.provisioning.verify import price_step, verify
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel

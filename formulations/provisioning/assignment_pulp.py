@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES
-from schedgap.formulations.backends.pulp_program import give_values, read_program
+from schedgap.formulations.backends.cbc import give_values, read_program
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.provisioning.apart import classes_apart
 from schedgap.formulations.provisioning.assignment import demand_groups, solved, too_many_entries
-from schedgap.formulations.provisioning.limits import without_interference
+from schedgap.formulations.provisioning.limits import classes_apart, without_interference
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.objective import price_step
-from schedgap.instances.provisioning.offer import PER_MACHINE
+from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.verify import price_step
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel

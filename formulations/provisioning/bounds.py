@@ -14,6 +14,20 @@ bound-dual-feasible     also on what a task blocks: copies of a class that fit o
 
 They stay proofs at any size: the linear programs only propose prices, which count in Python's integers. Where HiGHS has no
 answer to one, or none in time, the bound is that of bound-resource.
+
+Dual-feasible functions in integers: valid inequalities for the content of one machine, made from one resource.
+
+A function phi with sum phi(d) <= phi(C) wherever sum d <= C turns a capacity row into another valid row, in which items
+weigh what they really block. Sources: Fekete and Schepers, "New classes of fast lower bounds for bin packing problems",
+Mathematical Programming 91 (2001), for `rounded_shares` and `large_or_nothing`; Carlier, Clautiaux and Moukrim, "New
+reduction procedures and lower bounds for the two-dimensional bin packing problem with fixed orientation", Computers and
+Operations Research 34 (2007), for `rounded_halves`; survey: Alves, Clautiaux, Valerio de Carvalho and Rietz,
+"Dual-Feasible Functions for Integer Programming and Combinatorial Optimization", Springer (2016). For vector packing
+each resource has its own rows; the linear program that prices them combines them.
+
+Machine types of which several hold and cost as much as one larger type of the same family.
+
+Where only so many tasks of a class may share a machine, one large machine does not hold what several hold: there are none.
 """
 
 from __future__ import annotations
@@ -21,25 +35,117 @@ from __future__ import annotations
 import math
 import time
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.provisioning.apart import classes_apart, fewest_machines, hardest_apart
 from schedgap.formulations.provisioning.assignment import demand_groups
-from schedgap.formulations.provisioning.dual_feasible import resource_rows
+from schedgap.formulations.provisioning.limits import classes_apart, fewest_machines, hardest_apart
 from schedgap.formulations.provisioning.resource_bound import Block, block_bound, block_model
+from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Outcome, find_method, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.objective import price_step
-from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK
+from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
+from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.verify import price_step
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
     from schedgap.instances.arrays import BoolArray, IntArray
+
+
+Row: TypeAlias = "tuple[IntArray, int]"
+SHARES = 8
+THRESHOLDS = 8
+MAX_SHARED = (2**63 - 1) // (SHARES + 1)
+
+
+def rounded_shares(demand: IntArray, capacity: int, k: int) -> Row:
+    """Return u^(k) times k (k + 1): x = demand / capacity where (k + 1) x is whole, else floor((k + 1) x) / k."""
+    parts, rest = np.divmod((k + 1) * demand, capacity)
+    return np.where(rest == 0, k * parts, (k + 1) * parts), k * (k + 1)
+
+
+def large_or_nothing(demand: IntArray, capacity: int, threshold: int) -> Row:
+    """Return U^(e): all of the capacity above capacity - threshold, nothing below the threshold, itself between."""
+    size = np.where(demand > capacity - threshold, capacity, demand)
+    return np.where(demand < threshold, 0, size), capacity
+
+
+def rounded_halves(demand: IntArray, capacity: int, threshold: int) -> Row:
+    """Return f^threshold: sizes in whole thresholds, large ones as what is left beside them."""
+    whole = capacity // threshold
+    large = 2 * (whole - (capacity - demand) // threshold)
+    small = 2 * (demand // threshold)
+    size = np.where(2 * demand > capacity, large, np.where(2 * demand == capacity, whole, small))
+    return size, 2 * whole
+
+
+def resource_rows(demand: IntArray, capacity: int) -> list[Row]:
+    """Return the resource's own row and those that dual-feasible functions make of it, without duplicates.
+
+    demand : (C,) int64, what one task of each class needs, at most `capacity`. Thresholds are demands up to half the
+    capacity, evenly chosen where there are more than 8. Shares of capacities beyond `MAX_SHARED` are left out: 64 bits do not
+    hold the ninefold.
+    """
+    if capacity == 0 or not demand.any():
+        return []
+    rows: list[Row] = [(demand, capacity)]
+    rows += [rounded_shares(demand, capacity, k) for k in range(1, SHARES + 1) if capacity <= MAX_SHARED]
+    sizes = np.unique(demand[(demand > 0) & (2 * demand <= capacity)])
+    if sizes.size > THRESHOLDS:
+        sizes = sizes[np.unique(np.linspace(0, sizes.size - 1, THRESHOLDS).astype(np.int64))]
+    for threshold in sizes.tolist():
+        rows += [large_or_nothing(demand, capacity, threshold), rounded_halves(demand, capacity, threshold)]
+    distinct = {(row[0].tobytes(), row[1]): row for row in rows if row[0].any()}
+    return list(distinct.values())
+
+
+def type_multiples(instance: ProvisioningInstance) -> list[tuple[int, int, int]]:
+    """Return (small, large, number): `number` machines of the small type cost and hold as much as one large; by size."""
+    merges: list[tuple[int, int, int]] = []
+    if instance.per_machine is not None:
+        return merges
+    for small in range(instance.num_types):
+        for large in range(instance.num_types):
+            number, rest = divmod(int(instance.price[large]), int(instance.price[small]))
+            if (
+                number >= 2
+                and rest == 0
+                and instance.type2family[small] == instance.type2family[large]
+                and (instance.capacity[large] // number >= instance.capacity[small]).all()
+            ):
+                merges.append((small, large, number))
+    return sorted(merges, key=lambda merge: (int(instance.price[merge[0]]), merge[2]))
+
+
+def joined_pairs(instance: ProvisioningInstance) -> list[tuple[int, int, int]]:
+    """Return pairs of different types of a family, and a third type of which one costs and holds as much as one of each."""
+    pairs: list[tuple[int, int, int]] = []
+    if instance.per_machine is not None:
+        return pairs
+    for a in range(instance.num_types):
+        for b in np.flatnonzero(instance.type2family[:a] == instance.type2family[a]).tolist():
+            same = (instance.type2family == instance.type2family[a]) & (instance.price == instance.price[[a, b]].sum())
+            large = first_true(same & (instance.capacity >= instance.capacity[[a, b]].sum(axis=0)).all(axis=1))
+            if large is not None:
+                pairs.append((b, a, large))
+    return pairs
+
+
+def with_large_machines(instance: ProvisioningInstance, solution: Provisioning) -> Provisioning:
+    """Join small machines into larger ones that hold and cost as much, as long as there are enough of a type."""
+    types, content = solution.machines(instance.num_classes)
+    for small, large, number in type_multiples(instance):
+        members = np.flatnonzero(types == small)
+        joined = members[: members.size // number * number].reshape(-1, number)
+        content[joined[:, 0]] = content[joined].sum(axis=1)
+        types[joined[:, 0]], types[joined[:, 1:]] = large, -1
+    return Provisioning.from_machines(types[types >= 0], content[types >= 0])
+
 
 MAX_ENTRIES = 20_000_000
 # Limits on machines and on moves only make the best solution dearer.

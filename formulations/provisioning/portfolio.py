@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from schedgap.formulations.provisioning.column_generation.column_generation import ColumnGeneration
 from schedgap.formulations.provisioning.column_generation.column_generation import supported as can_price
 from schedgap.formulations.provisioning.limits import claimed, without_interference
-from schedgap.formulations.provisioning.pooled.offered import Offered, reduced, without_dominated
+from schedgap.formulations.provisioning.pooled.packing import Offered, reduced, without_dominated
 from schedgap.formulations.provisioning.pooled.pooled import Renting
 from schedgap.formulations.provisioning.pooled.pooled import supported as can_pool
 from schedgap.formulations.provisioning.pooled.program import Pooled
@@ -31,8 +31,7 @@ from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.method import REGISTRY, Found, Outcome, Status, method, untold
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.moves import keeping
-from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK, anew, unlimited
+from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK, anew, keeping, unlimited
 from schedgap.instances.provisioning.verify import verify
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.rows import Rows
-from schedgap.instances.provisioning.objective import price_step
+from schedgap.formulations.linear_model import Rows
 from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.provisioning.verify import price_step
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:

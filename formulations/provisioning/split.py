@@ -17,9 +17,9 @@ from schedgap.formulations.provisioning.resource_bound import PRICE_SCALE, block
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.picture import Loss, Split
 from schedgap.instances.provisioning.classes import merge_equal_classes
-from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.objective import objective
+from schedgap.instances.provisioning.pricing import NANO
+from schedgap.instances.provisioning.verify import objective
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:

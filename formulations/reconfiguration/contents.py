@@ -2,6 +2,8 @@
 
 An offer is a machine of some type for a stretch of time: it costs so much, and running tasks progress during some share
 of that time. Prices are nano-dollars (1e-3 micro-dollars) an hour throughout.
+
+What the bounds assume of interference: that throughputs are products of pairs.
 """
 
 from __future__ import annotations
@@ -19,6 +21,19 @@ from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
     from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+
+
+def products_of_pairs(instance: ReconfigurationInstance) -> str | None:
+    """Return None, or why a bound that prices pairs cannot take the instance."""
+    if instance.stored_sets is None:
+        return None
+    return "has stored_sets, whose throughputs may exceed the products of pairs that this counts on; leave them out"
+
+
+def boundable(instance: ReconfigurationInstance) -> str | None:
+    """Return None, or why the bounds on work and presence cannot take the instance."""
+    return products_of_pairs(instance) or too_dear(instance)
+
 
 THOUSAND = 1000
 

@@ -21,11 +21,10 @@ import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items
+from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items, boundable
 from schedgap.formulations.reconfiguration.limits import NANO
-from schedgap.formulations.reconfiguration.products import boundable
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.provisioning.offer import RUNNING, STOCK
+from schedgap.instances.provisioning.moves import RUNNING, STOCK
 from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
 from schedgap.instances.units import HOUR_S
 

@@ -22,16 +22,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends.cp_search import MAX_OBJECTIVE
-from schedgap.formulations.backends.placement import PlacementProblem, solve_placement, twins
-from schedgap.formulations.sharing.alone import alone_ms
-from schedgap.formulations.sharing.pools import Pools, pools_of
-from schedgap.formulations.sharing.work_bound import bound_work
+from schedgap.formulations.backends.cp_sat import MAX_OBJECTIVE
+from schedgap.formulations.backends.scheduling import PlacementProblem, solve_placement, twins
+from schedgap.formulations.sharing.work_bound import Pools, alone_ms, bound_work, pools_of
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.sharing.model import FAMILY, SharingInstance
+from schedgap.instances.sharing.model import FAMILY, SharingInstance, SharingSchedule
 from schedgap.instances.sharing.simulator.simulator import Simulator
-from schedgap.instances.sharing.solution import SharingSchedule
 from schedgap.instances.sharing.verify import verify
 
 if TYPE_CHECKING:

@@ -16,18 +16,26 @@ those whose own bound is largest against their delay on the machine.
 
 Sums and products are Python's, of any size, and worths rounded down, so the bound is a proof at any size; floating point
 decides only which jobs are left out.
+
+The bound of jobs alone: none ends earlier than it would if it had the whole cluster to itself.
+
+Whole numbers that 64 bits hold for every instance (`kernels_alone`), so the bound is a proof at any size.
+
+Pools: single machines, or all machines of a class at once where it cannot matter which of them a task runs on.
 """
 
 from __future__ import annotations
 
 import heapq
 import time
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.sharing.alone import alone_ms
+from schedgap.formulations.sharing.kernels_alone import longest_alone
+from schedgap.instances.fairness.model import ONE
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.units import SECOND_MS
@@ -36,6 +44,106 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.arrays import IntArray
+
+
+def alone_ms(instance: SharingInstance) -> IntArray:
+    """Return (J,) int64, from arrival to end at least, in milliseconds, of each job on the empty cluster.
+
+    The tasks of a job run in slots, as many at once as fit on a machine. O(T (K + log T)).
+    """
+    sizes = np.diff(instance.first_task)
+    slots = np.minimum(np.where(instance.serves(), slots_of(instance), 0), sizes[:, None])
+    speed = np.where(slots > 0, instance.performance, 0)
+    order = np.argsort(-speed, axis=1, kind="stable")
+    work = instance.work_ms[np.lexsort((-instance.work_ms, instance.task2job()))]
+    least = np.zeros(instance.num_jobs, np.int64)
+    longest_alone(
+        instance.first_task.copy(),
+        work,
+        np.take_along_axis(speed, order, axis=1),
+        np.take_along_axis(slots, order, axis=1),
+        ONE,
+        least,
+    )
+    return least
+
+
+def slots_of(instance: SharingInstance) -> IntArray:
+    """Return (J, K) int64, how many tasks of a job fit at once on all machines of a class, each on one machine."""
+    on_one = np.full(instance.allowed.shape, np.iinfo(np.int64).max)
+    for r in range(len(instance.resources)):
+        needs = instance.demand[:, r]
+        some = needs > 0
+        on_one[some] = np.minimum(on_one[some], instance.capacity[None, :, r] // needs[some, None])
+    # A machine with room for more tasks than there are has room for all of them.
+    slots: IntArray = np.minimum(on_one, instance.num_tasks) * instance.machine_count
+    return slots
+
+
+@method("bound-alone", family=FAMILY, bounds=True)
+def bound_alone(instance: SharingInstance) -> Outcome:
+    """Bound the delays by what each job would need on the empty cluster; exact integers."""
+    return Outcome(bound=sum(alone_ms(instance).tolist()), status=Status.NO_SOLUTION)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pools:
+    """Where tasks run. Letters: P pools, R resources, M machines.
+
+    capacity : (P, R) int64. pool2class : (P,) int64. first_machine : (P,) int64. num_machines : (P,) int64.
+    slots : (P,) int64, how many tasks a machine of the pool runs at once; 0 for a single machine.
+    """
+
+    capacity: IntArray
+    pool2class: IntArray
+    first_machine: IntArray
+    num_machines: IntArray
+    slots: IntArray
+
+    def machine2pool(self) -> IntArray:
+        """(M,) int64: the pool of each machine."""
+        return np.repeat(np.arange(self.slots.shape[0]), self.num_machines)
+
+    def machines(self, pool: IntArray, start: IntArray, end: IntArray) -> IntArray:
+        """Return (T,) int64, a machine for each task, where no pool is over its capacity at any time.
+
+        Tasks of a merged pool take the slot that is free first: as many slots suffice as tasks run at once.
+        """
+        machine = self.first_machine[pool]
+        for p in np.flatnonzero(self.slots).tolist():
+            free = [(0, slot) for slot in range(int(self.slots[p] * self.num_machines[p]))]
+            tasks = np.flatnonzero(pool == p)
+            for t in tasks[np.argsort(start[tasks], kind="stable")].tolist():
+                slot = heapq.heappop(free)[1]
+                machine[t] += slot // int(self.slots[p])
+                heapq.heappush(free, (int(end[t]), slot))
+        return machine
+
+
+def pools_of(instance: SharingInstance) -> Pools:
+    """Return the pools: a class whose jobs all demand the same is one, every other machine is one by itself.
+
+    On such a class each machine runs a fixed number of tasks at once, whichever they are, so it is enough that no more
+    tasks run at once than there are slots: intervals that are nowhere more than s deep need s slots only.
+    """
+    serves, slots = instance.serves(), slots_of(instance)
+    capacity, kind, first, number, per_machine = [], [], [], [], []
+    machine = 0
+    for k, count in enumerate(instance.machine_count.tolist()):
+        jobs = np.flatnonzero(serves[:, k])
+        alike = jobs.size > 0 and (instance.demand[jobs] == instance.demand[jobs[0]]).all()
+        size = count if alike else 1
+        each = int(slots[jobs[0], k]) // count if alike else 0
+        room = instance.demand[jobs[0]] * each * count if alike else instance.capacity[k]
+        for _ in range(count // size):
+            capacity.append(room)
+            kind.append(k)
+            first.append(machine)
+            number.append(size)
+            per_machine.append(each)
+            machine += size
+    return Pools(np.array(capacity), np.array(kind), np.array(first), np.array(number), np.array(per_machine))
+
 
 WORTH_BITS = 20
 # How many ways to leave jobs out are tried for each resource.

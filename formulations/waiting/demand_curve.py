@@ -25,9 +25,9 @@ import numpy as np
 
 from schedgap.formulations.backends import BACKENDS, LP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.rows import Rows
+from schedgap.formulations.linear_model import Rows
 from schedgap.formulations.waiting.kernels_fluid import overflow
-from schedgap.formulations.waiting.scaled import Scaled, scale
+from schedgap.formulations.waiting.models import Scaled, scale
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR, HOUR_US

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.waiting import models, selective
+from schedgap.formulations.waiting import interval_model as selective
+from schedgap.formulations.waiting import models
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
-from schedgap.instances.waiting.objective import rent_of
-from schedgap.instances.waiting.prices import SPOT_PRICE
+from schedgap.instances.waiting.objective import SPOT_PRICE, rent_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,22 +3,163 @@
 Jobs arrive in a Poisson stream of rate `lambda`, run for exponential times of mean 1 / `mu`, and each of s fixed
 machines runs one at a time (Waiting Game, section III). a = lambda / mu is the load. All arguments broadcast; times
 are seconds, rates per second, prices in units of the on-demand price.
+
+Erlang's loss and delay formulas by recursion on the loss itself, which neither overflows nor needs factorials.
+
+An instance as the bounds see it: jobs that fit a fixed machine, in the largest unit of time that is exact.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.waiting.erlang import erlang_b, erlang_c
 from schedgap.instances.errors import MethodError
+from schedgap.instances.units import HOUR_US
+from schedgap.instances.waiting.model import MAX_END_US, WaitingInstance
+from schedgap.instances.waiting.objective import rent_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from schedgap.instances.arrays import FloatArray
+    from schedgap.instances.arrays import FloatArray, IntArray
+
+
+def erlang_b(servers: ArrayLike, load: ArrayLike) -> FloatArray:
+    """Return the share of arrivals that find all of `servers` busy in M/G/s/s (Waiting Game, below Equation 3).
+
+    servers : whole numbers, not negative. load : arrival rate x mean service time, not negative. They broadcast.
+    B(0) = 1, B(k) = a B(k - 1) / (k + a B(k - 1)): all terms are positive, so errors stay relative.
+    O(largest servers x distinct loads).
+
+    Raises
+    ------
+    MethodError
+        for a negative or fractional number of servers or a negative load.
+    """
+    counts, loads = np.broadcast_arrays(np.asarray(servers, np.float64), np.asarray(load, np.float64))
+    if (counts < 0).any() or (counts != np.rint(counts)).any() or not np.isfinite(counts).all():
+        raise MethodError("servers must be whole numbers that are not negative.")
+    if not (np.isfinite(loads) & (loads >= 0)).all():
+        raise MethodError("loads must be finite and not negative.")
+    distinct, which = np.unique(loads, return_inverse=True)
+    which = which.ravel()
+    order = np.argsort(counts, axis=None, kind="stable")
+    first = np.searchsorted(counts.ravel()[order], np.arange(counts.max(initial=0) + 2))
+    loss, blocked = np.empty(counts.size), np.ones(distinct.shape[0])
+    for k in range(first.shape[0] - 1):
+        wanted = order[first[k] : first[k + 1]]
+        loss[wanted] = blocked[which[wanted]]
+        blocked = distinct * blocked
+        blocked /= k + 1 + blocked
+    return loss.reshape(counts.shape)
+
+
+def erlang_c(servers: ArrayLike, load: ArrayLike) -> FloatArray:
+    """Return the share of arrivals that wait in M/M/s (Waiting Game, below Equation 1); 1 where servers <= load.
+
+    C = B / (1 - (a / s) (1 - B)), from the loss B.
+    """
+    counts, loads = np.broadcast_arrays(np.asarray(servers, np.float64), np.asarray(load, np.float64))
+    loss = erlang_b(counts, loads)
+    stable = counts > loads
+    busy = np.divide(loads, counts, out=np.ones(counts.shape), where=stable)
+    delayed: FloatArray = np.where(stable, loss / np.where(stable, 1 - busy * (1 - loss), 1.0), 1.0)
+    return delayed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaled:
+    """Jobs that may run on a fixed machine. Letters: N such jobs.
+
+    Times are multiples of `unit_us`; amounts are micro-dollars per hour x that unit.
+
+    jobs : (N,) int64, their numbers in the instance. submit, runtime, rent : (N,) int64; rent per hour.
+    horizon : how long fixed machines are paid at least. longest : (N,) int64, the longest wait that can pay: that of
+    the instance, and no more than what the price of waiting makes dearer than renting. -1 stands for no limit.
+    always_rented : amount that the other jobs rent for.
+
+    Every number is exact at any size that an instance may have, and submit + longest + runtime is below 2^62.
+    """
+
+    instance: WaitingInstance
+    jobs: IntArray
+    submit: IntArray
+    runtime: IntArray
+    rent: IntArray
+    longest: IntArray
+    horizon: int
+    unit_us: int
+    always_rented: int
+
+    @property
+    def num_jobs(self) -> int:
+        """Number of jobs that fit a fixed machine."""
+        return int(self.jobs.shape[0])
+
+    @property
+    def all_rented(self) -> int:
+        """Amount when every job is rented."""
+        return self.always_rented + rent_of(self.rent, self.runtime)
+
+    def objective(self, amount: int) -> int:
+        """Return an amount in whole micro-dollars, rounded up as objectives are: a bound stays one.
+
+        No cost is below 0, where an amount may be that is what floats prove (`trusted`).
+        """
+        return -(-max(0, amount) * self.unit_us // HOUR_US)
+
+
+def scale(instance: WaitingInstance) -> Scaled:
+    """Return the scaled view of an instance."""
+    fits = np.flatnonzero(instance.fits_fixed())
+    others = np.flatnonzero(~instance.fits_fixed())
+    rent = instance.rent()
+    unit = math.gcd(
+        int(np.gcd.reduce(instance.submit_us, initial=0)),
+        int(np.gcd.reduce(instance.runtime_us, initial=0)),
+        instance.horizon_us,
+        instance.max_wait_us or 0,
+    )
+    submit, runtime = instance.submit_us[fits] // unit, instance.runtime_us[fits] // unit
+    return Scaled(
+        instance,
+        fits,
+        submit,
+        runtime,
+        rent[fits],
+        _longest_waits(instance, rent[fits], submit, runtime, unit),
+        instance.horizon_us // unit,
+        unit,
+        rent_of(rent[others], instance.runtime_us[others] // unit),
+    )
+
+
+def _longest_waits(
+    instance: WaitingInstance, rent: IntArray, submit: IntArray, runtime: IntArray, unit: int
+) -> IntArray:
+    """Return the limits: waiting costs its price, and a job for which that is its rent does no worse to rent at once.
+
+    No schedule ends after `MAX_END_US`, which is a limit too where there is another one.
+    """
+    longest = np.full(rent.shape[0], -1, np.int64)
+    latest = MAX_END_US // unit - submit - runtime
+    if instance.max_wait_us is not None:
+        longest = np.minimum(instance.max_wait_us // unit, latest)
+    if instance.wait_price:
+        if int(rent.max(initial=0)) * int(runtime.max(initial=0)) < 2**62:
+            worth = -(-rent * runtime // instance.wait_price)
+        else:
+            given = zip(rent.tolist(), runtime.tolist(), latest.tolist(), strict=True)
+            worth = np.array([min(-(-r * t // instance.wait_price), last) for r, t, last in given], np.int64)
+        worth = np.minimum(worth, latest)
+        tighter = (longest < 0) | (worth < longest)
+        longest[tighter] = worth[tighter]
+    return longest
+
 
 # Below this size of their argument, the integrals are summed as series: the closed forms cancel.
 SERIES_BELOW, SERIES_TERMS = 0.5, 18

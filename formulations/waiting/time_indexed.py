@@ -18,31 +18,178 @@ A back end computes in floats, with tolerances. Its claims are believed where th
 divided by their common divisor, and no row may have numbers too far apart (`separable`); amounts count steps of their
 common divisor and must add up to at most `MAX_AMOUNT`; a bound is believed to a billionth of its size (`trusted`). Other
 instances are unsupported. What a back end calls a solution is verified; one that is infeasible after rounding is none.
+
+Machines as slots for one job each: when that is exact, and who gets which.
+
+What the exact formulations of waiting share: last starts, most machines, and schedules from starts.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
 import time
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.rows import Rows
+from schedgap.formulations.linear_model import INFEASIBLE_SOLUTION, Rows, is_feasible, trusted
 from schedgap.formulations.separable import inseparable
-from schedgap.formulations.trusted import INFEASIBLE_SOLUTION, is_feasible, trusted
-from schedgap.formulations.waiting.windows import Windows, schedule_of, sizes_of, windows
+from schedgap.formulations.waiting.models import Scaled, scale
 from schedgap.instances.arrays import IntArray, ranges
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import FAMILY, WaitingInstance
+from schedgap.instances.waiting.model import FAMILY, RENTED, WaitingInstance, WaitingSchedule
 from schedgap.instances.waiting.verify import verify
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
+    from schedgap.instances.arrays import BoolArray
+
+
+def slots_per_machine(instance: WaitingInstance) -> int | None:
+    """Return k if any k of the jobs that fit a machine fit it together, and no k + 1 do; None if there is no such k.
+
+    Then s machines are s k slots: jobs that overlap at most s k times at any moment can be coloured with s k colours,
+    and the slots shared out among the machines.
+    """
+    fits = instance.fits_fixed()
+    if not fits.any():
+        return 1
+    kinds = (instance.cores[fits], instance.machine_cores), (instance.memory_mib[fits], instance.machine_memory_mib)
+    k = min(_first_that_fit(np.sort(sizes)[::-1], room) for sizes, room in kinds)
+    if k == int(fits.sum()):
+        return k
+    apart = any(_first_that_fit(np.sort(sizes), room) <= k for sizes, room in kinds)
+    return k if apart else None
+
+
+def _first_that_fit(sizes: IntArray, room: int) -> int:
+    """Return how many of the first sizes, none above the room, fit it together.
+
+    Where their sum may wrap, it is one of Python's integers.
+    """
+    if sizes.size * room < 2**63:
+        return int(np.searchsorted(np.cumsum(sizes), room, "right"))
+    return sum(total <= room for total in accumulate(sizes.tolist()))
+
+
+def schedule_in_slots(
+    instance: WaitingInstance, fixed: BoolArray, start_us: IntArray, per_machine: int
+) -> WaitingSchedule:
+    """Return the schedule that runs the `fixed` jobs from given starts, on as few machines as that takes.
+
+    Interval colouring: a job takes the lowest free slot. O(J log J).
+    """
+    machine = np.full(instance.num_jobs, RENTED)
+    chosen = np.flatnonzero(fixed)
+    free: list[int] = []
+    busy: list[tuple[int, int]] = []
+    slots = 0
+    for job in chosen[np.argsort(start_us[chosen], kind="stable")].tolist():
+        begins = int(start_us[job])
+        while busy and busy[0][0] <= begins:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        if free:
+            slot = heapq.heappop(free)
+        else:
+            slot, slots = slots, slots + 1
+        machine[job] = slot // per_machine
+        heapq.heappush(busy, (begins + int(instance.runtime_us[job]), slot))
+    starts = np.where(fixed, start_us, instance.submit_us)
+    return WaitingSchedule(-(-slots // per_machine), machine, starts)
+
+
+# Whole amounts stay exact in floats, as which CP-SAT too tells objectives and bounds.
+MAX_WINDOW_AMOUNT = 2**52
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Windows:
+    """Jobs that fit a machine, with all that an optimal schedule can do.
+
+    latest : (N,) int64, last start, in units of `Scaled`. max_machines : more cost more than renting for all jobs.
+    step : greatest common divisor of all amounts. rents : (N,) int64, amount of renting a job, in steps.
+    price, wait_price : of a unit of time, in steps.
+    """
+
+    scaled: Scaled
+    latest: IntArray
+    max_machines: int
+    slots: int | None
+    step: int
+    rents: IntArray
+    price: int
+    wait_price: int
+
+
+def windows(instance: WaitingInstance) -> Windows | str:
+    """Return the windows of an instance, or why there are none: amounts that the back ends' numbers do not hold.
+
+    Starts are whole multiples of the common divisor of all times, and a job starts when it is submitted or when
+    another one ends: moving a job to an earlier start that is free keeps a schedule feasible and no dearer. So no
+    start is later than the last submission and all other jobs' runtimes one after the other.
+    """
+    scaled = scale(instance)
+    end = int(scaled.submit.max(initial=0)) + int(scaled.runtime.sum())
+    limit = np.where(scaled.longest >= 0, scaled.submit + scaled.longest, end)
+    latest = np.minimum(limit, end - scaled.runtime)
+    rents = [int(r) * int(t) for r, t in zip(scaled.rent, scaled.runtime, strict=True)]
+    most = min(scaled.num_jobs, sum(rents) // (instance.fixed_price * scaled.horizon))
+    step = math.gcd(instance.fixed_price, instance.wait_price, *rents)
+    last_end = max(scaled.horizon, int((latest + scaled.runtime).max(initial=0)))
+    waits = sum((latest - scaled.submit).tolist())
+    largest = (instance.fixed_price * most * last_end + sum(rents) + instance.wait_price * waits) // step
+    if largest > MAX_WINDOW_AMOUNT:
+        return f"has amounts up to {largest:.3g} steps, more than {MAX_AMOUNT:.3g}; use bound-fluid, or coarser times"
+    return Windows(
+        scaled,
+        latest,
+        most,
+        # Where no machine pays, what it could hold does not matter.
+        slots_per_machine(instance) if most else 1,
+        step,
+        np.array([rent // step for rent in rents], dtype=np.int64),
+        # Without limit, and of no use, where no machine pays or nobody can wait.
+        instance.fixed_price // step if most else 0,
+        instance.wait_price // step if waits else 0,
+    )
+
+
+def sizes_of(scaled: Scaled) -> list[tuple[IntArray, int]]:
+    """Return the sizes of jobs and what a machine holds, of cores and of memory, in the largest exact units."""
+    instance = scaled.instance
+    return [
+        _by_gcd(instance.cores[scaled.jobs], instance.machine_cores),
+        _by_gcd(instance.memory_mib[scaled.jobs], instance.machine_memory_mib),
+    ]
+
+
+def _by_gcd(sizes: IntArray, room: int) -> tuple[IntArray, int]:
+    """Return sizes and what holds them, divided by the sizes' common divisor: the same ones fit together."""
+    divisor = max(1, int(np.gcd.reduce(sizes, initial=0)))
+    return sizes // divisor, min(room, int(sizes.sum(dtype=object) or 0)) // divisor
+
+
+def schedule_of(found: Windows, present: BoolArray, start: IntArray, machine: IntArray | None) -> WaitingSchedule:
+    """Return the schedule of jobs that run fixed. present, start, machine : (N,); machine is None with slots."""
+    scaled = found.scaled
+    instance = scaled.instance
+    start_us = instance.submit_us.copy()
+    start_us[scaled.jobs[present]] = start[present] * scaled.unit_us
+    fixed = np.zeros(instance.num_jobs, np.bool_)
+    fixed[scaled.jobs[present]] = True
+    if machine is None:
+        return schedule_in_slots(instance, fixed, start_us, found.slots or 1)
+    used, numbers = np.unique(machine[present], return_inverse=True)
+    where = np.full(instance.num_jobs, RENTED)
+    where[scaled.jobs[present]] = numbers
+    return WaitingSchedule(used.shape[0], where, start_us)
+
 
 MAX_ENTRIES = 2_000_000
 # Whole numbers of costs stay exact in floats.

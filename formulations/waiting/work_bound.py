@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedgap.formulations.waiting.scaled import Scaled, scale
+from schedgap.formulations.waiting.models import Scaled, scale
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 

@@ -14,9 +14,8 @@ import numpy as np
 from schedgap.heuristics.fairness.kernels_price_adjustment import Division, Pairs, sweep
 from schedgap.instances.arrays import first_true
 from schedgap.instances.errors import MethodError
-from schedgap.instances.fairness.model import FAMILY, UNLIMITED, FairnessInstance
+from schedgap.instances.fairness.model import FAMILY, UNLIMITED, FairnessAllocation, FairnessInstance, allocation_of
 from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.solution import FairnessAllocation, allocation_of
 from schedgap.instances.method import method
 
 

@@ -1,23 +1,33 @@
-"""From a method's parameters to its outcome: what all compiled rules share."""
+"""From a method's parameters to its outcome: what all compiled rules share.
+
+The CapacityScheduler, to which the SlackSched paper compares, and what it can be made into with checkpoints or replicas.
+
+The paper's greedy Oracle: what comes of the VMs is known, and nothing is planned with it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from schedgap.heuristics.harvest.acquisition.acquisition import ACQUIRERS, SCALINGS, acquisition
+from schedgap.heuristics.harvest.kernels_oracle import Ahead, Coming, Foresight, play_oracle
+from schedgap.heuristics.harvest.kernels_rules import play_replication
+from schedgap.instances.arrays import records
 from schedgap.instances.errors import MethodError
+from schedgap.instances.harvest.model import FAMILY, NO_CHECKPOINTS, HarvestInstance
+from schedgap.instances.harvest.simulator.plain import play_plain
 from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.method import Outcome, Status
-from schedgap.instances.units import SECOND_MS
+from schedgap.instances.method import Outcome, Status, flattened, method
+from schedgap.instances.units import NEVER, SECOND_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-
-    from schedgap.instances.harvest.model import HarvestInstance
     from schedgap.instances.harvest.simulator.state import State
+
 
 LONGEST_S = 10**9
 
@@ -118,3 +128,100 @@ def outcome(simulator: Simulator) -> Outcome:
     name, cores = simulator.instance.job_name(job), simulator.instance.cores[job]
     reason = f"tasks of job {name}, of {cores} cores, wait for ever: no VM that is leased in the end has room for them"
     return Outcome(details={"reason": reason})
+
+
+MOST_REPLICAS = 64
+
+
+@method("capacity-scheduler", version=2, family=FAMILY, stochastic=True, choices=CHOICES)
+@flattened()
+def capacity_scheduler(instance: HarvestInstance, rng: np.random.Generator, pool: PoolOptions = POOL) -> Outcome:
+    """Place each waiting task, first in first out, on a random VM of those that it fits on (SlackSched, section 4.1)."""
+    free_every = pool.free_every_ms
+    return play(instance, lambda state: play_plain(state, free_every, 0), pool, rng=rng)
+
+
+def _has_costly_checkpoints(instance: HarvestInstance) -> str | None:
+    if (instance.checkpoint_ms > 0).any():
+        return None
+    free = int((instance.checkpoint_ms == 0).sum())
+    return (
+        f"no job can take checkpoints that cost time ({free} of {instance.num_jobs} take them at no cost, "
+        f"{instance.num_jobs - free} take none), so that this is capacity-scheduler; give jobs a checkpoint_ms"
+    )
+
+
+@method(
+    "checkpoint-migrate", version=2, family=FAMILY, stochastic=True, choices=CHOICES, supports=_has_costly_checkpoints
+)
+@flattened()
+def checkpoint_migrate(
+    instance: HarvestInstance, rng: np.random.Generator, checkpoint_every_s: int = 600, pool: PoolOptions = POOL
+) -> Outcome:
+    """Be the CapacityScheduler, and let tasks take checkpoints though they cost time (SlackSched, Appendix B.1).
+
+    Killed tasks continue from their last checkpoint, on any VM. Tasks of jobs that cannot take checkpoints run without.
+    """
+    if checkpoint_every_s < 1:
+        raise MethodError(f"checkpoint_every_s is {checkpoint_every_s}; give at least 1 second.")
+    free_every, costly_every = pool.free_every_ms, every_ms("checkpoint_every_s", checkpoint_every_s)
+    return play(instance, lambda state: play_plain(state, free_every, costly_every), pool, rng=rng)
+
+
+def _has_jobs_without_checkpoints(instance: HarvestInstance) -> str | None:
+    if (instance.checkpoint_ms != 0).any():
+        return None
+    return (
+        "tasks of every job take checkpoints at no cost, and those are not replicated; give one job checkpoint_ms "
+        f"{NO_CHECKPOINTS}"
+    )
+
+
+@method(
+    "replication", version=2, family=FAMILY, stochastic=True, choices=CHOICES, supports=_has_jobs_without_checkpoints
+)
+@flattened()
+def replication(
+    instance: HarvestInstance, rng: np.random.Generator, replicas: int = 3, pool: PoolOptions = POOL
+) -> Outcome:
+    """Run each task on several random VMs at once, until one completes it (SlackSched, Appendix B.1).
+
+    A task starts on as many VMs as it fits on, up to `replicas`. Runs that are killed are replaced only once all are. Tasks
+    that take checkpoints at no cost are not replicated.
+    """
+    if not 1 <= replicas <= MOST_REPLICAS:
+        raise MethodError(f"replicas is {replicas}; give 1 to {MOST_REPLICAS}.")
+    free_every = pool.free_every_ms
+    return play(instance, lambda state: play_replication(state, free_every), pool, copies=replicas, rng=rng)
+
+
+GUARANTEES = ("no-shrink", "no-kill")
+
+
+@method("oracle", version=2, family=FAMILY, choices={**CHOICES, "guarantee": GUARANTEES})
+@flattened()
+def oracle(instance: HarvestInstance, guarantee: str = "no-shrink", pool: PoolOptions = POOL) -> Outcome:
+    """Place a task only where it will complete before the VM shrinks, which is known, by its estimate, which may be wrong.
+
+    Greedy, first in first out (SlackSched, section 4.1): a waiting task that is safe on some VM now is placed on the one that
+    is safe for the shortest time that is long enough. guarantee : the VM does not shrink before the task's end (`no-shrink`,
+    the paper's), or, if the estimates are right, no shrink before the task's end kills anything on the VM (`no-kill`).
+    """
+    foresight, kind, free_every = _foresight(instance), GUARANTEES.index(guarantee), pool.free_every_ms
+    return play(instance, lambda state: play_oracle(state, foresight, kind, free_every), pool)
+
+
+def _foresight(instance: HarvestInstance) -> Foresight:
+    first, cores = instance.first_event, instance.event_cores
+    shrinks = np.concatenate(([False], np.diff(cores) < 0))
+    shrinks[first[:-1]] = False
+    # The first shrink from each event on, of its own VM or of one after it; then those of others are taken out.
+    places = np.where(shrinks, np.arange(cores.size), cores.size)
+    place = np.minimum.accumulate(places[::-1])[::-1]
+    own = place < first[1:][instance.event2vm()]
+    shrink_ms = np.where(own, instance.event_ms[np.where(own, place, 0)], NEVER)
+    return Foresight(
+        events=records(Coming, cores.size, ms=instance.event_ms, cores=cores, shrink_ms=shrink_ms),
+        vms=records(Ahead, instance.num_vms, at=first[:-1], last=first[1:]),
+        shortest=np.minimum.reduceat(instance.estimate_ms, instance.first_task[:-1]),
+    )

@@ -1,4 +1,9 @@
-"""First-fit and best-fit decreasing for vectors (Panigrahy et al., Heuristics for Vector Bin Packing, 2011)."""
+"""First-fit and best-fit decreasing for vectors (Panigrahy et al., Heuristics for Vector Bin Packing, 2011).
+
+No-Packing (Eva, section 6.1): every task alone on the cheapest machine type that fits it.
+
+Synergy on one snapshot, as Eva's evaluation implements it (section 6.1).
+"""
 
 from __future__ import annotations
 
@@ -6,16 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.kernels_fit import Apart, Placed, place_in_turn
+from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration import throughput_table
+from schedgap.heuristics.provisioning.kernels_fit import Apart, Beside, Placed, place_in_turn, synergy_place
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.offer import PER_MACHINE
+from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
+
 
 ORDERS = ("dot-product", "l2", "sum")
 OPENS = ("dense", "reservation")
@@ -138,3 +145,40 @@ def _downsized(
             chosen[better] = k
             paid[better] = instance.price[k]
     return chosen
+
+
+@method("no-packing", family=FAMILY, handles=(PER_MACHINE,))
+def no_packing(instance: ProvisioningInstance) -> Provisioning:
+    """Rent one machine a task, of the task's reservation-price type. Its cost is the sum of reservation prices. O(T)."""
+    num_classes = instance.num_classes
+    machines = np.empty(instance.num_tasks, np.int64)
+    machines[np.argsort(instance.task_classes(), kind="stable")] = np.arange(instance.num_tasks)
+    ones = np.ones(num_classes, np.int64)
+    classes = np.arange(num_classes)
+    return Provisioning(instance.reservation_type, instance.counts, np.arange(num_classes + 1), classes, ones, machines)
+
+
+@method("synergy", family=FAMILY)
+def synergy(instance: ProvisioningInstance) -> Provisioning:
+    """Best fit in list order: each task goes where the machine's tasks are worth the most per price, or to its own.
+
+    Worth is the summed throughput-normalised reservation price RP(t) f(t), the new task included and job sizes left
+    out; it must reach the machine's price. Ties go to the larger alignment, then to the older machine. Where no
+    machine will do, the task gets a new one of its reservation-price type. It never looks back, so it sees no large
+    machine unless some task needs one. O(T M (R + E)) for M machines of up to E tasks.
+    """
+    throughput, workload = throughput_table(instance)
+    num_tasks = instance.num_tasks
+    machine_type, task2machine, last, before = (np.empty(num_tasks, np.int64) for _ in range(4))
+    placed = Placed(machine_type, np.empty((num_tasks, len(instance.resources)), np.int64), task2machine)
+    number = synergy_place(
+        instance.demand,
+        instance.task_classes(),
+        instance.type2family,
+        instance.capacity,
+        instance.price,
+        instance.reservation_type,
+        Beside(workload, throughput, np.empty(num_tasks), last, before),
+        placed,
+    )
+    return Provisioning.from_tasks(instance, machine_type[:number], task2machine)

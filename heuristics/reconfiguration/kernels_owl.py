@@ -1,16 +1,22 @@
-"""Owl over time, compiled: O(C^2 K) a plan for C classes of tasks that may be placed anew."""
+"""Owl over time, compiled: O(C^2 K) a plan for C classes of tasks that may be placed anew.
+
+Synergy over time, compiled: O(M) valued sets a task, each O(E) look-ups for E tasks on a machine.
+
+Which tasks are on which machine, and what they are worth together, compiled.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from schedgap.heuristics.reconfiguration.kernels_monitor import Table, find
+from schedgap.heuristics.reconfiguration.kernels_player import Catalogue, Present, aligned, normalised
 from schedgap.instances.jit import inner_kernel, kernel
 from schedgap.instances.kernels.sort import argsort
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
@@ -102,3 +108,138 @@ def _cheapest_for_two(catalogue: Catalogue, a: int, b: int) -> int:
         if fits:
             best = k
     return best
+
+
+class Content(NamedTuple):
+    """Tasks by machine, linked. first, last : (M,) a machine's first and last task, -1 for none. after : (T,).
+
+    left : (M, R) room. list : (T + 1,) work space for the classes of one machine, job_size : (T + 1,) for their sizes.
+    """
+
+    first: IntArray
+    last: IntArray
+    after: IntArray
+    left: IntArray
+    list: IntArray
+    job_size: IntArray
+
+
+@kernel
+def contents(catalogue: Catalogue, present: Present, machine_type: IntArray, place: IntArray) -> Content:
+    """Return which tasks are on which machine, in the order of the tasks."""
+    num_tasks, num_machines = place.shape[0], machine_type.shape[0]
+    content = Content(
+        np.full(num_machines, -1), np.full(num_machines, -1), np.empty(num_tasks, np.int64),
+        catalogue.capacity[machine_type], np.empty(num_tasks + 1, np.int64), np.empty(num_tasks + 1, np.int64),
+    )  # fmt: skip
+    for t in range(num_tasks):
+        if place[t] >= 0:
+            put(catalogue, present, content, t, place[t], machine_type[place[t]])
+    return content
+
+
+@inner_kernel
+def put(catalogue: Catalogue, present: Present, content: Content, t: int, m: int, machine_type: int) -> None:
+    """Append a task to a machine's list and take its room."""
+    content.after[t] = -1
+    if content.first[m] < 0:
+        content.first[m] = t
+    else:
+        content.after[content.last[m]] = t
+    content.last[m] = t
+    for r in range(content.left.shape[1]):
+        content.left[m, r] -= catalogue.demand[catalogue.family[machine_type], present.task_class[t], r]
+
+
+@inner_kernel
+def worth_of(
+    catalogue: Catalogue, table: Table, present: Present, content: Content, m: int, sizes: bool, extra: int
+) -> float:
+    """Return the TNRP of the tasks on a machine, with one more unless `extra` is -1. O(E) look-ups for E tasks."""
+    number, key, t = 0, 0, content.first[m]
+    while t >= 0 or extra >= 0:
+        one = t if t >= 0 else extra
+        if t >= 0:
+            t = content.after[t]
+        else:
+            extra = -1
+        content.list[number], content.job_size[number] = present.task_class[one], present.job_size[one]
+        key += table.number_beside[present.task_class[one]]
+        number += 1
+    worth = 0.0
+    for i in range(number):
+        c = content.list[i]
+        if number == 1:
+            throughput = table.alone[c]
+        elif number == 2:
+            throughput = table.pair[c, content.list[1 - i]]
+        else:
+            slot = find(table, table.number_itself[c] + key - table.number_beside[c])
+            if table.times[slot] > 0:
+                throughput = table.value[slot]
+            else:
+                throughput = 1.0
+                for other in range(number):
+                    if other != i:
+                        throughput *= table.pair[c, content.list[other]]
+        worth += normalised(catalogue.worth[c], throughput, content.job_size[i] if sizes else 1)
+    return worth
+
+
+@kernel
+def best_fit(
+    catalogue: Catalogue, table: Table, present: Present, frozen: BoolArray, sizes: bool
+) -> tuple[IntArray, IntArray]:
+    """Place the tasks that are nowhere, one after the other; return (T,) machines and the types of the new ones."""
+    num_machines = present.machine_type.shape[0]
+    num_new = 0
+    for m in present.sent_to:
+        num_new += m < 0
+    types = np.concatenate((present.machine_type, np.zeros(num_new, np.int64)))
+    place = present.sent_to.copy()
+    content = contents(catalogue, present, types, place)
+    machines, order = num_machines, np.empty(types.shape[0], np.int64)
+    listed = _listed_machines(place, frozen, num_machines, order)
+    for t in range(place.shape[0]):
+        if place[t] >= 0:
+            continue
+        c = present.task_class[t]
+        best, best_ratio, best_score = -1, 0.0, 0.0
+        for m in order[:listed]:
+            k = types[m]
+            demand = catalogue.demand[catalogue.family[k], c]
+            fits = True
+            for r in range(demand.shape[0]):
+                fits &= 0 <= demand[r] <= content.left[m, r]
+            if not fits:
+                continue
+            ratio = worth_of(catalogue, table, present, content, m, sizes, t) / catalogue.price[k]
+            if ratio < 1 or (best >= 0 and ratio < best_ratio):
+                continue
+            score = aligned(demand, content.left[m], catalogue.capacity[k])
+            if best < 0 or ratio > best_ratio or score > best_score:
+                best, best_ratio, best_score = m, ratio, score
+        if best < 0:
+            best = machines
+            types[best] = catalogue.kmin[c]
+            content.left[best] = catalogue.capacity[catalogue.kmin[c]]
+            order[listed] = best
+            listed += 1
+            machines += 1
+        place[t] = best
+        put(catalogue, present, content, t, best, types[best])
+    return place, types[num_machines:machines].copy()
+
+
+@kernel
+def _listed_machines(place: IntArray, frozen: BoolArray, num_machines: int, order: IntArray) -> int:
+    """Write machines with tasks by the first of those, frozen ones before the others, to `order`; return how many."""
+    known, listed = np.zeros(num_machines, np.bool_), 0
+    for first in (True, False):
+        for t in range(place.shape[0]):
+            m = place[t]
+            if m >= 0 and frozen[t] == first and not known[m]:
+                known[m] = True
+                order[listed] = m
+                listed += 1
+    return listed

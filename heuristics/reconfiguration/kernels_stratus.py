@@ -10,7 +10,7 @@ from schedgap.instances.jit import inner_kernel, kernel
 from schedgap.instances.kernels.sort import argsort
 
 if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.kernels_catalogue import Catalogue, Present
+    from schedgap.heuristics.reconfiguration.kernels_player import Catalogue, Present
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from schedgap.heuristics.player import policy_decorator
-from schedgap.heuristics.reconfiguration.actions import PlanDocument, checked
+from schedgap.heuristics.reconfiguration.actions import Market, PlanDocument, checked
 from schedgap.heuristics.reconfiguration.kernels_player import (
     carry_out,
     release_all,
@@ -25,11 +25,10 @@ from schedgap.heuristics.reconfiguration.kernels_player import (
     seen_machines,
     seen_tasks,
 )
-from schedgap.heuristics.reconfiguration.market import Market
 from schedgap.heuristics.reconfiguration.observation import Observation
 from schedgap.instances.arrays import IntArray, locked
 from schedgap.instances.method import Outcome, Status
-from schedgap.instances.provisioning.offer import RUNNING
+from schedgap.instances.provisioning.moves import RUNNING
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.reconfiguration.delays import PHASES
 from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S, ReconfigurationInstance

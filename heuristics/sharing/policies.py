@@ -13,14 +13,13 @@ import numpy as np
 
 from schedgap.instances.arrays import first_true
 from schedgap.instances.fairness.shares import value_and_scale
-from schedgap.instances.method import method
-from schedgap.instances.option_groups import flattened
+from schedgap.instances.method import flattened, method
 from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.sharing.simulator.simulator import NODES, OFFERS, TIES, Simulator
 from schedgap.instances.sharing.snapshot import as_users
 
 if TYPE_CHECKING:
-    from schedgap.instances.sharing.solution import SharingSchedule
+    from schedgap.instances.sharing.model import SharingSchedule
 
 FITTING = ("fluid", "whole")
 CHOICES = {"nodes": NODES, "ties": TIES, "offers": OFFERS}

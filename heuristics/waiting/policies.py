@@ -14,29 +14,239 @@ fit : the machine that a job goes to, the `first` with room or the `best`, which
     says best and its authors' simulator takes the first.
 semantics : `paper`: jobs leave the queue at their limit, and jobs larger than a machine rent at arrival. `artifact`:
     as the authors' simulator does (`kernels_artifact`), for instances whose runtimes are whole seconds.
+
+How many machines to buy: the number of the lowest cost that a search finds.
+
+From a method's parameters to its outcome: what all policies share.
+
+A policy of our own: a job waits as long as waiting is worth the rent that it saves, in the first gap that holds it.
+
+Waiting Game's compound policy lets every long job wait up to the same limit, in strict order. Two things change here.
+
+What a job gains by waiting is its rent; what waiting costs does not depend on the job. So the limit is proportional to
+the rent: `hours_per_dollar` x dollars of rent, up to `wait_limit_s`. If an hour of waiting costs l dollars, a job that
+would wait longer than rent / l hours does better to rent, and 1 / l hours a dollar is the start of the search. Small jobs
+get limits near 0: they are the compound policy's short jobs, but take an idle machine where there is one, and small means
+few core-hours, not a short runtime.
+
+And jobs are served by conservative backfilling (`kernels_conservative`), which knows a job's wait when it comes, as the
+paper assumes for Short Waits Wait: so a job that would wait longer rents at once, and no large job holds up others.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from schedgap.heuristics.waiting.compiled.policy import Policy
-from schedgap.heuristics.waiting.parameters import (
-    CHOICES,
-    NONE,
-    SERVING,
-    Serving,
-    play,
-    probability,
-    waits_are_unlimited,
-)
+from schedgap.heuristics.waiting.compiled.simulator import FIT, SCHEDULING, SEMANTICS, Policy
+from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.heuristics.waiting.thresholds import DAY_S, SHORT_S, Thresholds
-from schedgap.instances.method import Outcome, method
-from schedgap.instances.option_groups import flattened
+from schedgap.instances.errors import MethodError
+from schedgap.instances.method import Outcome, Status, flattened, method
+from schedgap.instances.units import SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
+from schedgap.instances.waiting.objective import costs, rounded_up
+from schedgap.instances.waiting.verify import MAX_MACHINES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
+
+    from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
+
+
+# Numbers tried between two neighbours of the best so far.
+POINTS = 7
+# How far beyond the most that are of use numbers are tried, so that the best has neighbours on both sides.
+MARGIN = 4
+# All numbers this near to the best are tried in the end.
+NEAR = 2
+
+
+def cheapest_number(
+    cost: Callable[[int], int], least: int, machine_cost: int, most: int | None = None
+) -> tuple[int, int, int]:
+    """Return the number of machines of the lowest cost found, that cost, and how many numbers were tried.
+
+    Tries `least` and then 1, 2, 4, ... while that many machines alone cost less than the best so far, which is when no
+    larger number can be better, or `most` are passed; then evenly spaced numbers between the neighbours of the best, and
+    so on until the neighbours are next to it; then all within two of it. The smallest number wins a tie.
+
+    The cost of a policy over the number of machines need not have one valley: a trace's bursts leave small ones, and
+    under bin packing another machine can even do harm. So this is a search from coarse to fine, not a proof; it is exact
+    where there is one valley. O(log s) calls.
+
+    cost : of a number of machines. machine_cost : what one machine costs at least, positive. most : from so many on,
+    more make no difference but their price; None where nobody knows.
+    """
+    costs: dict[int, int] = {}
+
+    def best() -> int:
+        return min(costs, key=lambda number: (costs[number], number))
+
+    def attempt(numbers: range) -> None:
+        for number in numbers:
+            if number >= least and number not in costs:
+                costs[number] = cost(number)
+
+    attempt(range(least, least + 1))
+    ceiling = max(1, least)
+    while ceiling * machine_cost < costs[best()] and (most is None or ceiling <= MARGIN * most):
+        attempt(range(ceiling, ceiling + 1))
+        ceiling *= 2
+    while True:
+        centre = best()
+        below = max((number for number in costs if number < centre), default=centre)
+        above = min((number for number in costs if number > centre), default=ceiling)
+        if above - below > 2:
+            step = max(1, (above - below) // (POINTS + 1))
+            attempt(range(below + step, above, step))
+            continue
+        attempt(range(centre - NEAR, centre + NEAR + 1))
+        if best() == centre:
+            return centre, costs[centre], len(costs)
+
+
+HISTORY = "history"
+TUNED_ON = {"tuned_on": (HISTORY, "itself")}
+CHOICES = {"scheduling": SCHEDULING, "fit": FIT, "semantics": SEMANTICS, **TUNED_ON}
+NONE = Thresholds()
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How jobs are served, and what is learnt from; `policies` describes its fields."""
+
+    scheduling: str = "fcfs"
+    fit: str = "first"
+    semantics: str = "paper"
+    tuned_on: str = HISTORY
+
+
+SERVING = Serving()
+
+
+def play(
+    instance: WaitingInstance,
+    policy: Policy,
+    machines: int,
+    thresholds: Thresholds = NONE,
+    *,
+    tuned_on: str = HISTORY,
+    rng: np.random.Generator | None = None,
+) -> Outcome:
+    """Play a policy with thresholds and a number of machines; what is -1 of these is learnt.
+
+    tuned_on : `history` to learn from the jobs known from before, or where there are none from the instance itself;
+    `itself` to learn from the jobs that the policy is then scored on.
+
+    Raises
+    ------
+    MethodError
+        for thresholds or a number of machines that cannot be.
+    """
+    limited = thresholds.wait_limit_s is not None
+    least = 0 if limited or not policy.waits else 1
+    check_machines(machines, least)
+    past = instance.history if tuned_on == HISTORY else None
+    known = instance if past is None else past
+    for each in (instance, known):
+        reason = replace(policy, limit_us=0 if limited else NO_LIMIT_US).unsupported(each)
+        if reason is not None:
+            return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    tried = 0
+
+    @cache
+    def best(chosen: Thresholds) -> tuple[int, int]:
+        """Return the lowest cost found on what is known, and the number of machines."""
+        nonlocal tried
+        simulation = chosen.simulation(known, policy, rng)
+        if machines != -1:
+            tried += 1
+            return costs(known, simulation.run(machines)).objective, machines
+        number, cost, numbers = best_number(simulation, least)
+        tried += numbers
+        return cost, number
+
+    chosen, values = thresholds.tuned(known, lambda each: best(each)[0])
+    number = best(chosen)[1] if machines == -1 else machines
+    schedule = chosen.simulation(instance, policy, rng).run(number)
+    return Outcome(schedule, details={"machines": number, "numbers_tried": tried, **values})
+
+
+def check_machines(machines: int, least: int) -> None:
+    """Refuse a number of machines that cannot be; -1 stands for the best.
+
+    Raises
+    ------
+    MethodError
+        if it is not -1 and below `least`, or too large.
+    """
+    if machines != -1 and not least <= machines <= MAX_MACHINES:
+        why = ", since jobs wait for one however long it takes" if machines == 0 else ""
+        raise MethodError(f"machines is {machines}; give {least} to {MAX_MACHINES}{why}, or -1 for the best number.")
+
+
+def best_number(simulation: CompiledSimulator, least: int) -> tuple[int, int, int]:
+    """Return what `cheapest_number` finds for the instance's objective."""
+    instance = simulation.instance
+    return cheapest_number(
+        lambda number: costs(instance, simulation.run(number)).objective,
+        least,
+        max(1, rounded_up(instance.fixed_price * instance.horizon_us)),
+        instance.num_jobs,
+    )
+
+
+def probability(name: str, value: float) -> float:
+    """Return a probability.
+
+    Raises
+    ------
+    MethodError
+        outside 0 to 1.
+    """
+    if not 0 <= value <= 1:
+        raise MethodError(f"{name} is {value:g}; give a probability, 0 to 1.")
+    return value
+
+
+def waits_are_unlimited(instance: WaitingInstance) -> str | None:
+    """Return why a policy without a limit cannot take an instance, None if it can."""
+    if instance.max_wait_us is None:
+        return None
+    return (
+        f"jobs wait however long it takes, and here no job may wait longer than {instance.max_wait_us / SECOND_US:g} s"
+    )
+
+
+WEEK_S = 604_800.0
+
+
+@method("worth-waiting", version=2, family=FAMILY, choices={"fit": FIT, **TUNED_ON})
+def worth_waiting(
+    instance: WaitingInstance,
+    machines: int = -1,
+    hours_per_dollar: float = -1.0,
+    wait_limit_s: float = WEEK_S,
+    fit: str = "first",
+    tuned_on: str = HISTORY,
+) -> Outcome:
+    """Let each job wait as long as the rent saved is worth, in the first gap that holds it; no policy of the paper's.
+
+    hours_per_dollar : the longest wait for a dollar of rent. wait_limit_s : the longest wait of all; an instance that
+    allows less cuts it. machines, tuned_on : as the other policies have them (`policies`); -1 stands for the best found.
+
+    Raises
+    ------
+    MethodError
+        for parameters out of range.
+    """
+    policy = Policy(balks=True, scheduling="conservative", fit=fit)
+    thresholds = Thresholds(wait_limit_s, hours_per_dollar=hours_per_dollar)
+    return play(instance, policy, machines, thresholds, tuned_on=tuned_on)
 
 
 PLACING = {key: CHOICES[key] for key in CHOICES if key != "scheduling"}

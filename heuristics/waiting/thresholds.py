@@ -24,7 +24,7 @@ from schedgap.instances.units import DOLLAR, SECOND_US
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schedgap.heuristics.waiting.compiled.policy import Policy
+    from schedgap.heuristics.waiting.compiled.simulator import Policy
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.waiting.model import WaitingInstance
 

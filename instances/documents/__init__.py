@@ -20,7 +20,7 @@ from schedgap.instances.documents.fields import (
     optional_names,
     record,
 )
-from schedgap.instances.documents.kinds import Amount, Count, Index, Positive
+from schedgap.instances.documents.json_files import Amount, Count, Index, Positive
 from schedgap.instances.documents.tables import Array, Columns, Rows, Stored, inline_up_to
 
 __all__ = [

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NotRequired, TypeVar
 import numpy as np
 from pydantic import TypeAdapter
 
-from schedgap.instances.documents.amounts import from_units, to_units
 from schedgap.instances.documents.array_files import arrays_beside, write_arrays
 from schedgap.instances.documents.fields import REQUIRED, Given, Part, Place, record
-from schedgap.instances.documents.json_files import naming_file, read_document, refuse_other_instance, write_document
+from schedgap.instances.documents.json_files import (
+    from_units,
+    naming_file,
+    read_document,
+    refuse_other_instance,
+    to_units,
+    write_document,
+)
 from schedgap.instances.errors import InstanceError, SchedgapError, SolutionError
 
 if TYPE_CHECKING:

@@ -1,24 +1,26 @@
 """The fairness family: which share of a cluster each user gets, machine by machine (Eunomia, Choosy, TSF, DRF)."""
 
-from schedgap.instances.fairness.datacentre import datacentre
-from schedgap.instances.fairness.files import read_instance, write_instance
+from schedgap.instances.fairness.constraints import datacentre
+from schedgap.instances.fairness.files import read_instance, read_solution, write_instance, write_solution
 from schedgap.instances.fairness.generators import alice_bob, micro
-from schedgap.instances.fairness.generators.random_users import random_users
-from schedgap.instances.fairness.measures import measures
-from schedgap.instances.fairness.model import FAMILY, NOTIONS, ONE, UNLIMITED, FairnessInstance
-from schedgap.instances.fairness.picture import picture
-from schedgap.instances.fairness.readers.openb import openb_constraints
-from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.shrink import shrink
-from schedgap.instances.fairness.solution import (
+from schedgap.instances.fairness.generators.users import random_users
+from schedgap.instances.fairness.measures import measures, picture
+from schedgap.instances.fairness.model import (
+    FAMILY,
+    NOTIONS,
+    ONE,
     SPREAD,
     TASK,
+    UNLIMITED,
     Certificate,
     FairnessAllocation,
+    FairnessInstance,
     allocation_of,
     tasks_per_class,
 )
-from schedgap.instances.fairness.solution_files import read_solution, write_solution
+from schedgap.instances.fairness.readers.openb import openb_constraints
+from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.fairness.shrink import shrink
 from schedgap.instances.fairness.verify import FAIR, fair_shares, shares_of, verify
 from schedgap.instances.family import Family, register_family
 

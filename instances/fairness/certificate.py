@@ -48,7 +48,7 @@ from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schedgap.instances.fairness.solution import Certificate
+    from schedgap.instances.fairness.model import Certificate
 
 # What is proven: no feasible allocation gives a user more than this part of its share more, unless somebody loses who
 # has no more than it, up to the same part.

@@ -1,4 +1,7 @@
-"""Figures of an allocation beside its objective: shares, how equal and how fair they are, envy, use of the machines."""
+"""Figures of an allocation beside its objective: shares, how equal and how fair they are, envy, use of the machines.
+
+An allocation as a picture: a machine of each class as a bar with its users' parts, and shares beside fair shares.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.fairness.model import ONE, UNLIMITED, FairnessInstance
+from schedgap.instances.fairness.model import (
+    ONE,
+    SPREAD,
+    TASK,
+    UNLIMITED,
+    FairnessAllocation,
+    FairnessInstance,
+    tasks_per_class,
+)
 from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.solution import SPREAD, TASK, FairnessAllocation, tasks_per_class
 from schedgap.instances.fairness.verify import FAIR, WORST, fair_shares, shares_of
+from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
+from schedgap.instances.units import resource_scales
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray
+
 
 # A user is below its fair share where it is short of more than this part of it.
 BELOW = 0.01
@@ -122,3 +135,43 @@ def _capped(owner: np.ndarray, fits: FloatArray, order: FloatArray, limit: float
     kept = np.empty_like(fits)
     kept[by] = np.clip(limit - before, 0.0, fits[by])
     return kept
+
+
+# A bar names so many users, those with the most of it; all others are one part.
+MAX_PARTS = 8
+
+
+def picture(instance: FairnessInstance, allocation: FairnessAllocation) -> Picture:
+    """Return what a machine of each class does on average, largest classes first, and the users' shares."""
+    shown = np.argsort(-instance.machine_count, kind="stable")[:MAX_BARS]
+    tasks = tasks_per_class(instance, allocation) / instance.machine_count
+    scale = resource_scales(instance.resources)
+    bars = [_bar(instance, tasks[:, k], scale, k) for k in shown.tolist()]
+    left_out = int(instance.machine_count.sum() - instance.machine_count[shown].sum())
+    shares = shares_of(instance, allocation)
+    fair = shares if allocation.certificate is not None else fair_shares(instance)
+    return Picture(instance.resources, tuple(bars), left_out, _curves(shares, fair))
+
+
+def _bar(instance: FairnessInstance, tasks: FloatArray, scale: np.ndarray, k: int) -> Bar:
+    amounts = tasks[:, None] * instance.demand / scale
+    size = (tasks[:, None] * instance.demand / np.maximum(instance.capacity[k], 1)).max(axis=1)
+    order = [i for i in np.argsort(-size, kind="stable").tolist() if size[i] > 0]
+    parts = [Part(instance.user_name(i), 1, tuple(amounts[i].tolist())) for i in order[:MAX_PARTS]]
+    rest = order[MAX_PARTS:]
+    if rest:
+        parts.append(Part(f"{len(rest)} other users", 1, tuple(amounts[rest].sum(axis=0).tolist())))
+    capacity = tuple((instance.capacity[k] / scale).tolist())
+    return Bar(instance.machine_names[k], int(instance.machine_count[k]), capacity, tuple(parts))
+
+
+def _curves(shares: FloatArray, fair: FloatArray) -> tuple[Curve, ...]:
+    users = shares.shape[0]
+    points = np.unique(np.linspace(0, users - 1, min(users, MAX_POINTS)).astype(np.int64))
+    x = tuple((points + 1.0).tolist())
+    by_fair = np.lexsort((shares, fair))[points]
+    part = np.sort(shares / fair)[points]
+    return (
+        Curve("Shares", "users, by fair share", "share", x, tuple(shares[by_fair].tolist())),
+        Curve("Shares over fair shares", "users, the worst-off first", "share / fair share", x, tuple(part.tolist())),
+    )

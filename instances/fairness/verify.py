@@ -7,11 +7,24 @@ import numpy as np
 from schedgap.instances.arrays import FloatArray, IntArray, first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.fairness.certificate import check_certificate
-from schedgap.instances.fairness.fair_point import FairPoint, allocation_at, check_fair_point
-from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
-from schedgap.instances.fairness.reference import find_fair_point, keep_fair_shares, known_fair_shares
+from schedgap.instances.fairness.fair_point import (
+    FairPoint,
+    allocation_at,
+    check_fair_point,
+    find_fair_point,
+    keep_fair_shares,
+    known_fair_shares,
+)
+from schedgap.instances.fairness.model import (
+    SPREAD,
+    TASK,
+    UNLIMITED,
+    FairnessAllocation,
+    FairnessInstance,
+    shown_tasks,
+    tasks_per_class,
+)
 from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.solution import SPREAD, TASK, FairnessAllocation, shown_tasks, tasks_per_class
 
 # The objective of the fair point itself, and the bound on every other: nobody can give all users more than it does.
 FAIR = 1_000_000

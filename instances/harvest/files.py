@@ -2,6 +2,10 @@
 
 Numbers are written as people write them (seconds, GiB, dollars) and converted exactly to integer units. Above 10,000 events
 the VMs' arrays, and above 10,000 tasks the jobs', go to an `.npz` file beside the JSON file, in integer units.
+
+Schedules of harvest instances as JSON files, schema `schedgap/harvest-solution/1`.
+
+Above 10,000 runs and leases their columns go to an `.npz` file beside the JSON file, in integer units.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from pydantic import Field as Constraint
 from schedgap.instances.documents import (
     Amount,
     Array,
+    Columns,
     Count,
     Field,
     Index,
@@ -22,18 +27,20 @@ from schedgap.instances.documents import (
     Positive,
     RowPart,
     Rows,
+    SolutionDocument,
     Stored,
     Value,
     optional_names,
 )
-from schedgap.instances.documents.amounts import from_units, to_units
-from schedgap.instances.documents.per_task import per_task
+from schedgap.instances.documents.fields import per_task
+from schedgap.instances.documents.json_files import from_units, to_units
 from schedgap.instances.harvest.model import (
     ALLOCATIONS,
     KILL_ORDERS,
     NO_CHECKPOINTS,
     OBJECTIVES,
     HarvestInstance,
+    HarvestSchedule,
 )
 from schedgap.instances.units import DOLLAR, GIB_MIB, SECOND_MS
 
@@ -41,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.documents import Given, Place, Table
+
 
 # Pairs of seconds and cores.
 Events = Annotated[list[tuple[Amount, Index]], Constraint(min_length=1)]
@@ -123,3 +131,31 @@ INSTANCE = InstanceDocument(
     ),
 )
 read_instance, write_instance = INSTANCE.read, INSTANCE.write
+
+
+SOLUTION: SolutionDocument[HarvestInstance, HarvestSchedule] = SolutionDocument(
+    "schedgap/harvest-solution/1",
+    HarvestSchedule,
+    Stored(
+        "runs",
+        # `task` counts all tasks, job by job.
+        Columns(
+            "runs",
+            Field("task", Index),
+            Field("vm", Index),
+            Field("start_s", Amount, "start_ms", scale=SECOND_MS),
+            Field("end_s", Amount, "end_ms", scale=SECOND_MS),
+            Field("checkpoint_every_s", Amount, "checkpoint_every_ms", scale=SECOND_MS, default=0, omitted=True),
+        ),
+        Columns(
+            "leases",
+            Field("vm", Index, "lease_vm"),
+            Field("start_s", Amount, "lease_start_ms", scale=SECOND_MS),
+            Field("end_s", Amount, "lease_end_ms", scale=SECOND_MS),
+            optional=True,
+        ),
+        arrays=[Array(name) for name in HarvestSchedule.__slots__],
+        size=lambda schedule: schedule.num_runs + schedule.lease_vm.shape[0],
+    ),
+)
+read_solution, write_solution = SOLUTION.read, SOLUTION.write

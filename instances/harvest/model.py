@@ -1,19 +1,93 @@
 """Tasks on harvest VMs (SlackSched, sections 2 to 4): machines whose cores come and go, and jobs of tasks to run on them.
 
 Letters used for shapes: V VMs, E events of all VMs together, J jobs, T tasks of all jobs together.
+
+What VMs of a harvest instance must be like.
+
+A schedule of a harvest instance: every run of every task, and the VMs that were leased.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_true, lock, locked_bools
-from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.vm_checks import check_events, check_fixed, check_leased
+from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, first_true, lock, locked_bools
+from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
 from schedgap.instances.units import HOUR_MS, SECOND_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def check_events(
+    name: str, vm_name: Callable[[int], str], vm: IntArray, ms: IntArray, cores: IntArray, min_cores: IntArray
+) -> None:
+    """Check that each VM's events are in order of time, and each a change to a size that it can have.
+
+    name, vm_name : of the instance, and of a VM. vm, ms, cores : (E,) int64, of all events. min_cores : (V,) int64.
+
+    Raises
+    ------
+    InstanceError
+        for the first that is not.
+    """
+    same = vm[1:] == vm[:-1]
+    if (e := first_true(same & (np.diff(ms) <= 0))) is not None:
+        raise InstanceError(
+            f"{name}: VM {vm_name(int(vm[e + 1]))} has an event at {ms[e + 1]} ms after one at {ms[e]} ms; give its events in "
+            "order of time, one a moment."
+        )
+    if (e := first_true((cores > 0) & (cores < min_cores[vm]))) is not None:
+        raise InstanceError(
+            f"{name}: VM {vm_name(int(vm[e]))} has {cores[e]} cores from {ms[e]} ms on, fewer than its minimum size of "
+            f"{min_cores[vm[e]]}; give 0, which is an eviction."
+        )
+    before = np.where(np.concatenate(([False], same)), np.concatenate(([0], cores[:-1])), 0)
+    if (e := first_true(cores == before)) is not None:
+        raise InstanceError(
+            f"{name}: VM {vm_name(int(vm[e]))} has {before[e]} cores before its event at {ms[e]} ms and as many after it; leave "
+            "out what changes nothing."
+        )
+
+
+def check_fixed(name: str, max_leases: int, leased: BoolArray, buffer: BoolArray) -> None:
+    """Check that all VMs of a fixed pool are there.
+
+    Raises
+    ------
+    InstanceError
+        if some are not.
+    """
+    if max_leases or not leased.all() or buffer.any():
+        raise InstanceError(
+            f"{name}: the pool is fixed, with max_leases {max_leases}, {int(leased.sum())} of {leased.size} VMs leased and "
+            f"{int(buffer.sum())} on buffer servers; let it be 0, all and none."
+        )
+
+
+def check_leased(
+    name: str, vm_name: Callable[[int], str], max_leases: int, leased: BoolArray, is_up: BoolArray
+) -> None:
+    """Check the VMs that are leased at the start of a pool that is chosen. leased, is_up : (V,) bool, then.
+
+    Raises
+    ------
+    InstanceError
+        for a number of leases that is out of range, or a VM that has no cores.
+    """
+    count = int(leased.sum())
+    if not 1 <= count <= max_leases:
+        raise InstanceError(
+            f"{name}: {count} VMs are leased at the start and max_leases is {max_leases}; lease at least one, and not more than "
+            "that."
+        )
+    if (down := first_true(leased & ~is_up)) is not None:
+        raise InstanceError(f"{name}: VM {vm_name(down)} is leased at the start, when it has no cores; lease another.")
+
 
 FAMILY = "harvest"
 SCHEMA = "schedgap/harvest/1"
@@ -231,3 +305,45 @@ _RANGES = (
     ("runtime_ms", 1, MAX_TOTAL_MS),
     ("estimate_ms", 1, MAX_TOTAL_MS),
 )
+
+
+def _none() -> IntArray:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class HarvestSchedule(Brief):
+    """Runs of tasks, of which the last of each task completes it, and leases of VMs.
+
+    A run that starts when w ms of work are left of its task, p ms being saved by earlier runs, restores for the job's
+    restore_ms if p > 0 and then works. With checkpoint_every_ms = c > 0 it stands still for the job's checkpoint_ms after
+    every c ms of work, save at the very end; what it has worked until then is saved. It completes the task if it lasts
+
+        restore_ms * [p > 0] + w + (ceil(w / c) - 1) * checkpoint_ms
+
+    and loses what is not saved if it ends before. Runs of one task may overlap (replicas) if none of the task's runs takes
+    checkpoints.
+
+    Letters: N runs, L leases.
+
+    task, vm, start_ms, end_ms : (N,) int64. checkpoint_every_ms : (N,) int64, 0 for a run without checkpoints.
+    lease_vm, lease_start_ms, lease_end_ms : (L,) int64; none if the instance's pool is fixed. A lease is within one time
+        that the VM has cores without a break.
+    """
+
+    task: IntArray
+    vm: IntArray
+    start_ms: IntArray
+    end_ms: IntArray
+    checkpoint_every_ms: IntArray
+    lease_vm: IntArray = field(default_factory=_none)
+    lease_start_ms: IntArray = field(default_factory=_none)
+    lease_end_ms: IntArray = field(default_factory=_none)
+
+    def __post_init__(self) -> None:
+        lock(self, self.__slots__, error=SolutionError)
+
+    @property
+    def num_runs(self) -> int:
+        """Number of runs, completed and lost."""
+        return int(self.task.shape[0])

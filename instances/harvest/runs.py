@@ -1,4 +1,7 @@
-"""What became of each run of a schedule: whether it completed its task, and what was lost."""
+"""What became of each run of a schedule: whether it completed its task, and what was lost.
+
+How messages call tasks, runs and moments.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,21 @@ import numpy as np
 
 from schedgap.instances.arrays import BoolArray, IntArray, first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.harvest.wording import run_name, seconds
 from schedgap.instances.on_use import ModuleOnUse
+from schedgap.instances.units import SECOND_MS
 
 if TYPE_CHECKING:
-    from schedgap.instances.harvest.model import HarvestInstance
-    from schedgap.instances.harvest.solution import HarvestSchedule
+    from schedgap.instances.harvest.model import HarvestInstance, HarvestSchedule
+
+
+def run_name(instance: HarvestInstance, schedule: HarvestSchedule, run: int) -> str:
+    """Return the name of a run of a task that exists, such as `run 7 (task 2 of job job-0)`."""
+    return f"run {run} ({instance.task_name(int(schedule.task[run]))})"
+
+
+def seconds(ms: int) -> str:
+    """Return a time as people write it, such as `1.5 s`."""
+    return f"{int(ms) / SECOND_MS:.16g} s"
 
 
 kernels_verify = ModuleOnUse("schedgap.instances.harvest.kernels_verify")

@@ -1,17 +1,58 @@
-"""How stable the VMs of an instance are, in the figures that the paper gives of its clusters (SlackSched, section 2.1)."""
+"""How stable the VMs of an instance are, in the figures that the paper gives of its clusters (SlackSched, section 2.1).
+
+How busy jobs keep the VMs: the offered load of an instance.
+
+How good a pool of VMs was, hour by hour, and how good the best pool in hindsight would have been.
+
+An hour of a VM is bad if the VM shrinks in it. The paper judges pools by their stable VMs (SlackSched, Appendix B.4).
+
+How many cores the VMs of a pool have, when, and for how long they are leased.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import IntArray, ranges
 from schedgap.instances.units import DAY_MS, HOUR_MS, MINUTE_MS
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
+    from schedgap.instances.arrays import BoolArray, FloatArray
+    from schedgap.instances.harvest.model import HarvestInstance, HarvestSchedule
+
+
+def offered_load(instance: HarvestInstance) -> float:
+    """Return the jobs' core-time as a share of what the VMs have while jobs arrive, infinite if all arrive at once.
+
+    The VMs are those leased at the start. The time is from the first arrival to the last, and a mean interval more.
+    """
+    first, last, jobs = int(instance.arrival_ms[0]), int(instance.arrival_ms[-1]), instance.num_jobs
+    is_counted = instance.leased[instance.event2vm()]
+    times, cores = total_cores(instance.first_event, instance.event_ms, instance.event_cores, is_counted)
+    have = float(np.diff(np.clip(np.append(times, last), first, last)) @ cores)
+    work = float(np.repeat(instance.cores, np.diff(instance.first_task)) @ instance.runtime_ms)
+    return work * (jobs - 1) / (jobs * have) if have else float("inf")
+
+
+def total_cores(
+    first_event: IntArray, event_ms: IntArray, event_cores: IntArray, is_counted: BoolArray | None = None
+) -> tuple[IntArray, IntArray]:
+    """Return moments, ascending, and the cores that all VMs together have from each on, until the next.
+
+    is_counted : (E,) bool, whether an event is of a VM that counts; None for all.
+    """
+    before = np.concatenate(([0], event_cores[:-1]))
+    before[first_event[:-1]] = 0
+    change = event_cores - before
+    if is_counted is not None:
+        event_ms, change = event_ms[is_counted], change[is_counted]
+    order = np.argsort(event_ms, kind="stable")
+    return event_ms[order], np.cumsum(change[order])
+
 
 # Figure 13: how long a VM must have been as it is for a task of this length to meet no change with this probability.
 TASK_MS, CONFIDENCE = 30 * MINUTE_MS, 0.7
@@ -159,3 +200,163 @@ def _area(at: IntArray, height: IntArray, bounds: IntArray) -> IntArray:
     below = np.concatenate(([0], np.cumsum(height[:-1] * np.diff(at))))
     step = np.searchsorted(at, bounds, side="right") - 1
     return below[step] + height[step] * (bounds - at[step])
+
+
+# A schedule may end after a million hours: so many VMs times hours at a time take 50 MB.
+MOST_CELLS = 2**22
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolQuality:
+    """Hours of VMs in the H whole hours from the first arrival to the last end.
+
+    held : (H,) int64, VMs leased, or there if the pool is fixed, at the start of the hour. bad : (H,) int64, those of them
+    that shrink within the hour. stable : (H,) int64, those of them that are stable (`is_stable`). least : (H,) int64, the
+    fewest bad VMs among as many that are up at the start of the hour. A lower bound that no policy reaches: it would have to
+    know the hour, and to change all VMs at once.
+    """
+
+    held: IntArray
+    bad: IntArray
+    stable: IntArray
+    least: IntArray
+
+    def stable_share(self, last_hours: int = 0) -> float:
+        """Share of the VM-hours that are of stable VMs; 0 without any. last_hours : only of so many; 0 for all."""
+        return float(self.stable[-last_hours:].sum()) / max(int(self.held[-last_hours:].sum()), 1)
+
+    @property
+    def bad_share(self) -> float:
+        """Share of the VM-hours that are bad; 0 without any."""
+        return float(self.bad.sum()) / max(int(self.held.sum()), 1)
+
+    @property
+    def least_share(self) -> float:
+        """The same of the best VMs in hindsight."""
+        return float(self.least.sum()) / max(int(self.held.sum()), 1)
+
+    @property
+    def regret(self) -> float:
+        """Share of the VM-hours that are bad and need not be."""
+        return self.bad_share - self.least_share
+
+
+def pool_quality(instance: HarvestInstance, schedule: HarvestSchedule) -> PoolQuality:
+    """Return how good the pool of a feasible schedule was. O(E + V H + L log L), in MOST_CELLS cells at a time."""
+    begin, end = int(instance.arrival_ms[0]), int(schedule.end_ms.max())
+    starts = np.arange(begin, end - HOUR_MS + 1, HOUR_MS)
+    step, stable = max(1, MOST_CELLS // instance.num_vms), is_stable(instance)
+    pieces = range(0, max(starts.shape[0], 1), step)
+    parts = [_of_hours(instance, schedule, starts[at : at + step], stable) for at in pieces]
+    return PoolQuality(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def is_stable(instance: HarvestInstance) -> BoolArray:
+    """(V,) bool: whether a VM is among the half of all that change least often, for the time that they have cores.
+
+    Over all events, those after the end of the schedule too: the truth that a policy would like to know.
+    """
+    end_ms = int(instance.event_ms.max())
+    until = np.append(instance.event_ms[1:], end_ms)
+    until[instance.first_event[1:] - 1] = end_ms
+    lasts_ms = np.where(instance.event_cores > 0, until - instance.event_ms, 0)
+    up_ms = np.bincount(instance.event2vm(), lasts_ms, minlength=instance.num_vms)
+    rate = np.diff(instance.first_event) / np.maximum(up_ms, 1.0)
+    stable = np.zeros(instance.num_vms, np.bool_)
+    stable[np.argsort(rate, kind="stable")[: instance.num_vms // 2]] = True
+    return stable
+
+
+def _of_hours(
+    instance: HarvestInstance, schedule: HarvestSchedule, starts: IntArray, stable: BoolArray
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return (H,) int64 `held`, `bad`, `stable` and `least` of the hours that start then. stable : (V,) bool, see `is_stable`."""
+    is_bad = shrinks_within(instance, starts)
+    up = sizes_at(instance, starts) > 0
+    held = up.copy()
+    if not instance.is_fixed:
+        held[:] = False
+        first = np.searchsorted(starts, schedule.lease_start_ms, side="left")
+        last = np.searchsorted(starts, schedule.lease_end_ms, side="left")
+        for lease in np.flatnonzero(first < last).tolist():
+            held[schedule.lease_vm[lease], first[lease] : last[lease]] = True
+    # A lease never holds a VM that is down; on buffer servers only packing places VMs.
+    can = up if instance.allocation in ("fixed", "packing") else up & (held | ~instance.buffer[:, np.newaxis])
+    number = held.sum(axis=0)
+    good = (can & ~is_bad).sum(axis=0)
+    return number, (held & is_bad).sum(axis=0), held[stable].sum(axis=0), np.maximum(number - good, 0)
+
+
+def sizes_at(instance: HarvestInstance, moments_ms: IntArray) -> IntArray:
+    """(V, M) int64: the cores of each VM after all events at each of M moments."""
+    sizes = np.zeros((instance.num_vms, moments_ms.shape[0]), np.int64)
+    for vm in range(instance.num_vms):
+        first, end = int(instance.first_event[vm]), int(instance.first_event[vm + 1])
+        at = np.searchsorted(instance.event_ms[first:end], moments_ms, side="right")
+        sizes[vm] = np.where(at > 0, instance.event_cores[first + np.maximum(at - 1, 0)], 0)
+    return sizes
+
+
+def shrinks_within(instance: HarvestInstance, starts_ms: IntArray) -> BoolArray:
+    """(V, H) bool: whether each VM has fewer cores after some event within an hour after each start, and not at it."""
+    vm = instance.event2vm()
+    before = np.concatenate(([0], instance.event_cores[:-1]))
+    before[instance.first_event[:-1]] = 0
+    shrinks = instance.event_cores < before
+    is_bad = np.zeros((instance.num_vms, starts_ms.shape[0]), np.bool_)
+    if starts_ms.shape[0]:
+        hour = np.searchsorted(starts_ms, instance.event_ms, side="left") - 1
+        counted = shrinks & (hour >= 0) & (instance.event_ms <= starts_ms[np.maximum(hour, 0)] + HOUR_MS)
+        is_bad[vm[counted], hour[counted]] = True
+    return is_bad
+
+
+class Steps(NamedTuple):
+    """Times in which a leased VM has the same size. vm, start_ms, end_ms, cores : (S,) int64; by lease, in order of time."""
+
+    vm: IntArray
+    start_ms: IntArray
+    end_ms: IntArray
+    cores: IntArray
+
+
+def last_at(of: IntArray, ms: IntArray, owner: IntArray, at_ms: IntArray) -> IntArray:
+    """Return (N,) int64, the last entry of each `owner` at or before each `at_ms`, -1 if there is none.
+
+    of, ms : (M,) int64, owner and moment of each entry, in order of owner, then of moment. owner, at_ms : (N,) int64.
+    O((M + N) log M).
+    """
+    if not of.shape[0]:
+        return np.full(owner.shape, -1)
+    # Moments by their rank: owner and moment together then fit into 64 bits. Sorted, since `unique` takes ten times as long.
+    moments = np.sort(ms)
+    width = moments.shape[0] + 1
+    keys = of * width + np.searchsorted(moments, ms, side="right")
+    asked = owner * width + np.searchsorted(moments, at_ms, side="right")
+    found: IntArray = np.searchsorted(keys, asked, side="right") - 1
+    found[(found >= 0) & (of[found] != owner)] = -1
+    return found
+
+
+def leased_steps(instance: HarvestInstance, schedule: HarvestSchedule, begin_ms: int, end_ms: int) -> Steps:
+    """Return the sizes of leased VMs between two moments; of a fixed pool all VMs are leased all the time.
+
+    O((E + L) log E), with leases within times that their VMs have cores, not overlapping on a VM.
+    """
+    if instance.is_fixed:
+        vm = np.arange(instance.num_vms)
+        start, end = np.full(vm.shape, begin_ms), np.full(vm.shape, end_ms)
+    else:
+        start, end = np.maximum(schedule.lease_start_ms, begin_ms), np.minimum(schedule.lease_end_ms, end_ms)
+        kept = np.flatnonzero(start < end)
+        vm, start, end = schedule.lease_vm[kept], start[kept], end[kept]
+    event2vm, first = instance.event2vm(), instance.first_event[vm]
+    from_event = np.maximum(last_at(event2vm, instance.event_ms, vm, start), first)
+    to_event = last_at(event2vm, instance.event_ms, vm, end - 1)
+    count = np.maximum(to_event - from_event + 1, 0)
+    lease = np.repeat(np.arange(vm.shape[0]), count)
+    event = ranges(from_event, count)
+    next_event = np.minimum(event + 1, instance.event_ms.shape[0] - 1)
+    until = np.where(event < to_event[lease], instance.event_ms[next_event], end[lease])
+    from_ms = np.maximum(instance.event_ms[event], start[lease])
+    return Steps(vm[lease], from_ms, until, instance.event_cores[event])

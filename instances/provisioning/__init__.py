@@ -13,7 +13,13 @@ from schedgap.instances.provisioning.cluster import (
     price_now,
     with_moves,
 )
-from schedgap.instances.provisioning.files import read_instance, write_instance
+from schedgap.instances.provisioning.files import (
+    read_instance,
+    read_solution,
+    write_instance,
+    write_plan,
+    write_solution,
+)
 from schedgap.instances.provisioning.generators import (
     alibaba_like,
     alibaba_like_running,
@@ -26,20 +32,16 @@ from schedgap.instances.provisioning.generators import (
     table7,
     write_cluster,
 )
-from schedgap.instances.provisioning.measures import measures
+from schedgap.instances.provisioning.measures import measures, picture
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.moves import keeping, moves
-from schedgap.instances.provisioning.objective import cost, lost_value, objective, price_step
-from schedgap.instances.provisioning.offer import features
-from schedgap.instances.provisioning.picture import picture
+from schedgap.instances.provisioning.moves import features, keeping, moves
 from schedgap.instances.provisioning.plans.drain import drain_order
 from schedgap.instances.provisioning.plans.shortage import shortage
 from schedgap.instances.provisioning.readers import alibaba, bpplib, build_provisioning, csv_tables, kubernetes, vbp
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
-from schedgap.instances.provisioning.solution_files import read_solution, write_plan, write_solution
-from schedgap.instances.provisioning.verify import verify
+from schedgap.instances.provisioning.verify import cost, lost_value, objective, price_step, verify
 
 PROVISIONING = register_family(
     Family(

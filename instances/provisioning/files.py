@@ -2,38 +2,169 @@
 
 Numbers are written as people write them (cores, GiB, dollars) and converted exactly to integer units. Above 10,000 task
 classes the arrays of the tasks go to an `.npz` file beside the JSON file, in integer units.
+
+What files of every family of rented machines share: machine types, demands, pairwise throughputs.
+
+Provisioning solutions as JSON files, schema `schedgap/provisioning-solution/1`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired
 
+import numpy as np
 from pydantic import Field as Constraint
 
 from schedgap.instances.documents import (
+    Amount,
+    Amounts,
     Array,
     Count,
     Custom,
     Field,
+    Given,
     Index,
     InstanceDocument,
+    Place,
+    Positive,
     RowPart,
     Rows,
+    SolutionDocument,
     Stored,
     Value,
+    list_of,
     record,
 )
-from schedgap.instances.documents.amounts import to_units
+from schedgap.instances.documents.json_files import from_units, to_units
+from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.provisioning.disruption.files import running_machines
-from schedgap.instances.provisioning.file_parts import DEMAND, RESOURCES, check_square, machine_types
-from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.provisioning.plans.restraints import restrained_tasks
+from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
+from schedgap.instances.provisioning.plans.drain import restrained_tasks
 from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.provisioning.solution import NEW, Provisioning
+from schedgap.instances.units import DOLLAR, resource_scales
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from schedgap.instances.documents import Given, Place, Table
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.documents import Table
+
+
+RESOURCES = Annotated[list[str], Constraint(min_length=1)]
+
+
+def machine_types(*more: Field | RowPart) -> Rows:
+    """Return the field `machine_types` of a document, each with `more` fields.
+
+    Prices and fees are dollars per hour, the price without the fee. `count` is how many can be had; absent for any number.
+    """
+    return Rows(
+        "machine_types",
+        Field("name", str, "type_names"),
+        RowPart({"family": str}, _read_families, _write_families),
+        Amounts("capacity", plural="capacities"),
+        RowPart(
+            {"price": Positive, "fee": NotRequired[Amount], "count": NotRequired[Index]}, _read_offer, _write_offer
+        ),
+        *more,
+        label="machine type",
+        least=1,
+    )
+
+
+def _read_families(types: Sequence[Given], *_: object) -> dict[str, Any]:
+    families = tuple(dict.fromkeys(kind["family"] for kind in types))
+    return {"families": families, "type2family": [families.index(kind["family"]) for kind in types]}
+
+
+def _write_families(catalogue: Any, _: Place) -> list[Given]:
+    return [{"family": catalogue.families[f]} for f in catalogue.type2family.tolist()]
+
+
+def _read_offer(types: Sequence[Given], table: Table, place: Place) -> dict[str, Any]:
+    names = (table.names,)
+    price = to_units([kind["price"] for kind in types], DOLLAR, table.at("price"), place.error, names)
+    fields: dict[str, Any] = {"price": price}
+    if any("fee" in kind for kind in types):
+        fields["fee"] = to_units([kind.get("fee", 0) for kind in types], DOLLAR, table.at("fee"), place.error, names)
+        fields["price"] = price + fields["fee"]
+    if any("count" in kind for kind in types):
+        fields["stock"] = np.array([kind.get("count", ANY_NUMBER) for kind in types], np.int64)
+    return fields
+
+
+def _write_offer(catalogue: Any, _: Place) -> list[Given]:
+    size = len(catalogue.type_names)
+    fees = np.zeros(size, np.int64) if catalogue.fee is None else catalogue.fee
+    stocks = [ANY_NUMBER] * size if catalogue.stock is None else catalogue.stock.tolist()
+    rows: list[Given] = []
+    for price, fee, stock in zip((catalogue.price - fees).tolist(), fees.tolist(), stocks, strict=True):
+        more: dict[str, Any] = {} if catalogue.fee is None else {"fee": from_units(fee, DOLLAR)}
+        rows.append({"price": from_units(price, DOLLAR)} | more | ({} if stock == ANY_NUMBER else {"count": stock}))
+    return rows
+
+
+def _read_demand(tasks: Sequence[Given], table: Table, place: Place) -> dict[str, Any]:
+    """(F, C, R) int64, rows of -1 where a class may not run on a family."""
+    families, resources = place.owner.families, place.owner.resources
+    demand = np.full((len(families), len(tasks), len(resources)), float(NOT_ALLOWED))
+    known = {*families, "any"}
+    for c, task in enumerate(tasks):
+        for family, vector in task["demand"].items():
+            if family not in known:
+                raise place.error(
+                    f"{table.row(c)} has a demand for family '{family}'; machine types have "
+                    f"{', '.join(families)}, or write 'any'."
+                )
+            if len(vector) != len(resources):
+                raise place.error(
+                    f"{table.row(c)} has {len(vector)} demands on '{family}' for {len(resources)} resources; "
+                    "give one each."
+                )
+        for f, family in enumerate(families):
+            vector = task["demand"].get(family, task["demand"].get("any", []))
+            if vector:
+                demand[f, c] = vector
+    allowed = demand[:, :, :1] != NOT_ALLOWED
+    names = families, table.names, resources
+    units = to_units(np.where(allowed, demand, 0), resource_scales(resources), "tasks.demand", place.error, names)
+    return {"demand": np.where(allowed, units, NOT_ALLOWED)}
+
+
+def _write_demand(catalogue: Any, _: Place) -> list[Given]:
+    scales = resource_scales(catalogue.resources).tolist()
+    tasks: list[Given] = []
+    for c in range(catalogue.demand.shape[1]):
+        vectors = {
+            family: [from_units(v, scale) for v, scale in zip(vector, scales, strict=True)]
+            for family, vector in zip(catalogue.families, catalogue.demand[:, c].tolist(), strict=True)
+            if vector[0] != NOT_ALLOWED
+        }
+        first = next(iter(vectors.values()))
+        same = len(vectors) == len(catalogue.families) and all(vector == first for vector in vectors.values())
+        tasks.append({"demand": {"any": first} if same else vectors})
+    return tasks
+
+
+# `demand` per machine family, or under `any` for every family not named.
+DEMAND = RowPart({"demand": dict[str, list[Amount]]}, _read_demand, _write_demand)
+
+
+def check_square(workloads: Sequence[str], throughput: Sequence[Sequence[object]], what: str = "interference") -> None:
+    """Refuse pairwise throughputs, the field `what`, that have not one row and column for each workload.
+
+    Raises
+    ------
+    InstanceError
+        naming how many there must be.
+    """
+    width = len(workloads)
+    if [len(row) for row in throughput] != [width] * width:
+        raise InstanceError(f"{what}: throughput is not {width} x {width}, one row and column for each workload.")
+
 
 # `throughput[i][j]` is the normalised throughput of workload i beside workload j.
 Interference = record(
@@ -157,3 +288,166 @@ INSTANCE = InstanceDocument(
     Value("notes", list[str], default=(), omitted=True),
 )
 read_instance, write_instance = INSTANCE.read, INSTANCE.write
+
+
+# One machine with its `tasks` by name, or `repeat` equal machines with `counts` of tasks per class; `keeps` names the
+# running machine that it is.
+MACHINE = record(
+    "Machine",
+    {
+        "type": str,
+        "tasks": NotRequired[list[str]],
+        "counts": NotRequired[dict[str, Count]],
+        "repeat": NotRequired[Count],
+        "keeps": NotRequired[str],
+    },
+)
+
+# What a reader of the file does with it, and no part of the solution: see `plans/drain.py`.
+MOVE = record("Move", {"task": str, "count": Count, "to": str})
+STEP = record(
+    "Step", {"machine": str, "moves": list_of(MOVE), "stays": NotRequired[bool], "evicts_first": NotRequired[bool]}
+)
+
+
+class _Content(NamedTuple):
+    """What a file holds; drain : the steps that lead to the solution, None for not written."""
+
+    solution: Provisioning
+    drain: list[dict[str, Any]] | None = None
+
+
+def task_names(instance: ProvisioningInstance) -> list[str]:
+    """Return the name of every task: its own, its class's where that has one task, else `class/0`, `class/1`, ...
+
+    Where two tasks would have one name, of classes `x` and `x/0`, those of classes with one task are numbered, too.
+    """
+    if instance.task_names is not None:
+        return list(instance.task_names)
+    seen = [0] * instance.num_classes
+    names, numbered = [], []
+    for c in instance.task_classes().tolist():
+        name = instance.class_name(c)
+        numbered.append(f"{name}/{seen[c]}")
+        names.append(name if instance.counts[c] == 1 else numbered[-1])
+        seen[c] += 1
+    return names if len(set(names)) == len(names) else numbered
+
+
+def _read(document: Given, place: Place) -> dict[str, Any]:
+    instance: ProvisioningInstance = place.owner
+    machines = document["machines"]
+    by_task = ["tasks" in machine for machine in machines]
+    for m, machine in enumerate(machines):
+        if machine["type"] not in instance.type_names:
+            raise SolutionError(
+                f"machines.{m} has type '{machine['type']:.60}'; the instance has "
+                f"{', '.join(instance.type_names[:6])}{', ...' if instance.num_types > 6 else ''}."
+            )
+        if ("counts" in machine) == by_task[m] or by_task[m] != by_task[0] or ("repeat" in machine and by_task[m]):
+            raise SolutionError(
+                f"machines.{m} must have either 'tasks' (every machine then) or 'counts' with 'repeat'."
+            )
+    types = np.array([instance.type_names.index(machine["type"]) for machine in machines], np.int64)
+    keeps = _kept(instance, machines)
+    if machines and by_task[0]:
+        task2machine = _named_tasks(instance, [machine["tasks"] for machine in machines])
+        return {"solution": replace(Provisioning.from_tasks(instance, types, task2machine), keeps=keeps)}
+    name2class = {instance.class_name(c): c for c in range(instance.num_classes)}
+    entries = []
+    for m, machine in enumerate(machines):
+        for name, count in machine["counts"].items():
+            if name not in name2class:
+                raise SolutionError(f"machines.{m} holds task class '{name:.60}', which the instance has not.")
+            entries.append((m, name2class[name], count))
+    table = np.array(entries, np.int64).reshape(-1, 3)
+    repeat = np.array([machine.get("repeat", 1) for machine in machines], np.int64)
+    indptr = np.searchsorted(table[:, 0], np.arange(len(machines) + 1))
+    return {"solution": Provisioning(types, repeat, indptr, table[:, 1], table[:, 2], keeps=keeps)}
+
+
+def _kept(instance: ProvisioningInstance, machines: Sequence[Given]) -> IntArray | None:
+    """(P,) int64, the running machines that are kept; None if none is."""
+    names = () if instance.running is None else instance.running.names
+    name2index = {name: e for e, name in enumerate(names)}
+    keeps = np.full(len(machines), NEW, np.int64)
+    for m, machine in enumerate(machines):
+        if "keeps" in machine:
+            if machine["keeps"] not in name2index:
+                raise SolutionError(f"machines.{m} keeps '{machine['keeps']:.60}', which does not run in the instance.")
+            keeps[m] = name2index[machine["keeps"]]
+    return keeps if (keeps != NEW).any() else None
+
+
+def _named_tasks(instance: ProvisioningInstance, contents: Sequence[Sequence[str]]) -> IntArray:
+    name2task = {name: t for t, name in enumerate(task_names(instance))}
+    task2machine = np.full(instance.num_tasks, -1, np.int64)
+    for m, names in enumerate(contents):
+        for name in names:
+            task = name2task.get(name)
+            if task is None:
+                raise SolutionError(f"machines.{m} holds task '{name:.60}', which the instance has not.")
+            if task2machine[task] >= 0:
+                raise SolutionError(f"task {name} is on machines {task2machine[task]} and {m}; place it once.")
+            task2machine[task] = m
+    if (task2machine < 0).any():
+        missing = next(name for name, t in name2task.items() if task2machine[t] < 0)
+        raise SolutionError(f"task {missing} is on no machine; place every task.")
+    return task2machine
+
+
+def _write(solution: Provisioning, place: Place) -> dict[str, Any]:
+    """Write task names where the solution says which task goes where, else counts per class."""
+    instance: ProvisioningInstance = place.owner
+    machines: list[dict[str, Any]] = []
+    kept = _names_kept(instance, solution)
+    if solution.task2machine is not None:
+        types = np.repeat(solution.machine_type, solution.repeat)
+        owners = np.repeat(np.arange(solution.repeat.shape[0]), solution.repeat).tolist()
+        machines = [{"type": instance.type_names[k], "tasks": []} | kept[p] for k, p in zip(types, owners, strict=True)]
+        for name, machine in zip(task_names(instance), solution.task2machine.tolist(), strict=True):
+            machines[machine]["tasks"].append(name)
+        return {"machines": machines}
+    for p, k in enumerate(solution.machine_type.tolist()):
+        span = slice(solution.indptr[p], solution.indptr[p + 1])
+        content = zip(solution.task_class[span].tolist(), solution.count[span].tolist(), strict=True)
+        counts = {instance.class_name(c): n for c, n in content}
+        machines.append({"type": instance.type_names[k], "counts": counts, "repeat": int(solution.repeat[p])} | kept[p])
+    return {"machines": machines}
+
+
+def _names_kept(instance: ProvisioningInstance, solution: Provisioning) -> list[dict[str, Any]]:
+    """Return for each group of machines the key `keeps` with the name of the running machine that it is, or nothing."""
+    if solution.keeps is None or instance.running is None:
+        return [{}] * solution.machine_type.shape[0]
+    return [{} if e == NEW else {"keeps": instance.running.names[e]} for e in solution.keeps.tolist()]
+
+
+SOLUTION: SolutionDocument[ProvisioningInstance, Any] = SolutionDocument(
+    "schedgap/provisioning-solution/1",
+    lambda solution: solution,
+    Custom({"machines": list_of(MACHINE)}, _read, lambda content, place: _write(content.solution, place)),
+    Custom(
+        {"drain": NotRequired[list_of(STEP)]},
+        lambda *_: {},
+        lambda content, _: {} if content.drain is None else {"drain": content.drain},
+    ),
+)
+
+
+def read_solution(instance: ProvisioningInstance, path: Path | str) -> Provisioning:
+    """Read a solution, as `SolutionDocument.read` does; the steps of `drain` are not looked at."""
+    solution: Provisioning = SOLUTION.read(instance, path)
+    return solution
+
+
+def write_solution(instance: ProvisioningInstance, solution: Provisioning, path: Path | str) -> None:
+    """Write a solution, as `SolutionDocument.write` does."""
+    SOLUTION.write(instance, _Content(solution), path)
+
+
+def write_plan(
+    instance: ProvisioningInstance, solution: Provisioning, drain: list[dict[str, Any]], path: Path | str
+) -> None:
+    """Write a solution with the steps that lead to it."""
+    SOLUTION.write(instance, _Content(solution, drain), path)

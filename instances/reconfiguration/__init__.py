@@ -1,19 +1,14 @@
 """The reconfiguration family: provisioning over time, where a plan may change every few minutes (Eva)."""
 
 from schedgap.instances.family import Family, register_family
-from schedgap.instances.provisioning.offer import RUNNING, features
-from schedgap.instances.reconfiguration.files import read_instance, write_instance
-from schedgap.instances.reconfiguration.generators.alibaba_like import alibaba_like
-from schedgap.instances.reconfiguration.generators.eva_synthetic import eva_synthetic
-from schedgap.instances.reconfiguration.measures import measures
-from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
-from schedgap.instances.reconfiguration.picture import picture
-from schedgap.instances.reconfiguration.readers.eva_csv import eva_csv
+from schedgap.instances.provisioning.moves import RUNNING, features
+from schedgap.instances.reconfiguration.files import read_instance, read_solution, write_instance, write_solution
+from schedgap.instances.reconfiguration.generators.jobs import alibaba_like, eva_synthetic
+from schedgap.instances.reconfiguration.measures import measures, picture
+from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance, ReconfigurationSchedule
+from schedgap.instances.reconfiguration.readers.job_lists import eva_csv, slurm
 from schedgap.instances.reconfiguration.readers.openb import openb
-from schedgap.instances.reconfiguration.readers.slurm import slurm
 from schedgap.instances.reconfiguration.shrink import shrink
-from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
-from schedgap.instances.reconfiguration.solution_files import read_solution, write_solution
 from schedgap.instances.reconfiguration.verify import verify
 
 RECONFIGURATION = register_family(

@@ -1,6 +1,10 @@
 """The provisioning problem over time (Eva, sections 3 to 5): jobs that arrive, machines that are rented and given back.
 
 Letters used for shapes: K machine types, F machine families, R resources, C task classes, W workloads, J jobs.
+
+Machines that run at second 0, with tasks of jobs on them: what contradicts an instance.
+
+A solution of the provisioning problem over time: what each plan decided.
 """
 
 from __future__ import annotations
@@ -10,16 +14,70 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_true, grouped, locked_ints
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, first_true, grouped, lock, locked_ints
+from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.provisioning.classes import with_classes
-from schedgap.instances.reconfiguration.start import check_start
+from schedgap.instances.provisioning.running import Running, check_running
+from schedgap.instances.units import shown_amount
 
 if TYPE_CHECKING:
     from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.running import Running
-    from schedgap.instances.reconfiguration.stored_sets import StoredSets
+    from schedgap.instances.reconfiguration.delays import StoredSets
+
+
+def check_start(
+    name: str,
+    running: Running,
+    catalogue: ProvisioningInstance,
+    arrival_s: IntArray,
+    num_tasks: IntArray,
+    job2class: IntArray,
+) -> None:
+    """Refuse running machines with what cannot be there: jobs that come later or in part, and more than a machine holds.
+
+    arrival_s, num_tasks, job2class : (J,), of the jobs, which `running.task_class` numbers.
+
+    Raises
+    ------
+    InstanceError
+        naming the job or machine, the values, and the way out.
+    """
+    check_running(name, running, None, catalogue.type_names, catalogue.stock, num_tasks, "job {}".format, "job")
+    late = running.task_class[arrival_s[running.task_class] > 0]
+    if late.size:
+        raise InstanceError(
+            f"{name}: job {late[0]} is on a running machine and arrives at {arrival_s[late[0]]} s; only jobs that arrive at "
+            "second 0 can run then."
+        )
+    placed = running.placed(num_tasks.shape[0])
+    if (j := first_true((placed > 0) & (placed < num_tasks))) is not None:
+        raise InstanceError(
+            f"{name}: {placed[j]} of the {num_tasks[j]} tasks of job {j} are on running machines; put all there, or none."
+        )
+    _check_room(name, running, catalogue, job2class)
+
+
+def _check_room(name: str, running: Running, catalogue: ProvisioningInstance, job2class: IntArray) -> None:
+    kind = catalogue.type2family[running.machine_type]
+    demand = catalogue.demand[kind[running.machine], job2class[running.task_class]]
+    if (barred := first_true((demand < 0).any(axis=1))) is not None:
+        e, j = int(running.machine[barred]), int(running.task_class[barred])
+        raise InstanceError(
+            f"{name}: running machine {running.names[e]} holds tasks of job {j}, whose class "
+            f"{catalogue.class_name(job2class[j])} may not run on family {catalogue.families[kind[e]]}; put them elsewhere."
+        )
+    used = np.zeros((running.size, len(catalogue.resources)), np.int64)
+    np.add.at(used, running.machine, demand * running.count[:, None])
+    over = np.argwhere(used > catalogue.capacity[running.machine_type])
+    if over.size:
+        e, r = over[0].tolist()
+        k, what = int(running.machine_type[e]), catalogue.resources[r]
+        raise InstanceError(
+            f"{name}: running machine {running.names[e]} ({catalogue.type_names[k]}) holds {shown_amount(used[e, r], what)}, "
+            f"it has {shown_amount(catalogue.capacity[k, r], what)}; take tasks off it."
+        )
+
 
 FAMILY = "reconfiguration"
 SCHEMA = "schedgap/reconfiguration/1"
@@ -241,3 +299,35 @@ class ReconfigurationInstance(InstanceModel):
 _TYPE_FIELDS = ("acquire_s", "setup_s")
 _WORKLOAD_FIELDS = ("fetch_s", "build_s", "kill_s", "upload_s", "init_s")
 _JOB_FIELDS = ("arrival_s", "work_s", "job2class", "num_tasks")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReconfigurationSchedule(Brief):
+    """Machines rented and given back, and where each task was sent; everything else follows (`simulator.replay`).
+
+    All times are those of plans: multiples of the instance's period.
+
+    machine_type : (M,) int64, those that run at second 0 first, in the instance's order and rented then.
+    rented_s : (M,) int64, the first plan that has the machine, in order.
+    released_s : (M,) int64, the first plan that does not have it any more.
+    move_s, move_task, move_machine : (N,) int64, in order of time and, at one time, of task: at that plan the task is
+        sent to the machine and stays in it until its next move or its job's end. Tasks are numbered as in
+        `ReconfigurationInstance.first_task`; each must be sent somewhere by the first plan after its arrival.
+    """
+
+    machine_type: IntArray
+    rented_s: IntArray
+    released_s: IntArray
+    move_s: IntArray
+    move_task: IntArray
+    move_machine: IntArray
+
+    def __post_init__(self) -> None:
+        lock(
+            self, ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine"), error=SolutionError
+        )
+
+    @property
+    def num_machines(self) -> int:
+        """Number of machines ever rented."""
+        return int(self.machine_type.shape[0])

@@ -13,8 +13,8 @@ from schedgap.instances.units import HOUR_S
 
 if TYPE_CHECKING:
     from schedgap.instances.provisioning.running import Running
+    from schedgap.instances.reconfiguration.model import ReconfigurationSchedule
     from schedgap.instances.reconfiguration.simulator.simulator import Simulator
-    from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
 
 
 def verify(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> int:

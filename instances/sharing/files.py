@@ -2,14 +2,27 @@
 
 Numbers are written as people write them (seconds, cores, GiB) and converted exactly to integer units. Above 10,000 tasks
 the jobs' arrays go to an `.npz` file beside the JSON file, in integer units.
+
+Schedules of sharing instances as JSON files, schema `schedgap/sharing-solution/1`.
 """
 
 from __future__ import annotations
 
-from schedgap.instances.documents import Amount, Array, Field, Index, InstanceDocument, Rows, Stored, Value
-from schedgap.instances.documents.per_task import per_task
-from schedgap.instances.fairness.file_parts import SHARED_MACHINES, sharer_fields
-from schedgap.instances.sharing.model import SharingInstance
+from schedgap.instances.documents import (
+    Amount,
+    Array,
+    Columns,
+    Field,
+    Index,
+    InstanceDocument,
+    Rows,
+    SolutionDocument,
+    Stored,
+    Value,
+)
+from schedgap.instances.documents.fields import per_task
+from schedgap.instances.fairness.files import SHARED_MACHINES, sharer_fields
+from schedgap.instances.sharing.model import SharingInstance, SharingSchedule
 from schedgap.instances.units import SECOND_MS
 
 INSTANCE = InstanceDocument(
@@ -35,3 +48,12 @@ INSTANCE = InstanceDocument(
     ),
 )
 read_instance, write_instance = INSTANCE.read, INSTANCE.write
+
+
+# Entry t of both columns is task t, job by job.
+SOLUTION: SolutionDocument[SharingInstance, SharingSchedule] = SolutionDocument(
+    "schedgap/sharing-solution/1",
+    SharingSchedule,
+    Columns("", Field("machine", Index), Field("start_s", Amount, "start_ms", scale=SECOND_MS)),
+)
+read_solution, write_solution = SOLUTION.read, SOLUTION.write

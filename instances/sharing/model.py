@@ -1,6 +1,8 @@
 """Fair sharing over time (Eunomia, sections III-B and IV): jobs that arrive, and machines that their tasks share.
 
 Letters used for shapes: J jobs, T tasks of all jobs together, K machine classes, M machines, R resources.
+
+A schedule of a sharing instance: where and when each task runs.
 """
 
 from __future__ import annotations
@@ -10,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_true, lock, locked_bools
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, first_true, lock, locked_bools
+from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.fairness.model import MAX_AMOUNT, NOTIONS, ONE, check_cmmf, check_total
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
 
@@ -183,3 +185,17 @@ _INT_FIELDS = (
     "first_task",
     "work_ms",
 )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SharingSchedule(Brief):
+    """One machine and one start for each task; a task runs until it is done.
+
+    machine : (T,) int64 in [0, M). start_ms : (T,) int64.
+    """
+
+    machine: IntArray
+    start_ms: IntArray
+
+    def __post_init__(self) -> None:
+        lock(self, ("machine", "start_ms"), error=SolutionError)

@@ -13,8 +13,7 @@ from schedgap.instances.sharing.verify import ends_ms
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.sharing.model import SharingInstance
-    from schedgap.instances.sharing.solution import SharingSchedule
+    from schedgap.instances.sharing.model import SharingInstance, SharingSchedule
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,8 +22,7 @@ from schedgap.instances.documents import (
     Value,
 )
 from schedgap.instances.units import DOLLAR, GIB_MIB, SECOND_US
-from schedgap.instances.waiting.model import HISTORY_FIELDS, WaitingInstance
-from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
+from schedgap.instances.waiting.model import HISTORY_FIELDS, RENTED, WaitingInstance, WaitingSchedule
 
 INSTANCE = InstanceDocument(
     "schedgap/waiting/1",

@@ -1,4 +1,7 @@
-"""Figures of a schedule beside its objective: those of the paper, over all jobs and over the middle eight tenths."""
+"""Figures of a schedule beside its objective: those of the paper, over all jobs and over the middle eight tenths.
+
+A schedule as a picture: jobs by time, on each fixed machine, on rented ones, and those that wait.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.picture import OTHER, RUNS, WAITING, WAITS, Picture, Spans, timetable
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
+from schedgap.instances.waiting.model import RENTED, WaitingSchedule
 from schedgap.instances.waiting.objective import paid_us
-from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
+
 
 DOLLAR_HOURS = DOLLAR * HOUR_US
 # Warm-up and drain: these shares of the jobs at both ends are left out of the figures named `steady_*`.
@@ -62,3 +67,25 @@ def measures(instance: WaitingInstance, schedule: WaitingSchedule) -> dict[str, 
         "steady_normalised_price": steady_price,
         "steady_opportunity_cost": steady_price * steady_wait_s,
     }
+
+
+def picture(instance: WaitingInstance, schedule: WaitingSchedule) -> Picture:
+    """Return when jobs wait and run; a fixed machine is paid all the time, whatever is on it."""
+    end_us = schedule.start_us + instance.runtime_us
+    jobs = np.arange(instance.num_jobs)
+    look = np.where(schedule.machine == RENTED, OTHER, RUNS)
+    table = timetable(
+        [
+            Spans.of(schedule.machine, schedule.start_us, end_us, look, jobs),
+            Spans.of(WAITING, instance.submit_us, schedule.start_us, WAITS, jobs),
+        ],
+        lambda row: "rented" if row == RENTED else f"fixed {row}",
+        lambda job: f"job {job}",
+        {RUNS: "on a fixed machine", OTHER: "on a rented machine", WAITS: "waits"},
+        SECOND_US,
+        np.arange(schedule.num_machines),
+    )
+    paid_h = paid_us(instance, schedule) / HOUR_US
+    used = int((np.bincount(schedule.machine[look == RUNS], minlength=1) > 0).sum())
+    note = f"{schedule.num_machines} fixed machines are paid for {paid_h:,.6g} h each, {used} of them run jobs"
+    return Picture((), (), notes=(note,), timetable=table)

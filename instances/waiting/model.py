@@ -1,6 +1,8 @@
 """The waiting problem (Waiting Game, sections II and III): jobs, machines bought for good, and machines rented by need.
 
 Letters used for shapes: J jobs, K on-demand machine types, H jobs of the history.
+
+A solution of the waiting problem: how many fixed machines, and for each job where and from when it runs.
 """
 
 from __future__ import annotations
@@ -9,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_true
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, first_true, lock, whole
+from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.model import InstanceModel, check_order
 
 FAMILY = "waiting"
@@ -201,3 +203,29 @@ _JOB_FIELDS = ("submit_us", "runtime_us", "cores", "memory_mib")
 _TYPE_FIELDS = ("rented_cores", "rented_memory_mib", "rented_price")
 HISTORY_FIELDS = ("history_before_us", "history_runtime_us", "history_cores", "history_memory_mib")
 _SCALAR_FIELDS = ("machine_cores", "machine_memory_mib", "fixed_price", "horizon_us", "wait_price", "max_wait_us")
+
+
+RENTED = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WaitingSchedule(Brief):
+    """Where and when each job runs; it is never stopped before its end.
+
+    num_machines : fixed machines bought. machine : (J,) int64, the fixed machine of each job, `RENTED` for a machine
+    rented for it alone. start_us : (J,) int64, when it starts, in microseconds since the instance's start.
+
+    Raises `SolutionError` for fields of other shapes or types.
+    """
+
+    num_machines: int
+    machine: IntArray
+    start_us: IntArray
+
+    def __post_init__(self) -> None:
+        lock(self, ("num_machines",), whole, error=SolutionError)
+        lock(self, ("machine", "start_us"), error=SolutionError)
+        if self.machine.ndim != 1 or self.machine.shape != self.start_us.shape:
+            raise SolutionError(
+                f"a schedule places {self.machine.shape} jobs and starts {self.start_us.shape}; give one entry a job."
+            )

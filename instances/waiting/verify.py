@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from schedgap.instances.arrays import first_true
-from schedgap.instances.documents.amounts import from_units
+from schedgap.instances.documents.json_files import from_units
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.on_use import ModuleOnUse
 from schedgap.instances.units import SECOND_US
-from schedgap.instances.waiting.model import MAX_END_US, WaitingInstance
+from schedgap.instances.waiting.model import MAX_END_US, RENTED, WaitingInstance, WaitingSchedule
 from schedgap.instances.waiting.objective import costs
-from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
 
 MAX_MACHINES = 10_000_000
 kernels_verify = ModuleOnUse("schedgap.instances.waiting.kernels_verify")

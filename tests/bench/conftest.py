@@ -12,9 +12,7 @@ import pytest
 
 from schedgap.bench.cli import progress
 from schedgap.bench.cli.app import main
-from schedgap.bench.records.measurement import Measurement
-from schedgap.bench.records.record import Record
-from schedgap.bench.records.runs import Limits, Run
+from schedgap.bench.records.runs import Limits, Measurement, Record, Run
 from schedgap.instances.method import Status
 
 SUITE = """

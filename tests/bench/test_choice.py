@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from schedgap.bench.choice import matching, to_do
+from schedgap.bench.forecast import matching, to_do
 from schedgap.instances.errors import SuiteError
 from schedgap.instances.method import Status
 

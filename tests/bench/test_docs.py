@@ -10,11 +10,9 @@ import pytest
 from schedgap.bench import gap, run_suite
 from schedgap.bench.api import SuiteResult
 from schedgap.bench.plugins.discover import load_families, load_methods
-from schedgap.bench.records.record import Record
-from schedgap.bench.records.runs import Limits
+from schedgap.bench.records.runs import Limits, Record
 from schedgap.bench.statistics.summary import MethodSummary
-from schedgap.bench.suites.collection import Collection, Listed
-from schedgap.bench.suites.published import Reference, Setting
+from schedgap.bench.suites.collection import Collection, Listed, Reference, Setting
 from schedgap.bench.suites.source import Source
 from schedgap.bench.suites.suite import InstanceBlock, Suite, TraceBlock
 from schedgap.instances.method import REGISTRY, Status

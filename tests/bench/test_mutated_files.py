@@ -11,15 +11,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from schedgap.bench.certify.documents import SCHEMA as CERTIFICATE
-from schedgap.bench.certify.documents import read_certificate
-from schedgap.bench.certify.problem import read_problem
+from schedgap.bench.certify.problem import SCHEMA as CERTIFICATE
+from schedgap.bench.certify.problem import read_certificate, read_problem
 from schedgap.bench.certify.proof import check
 from schedgap.bench.cli.runs import runs as list_runs
-from schedgap.bench.plugins.description import methods_of
-from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.programs.answers import outcome_of
-from schedgap.bench.programs.failure import ProgramFailure
+from schedgap.bench.plugins.discover import load_families, methods_of
+from schedgap.bench.programs.exchange import outcome_of
+from schedgap.bench.programs.program import ProgramFailure
 from schedgap.bench.report.history_page import write_history
 from schedgap.bench.statistics.history import append_entry, entry_of, read_history
 from schedgap.bench.suites.merge import merge

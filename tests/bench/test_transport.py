@@ -9,7 +9,7 @@ import cloudpickle
 import pytest
 
 from schedgap.bench.plugins.discover import load_methods
-from schedgap.bench.transport import transported
+from schedgap.bench.result import transported
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import REGISTRY, find_method, method
 from schedgap.instances.provisioning import FAMILY

@@ -16,11 +16,8 @@ import pytest
 
 from schedgap.bench.comparison.comparison import compare_results
 from schedgap.bench.comparison.output import render
-from schedgap.bench.records.journal import FILE_NAME
-from schedgap.bench.records.lines import Lines
-from schedgap.bench.records.measurement import Measurement
-from schedgap.bench.records.record import Record
-from schedgap.bench.records.runs import Limits, Run
+from schedgap.bench.records.journal import FILE_NAME, Lines
+from schedgap.bench.records.runs import Limits, Measurement, Record, Run
 from schedgap.bench.suites.results import Results, read_results
 from schedgap.instances.method import Status
 

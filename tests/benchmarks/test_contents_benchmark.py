@@ -8,7 +8,7 @@ import pytest
 from schedgap.formulations.provisioning.branch_price.program import Program, first_values
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
 from schedgap.instances.provisioning import ProvisioningInstance
-from schedgap.instances.provisioning.dual_bound import NANO
+from schedgap.instances.provisioning.pricing import NANO
 from schedgap.instances.units import DOLLAR
 
 NEVER = 10**15

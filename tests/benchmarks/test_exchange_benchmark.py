@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.alone import ending_together, objective_of_ends
-from schedgap.formulations.harvest.clairvoyant.future import Future
-from schedgap.formulations.harvest.clairvoyant.lanes import Exchange, divided
+from schedgap.formulations.harvest.clairvoyant.lanes import Exchange, Future, divided
+from schedgap.formulations.harvest.work_bound import ending_together, objective_of_ends
 from schedgap.instances.harvest.generators.quick import quick
 
 

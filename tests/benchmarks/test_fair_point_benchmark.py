@@ -5,7 +5,7 @@ With one linear program for each active user and level (Eunomia, Algorithm 1), 1
 
 import pytest
 
-from schedgap.formulations.fairness.water_filling import water_filling
+from schedgap.formulations.fairness.fair_point import water_filling
 from schedgap.instances.fairness import FAIR, random_users, verify
 
 SIZES = {"1000-users": (1000, 50, 1000), "10000-users": (10_000, 100, 10_000)}

@@ -2,7 +2,7 @@
 
 import pytest
 
-import schedgap.heuristics.harvest.capacity
+import schedgap.heuristics.harvest.rules
 import schedgap.heuristics.harvest.slacksched.slacksched  # noqa: F401
 from schedgap.instances.harvest import FAMILY, datacentre, quick
 from schedgap.instances.method import find_method

@@ -15,9 +15,7 @@ import numpy as np
 import pytest
 
 from schedgap.bench.records.journal import FILE_NAME, Journal
-from schedgap.bench.records.measurement import Measurement
-from schedgap.bench.records.record import Record
-from schedgap.bench.records.runs import Limits, Run
+from schedgap.bench.records.runs import Limits, Measurement, Record, Run
 from schedgap.bench.statistics.headlines import headline_rows
 from schedgap.bench.suites.results import read_results, write_plan
 from schedgap.bench.suites.suite import Suite

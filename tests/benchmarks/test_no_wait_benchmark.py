@@ -7,9 +7,8 @@ import math
 
 import pytest
 
-from schedgap.formulations.waiting.no_wait import clairvoyant_no_wait
-from schedgap.formulations.waiting.no_wait_flow import CheapestFlows
-from schedgap.formulations.waiting.scaled import scale
+from schedgap.formulations.waiting.models import scale
+from schedgap.formulations.waiting.no_wait import CheapestFlows, clairvoyant_no_wait
 from schedgap.instances.waiting import mms, verify
 
 

@@ -13,12 +13,10 @@ from unittest import mock
 
 import pytest
 
-from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.executors.execute import close_pools, perform
-from schedgap.bench.plan import Plan, chosen_method, make_run, setting
+from schedgap.bench.plan import Plan, chosen_method, load_catalogue, make_run, setting
 from schedgap.bench.plugins.discover import load_methods
-from schedgap.bench.programs.process import Terms
-from schedgap.bench.programs.program import Program
+from schedgap.bench.programs.program import Program, Terms
 from schedgap.bench.programs.run import ask
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.family import find_family

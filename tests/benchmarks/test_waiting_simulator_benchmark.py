@@ -6,8 +6,6 @@ its authors serves 3,000 to 12,000 a second.
 
 import pytest
 
-import schedgap.heuristics.waiting.policies
-import schedgap.heuristics.waiting.worth_waiting  # noqa: F401
 from schedgap.instances.method import find_method
 from schedgap.instances.waiting import FAMILY, bursty, mms, verify
 

@@ -11,8 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from schedgap.bench.certify.documents import read_certificate
-from schedgap.bench.certify.problem import read_problem
+from schedgap.bench.certify.problem import read_certificate, read_problem
 from schedgap.bench.certify.proof import check
 from schedgap.bench.checks.contract import judge_trial
 from schedgap.bench.checks.trials import Kind, Seen, Trial
@@ -22,8 +21,7 @@ from schedgap.bench.isolation.judge import judge
 from schedgap.bench.isolation.messages import Ending, Request
 from schedgap.bench.plan import make_run
 from schedgap.bench.plugins.discover import load_methods
-from schedgap.bench.records.record import Record
-from schedgap.bench.records.runs import Limits
+from schedgap.bench.records.runs import Limits, Record
 from schedgap.instances.fairness import alice_bob, random_users
 from schedgap.instances.fairness import micro as four_users
 from schedgap.instances.family import find_family

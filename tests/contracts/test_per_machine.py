@@ -12,7 +12,7 @@ from schedgap.bench.plugins.discover import load_methods
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.provisioning import ProvisioningInstance
-from schedgap.instances.provisioning.offer import PER_MACHINE
+from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.verify import verify
 
 load_methods(["provisioning"])

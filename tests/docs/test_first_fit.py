@@ -8,8 +8,7 @@ import pytest
 
 from schedgap.bench import gap
 from schedgap.bench.plugins.discover import load_families, load_methods
-from schedgap.bench.programs.process import Terms
-from schedgap.bench.programs.program import Program
+from schedgap.bench.programs.program import Program, Terms
 from schedgap.bench.programs.run import ask
 from schedgap.instances.family import find_family
 from schedgap.instances.fields import fields_hash

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from schedgap.bench.programs.answers import outcome_of
-from schedgap.bench.programs.process import Terms
+from schedgap.bench.programs.exchange import outcome_of
+from schedgap.bench.programs.program import Terms
 from schedgap.bench.suites.results import read_results
 from schedgap.bench.suites.suite import ProgramBlock, read_suite
 from schedgap.instances.family import find_family

@@ -9,14 +9,10 @@ from pathlib import Path
 import pytest
 
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.programs.conversation import see_off
-from schedgap.bench.programs.failure import ProgramFailure
-from schedgap.bench.programs.policies import find_player
-from schedgap.bench.programs.process import Terms
-from schedgap.bench.programs.program import Program
+from schedgap.bench.programs.program import Program, ProgramFailure, Terms
 from schedgap.bench.programs.protocol import Greeting, field_names, hello
-from schedgap.bench.programs.run import ask
-from schedgap.heuristics.reconfiguration.market import Market
+from schedgap.bench.programs.run import ask, find_player, see_off
+from schedgap.heuristics.reconfiguration.actions import Market
 from schedgap.heuristics.sharing.observation import Machines
 from schedgap.heuristics.waiting.observation import Terms as WaitingTerms
 from schedgap.instances.draws import derived_seed

@@ -1,6 +1,6 @@
 import numpy as np
 
-from schedgap.formulations.rows import Rows
+from schedgap.formulations.linear_model import Rows
 
 
 def test_blocks_are_stacked_without_zeros():

@@ -4,17 +4,16 @@ from itertools import pairwise
 
 import pytest
 
-from schedgap.formulations.linear_model import ModelPoint
+from schedgap.formulations.linear_model import ModelPoint, claims, delayed, improving
 from schedgap.formulations.provisioning.arc_flow.arc_flow import arc_flow
 from schedgap.formulations.provisioning.arc_flow.filtered_arc_flow import filtered_arc_flow
 from schedgap.formulations.provisioning.assignment import assignment, assignment_symmetry
 from schedgap.formulations.provisioning.column_generation.column_generation import column_generation
 from schedgap.formulations.provisioning.patterns.interference import interference
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.trajectory import claims, delayed, improving
 from schedgap.instances.method import Incumbent
 from schedgap.instances.provisioning import table7, verify
-from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.verify import price_step
 
 
 def test_claims_are_rounded_by_the_method():

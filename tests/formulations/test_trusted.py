@@ -1,6 +1,6 @@
 from math import inf, nan
 
-from schedgap.formulations.trusted import DUAL_SCALE, proven_cost, trusted
+from schedgap.formulations.linear_model import DUAL_SCALE, proven_cost, trusted
 
 
 def test_a_float_bound_proves_the_next_whole_number():

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from schedgap.bench.checks.instances import small_instances
+from schedgap.bench.checks.trials import small_instances
 from schedgap.bench.plugins.discover import load_families
 from schedgap.heuristics import reconfiguration, sharing, waiting
 from schedgap.heuristics.harvest import Decision

@@ -16,7 +16,7 @@ from schedgap.instances.fairness import FairnessAllocation
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.jit import kernel
 from schedgap.instances.provisioning import Provisioning, table3
-from schedgap.instances.sharing.solution import SharingSchedule
+from schedgap.instances.sharing.model import SharingSchedule
 
 load_families()
 TOO_LARGE = [

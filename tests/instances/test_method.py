@@ -4,8 +4,7 @@ from copy import copy
 import pytest
 
 from schedgap.instances import MethodError, Outcome, Status, find_method, method, parse_method
-from schedgap.instances.method import REGISTRY
-from schedgap.instances.method_text import method_label, spelled
+from schedgap.instances.method import REGISTRY, method_label, spelled
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from schedgap.instances.option_groups import flattened
+from schedgap.instances.method import flattened
 
 
 @dataclass(frozen=True)

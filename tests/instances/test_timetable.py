@@ -1,8 +1,19 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.picture import MARK, PARTS, TICKS
-from schedgap.instances.timetable import IDLE, MAX_MARKS, MAX_ROWS, MAX_SPANS, RUNS, WAITS, Spans, timetable
+from schedgap.instances.picture import (
+    IDLE,
+    MARK,
+    MAX_MARKS,
+    MAX_ROWS,
+    MAX_SPANS,
+    PARTS,
+    RUNS,
+    TICKS,
+    WAITS,
+    Spans,
+    timetable,
+)
 
 WORDS = {RUNS: "runs", WAITS: "waits", IDLE: "idle"}
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedgap.bench.report.figures.gaps import gaps, scatter
-from schedgap.bench.report.figures.paper import growth, pairs
-from schedgap.bench.report.figures.profiles import anytime, gap_profile, time_profile
+from schedgap.bench.report.figures.gaps import anytime, gap_profile, gaps, scatter, time_profile
+from schedgap.bench.report.figures.sweeps import growth, pairs
 
 if TYPE_CHECKING:
-    from schedgap.bench.report.figures.figure import Figure
+    from schedgap.bench.report.figures.drawing import Figure
     from schedgap.bench.report.figures.selection import Selection
 
 __all__ = ["KINDS", "build_figures"]

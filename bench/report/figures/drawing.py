@@ -1,23 +1,155 @@
-"""How matplotlib draws a figure."""
+"""How matplotlib draws a figure.
+
+Marks of methods: eight colours for each theme, then other shapes and dashes, so that 48 methods differ.
+
+The colours were searched for: each has a contrast of 3:1 or more to the page, and any two of a theme are at least 12
+apart in OKLab (x 100), also as seen with protanopia, deuteranopia and (at 0.8 of that) tritanopia after Machado et al.
+(2009). Okabe and Ito's eight reach 7.6.
+
+What a figure shows, stated once as plain data: the page's script and matplotlib draw any figure from it.
+
+Neither of the two knows what a figure is about, so that a new kind of figure is a function that returns a `Figure`.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from schedgap.bench.report.figures.figure import Axis, Figure, Marks, Role, Series, Unit, seconds
-from schedgap.bench.report.figures.palette import DASHES, LIGHT, SHAPES, mark
+from schedgap.bench.statistics import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from matplotlib import figure as mpl
     from matplotlib.axes import Axes
+
+
+LIGHT = ("#124aa7", "#ed7010", "#4ca48b", "#d16be8", "#646217", "#177c8f", "#262066", "#434243")
+DARK = ("#3884fe", "#fb9c25", "#2d8636", "#a052a0", "#edec70", "#a3f6f6", "#d0a8fe", "#999999")
+LIGHT_PAGE, DARK_PAGE = "#ffffff", "#16181b"
+# Outlines about the origin, in SVG's path language, and what matplotlib calls them.
+SHAPES = (
+    ("M-4,0A4,4 0 1 0 4,0A4,4 0 1 0 -4,0Z", "o"),
+    ("M-3.5,-3.5H3.5V3.5H-3.5Z", "s"),
+    ("M0,-4.6L4.4,3.4H-4.4Z", "^"),
+    ("M0,-5L5,0L0,5L-5,0Z", "D"),
+    ("M0,4.6L4.4,-3.4H-4.4Z", "v"),
+    ("M-1.6,-4.6H1.6V-1.6H4.6V1.6H1.6V4.6H-1.6V1.6H-4.6V-1.6H-1.6Z", "P"),
+)
+DASHES = ("", "6 3", "2 2", "9 3 2 3", "12 4", "1 4")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How a method looks in every figure: indices into the colours, `SHAPES` and `DASHES`."""
+
+    colour: int
+    shape: int
+    dash: int
+
+
+def mark(index: int) -> Mark:
+    """Return the mark of the method with this number; the first 48 all differ, also without their colours' help.
+
+    Methods of one colour are 8 apart; their shapes go on by 7, which is prime to the number of shapes.
+    """
+    turn = index // len(LIGHT)
+    return Mark(index % len(LIGHT), (index - turn) % len(SHAPES), turn % len(DASHES))
+
+
+Column = tuple[float, ...]
+# Along an axis: as they are; by their logarithm, with a place of its own for 0; gaps, for which the page has a switch
+# between these two; shares from 0 to 1; and names, a row each.
+Scale = Literal["linear", "log", "gap", "share", "rows"]
+Unit = Literal["number", "percent", "seconds", "times", "share"]
+# Straight from point to point, a value up to the next point, or besides that the last one up to the end of the axis.
+Line = Literal["", "line", "step", "held"]
+# At some places of a line, at each point, hollow, large, small dots, or short strokes.
+Marks = Literal["", "few", "all", "hollow", "large", "dots", "strokes"]
+# What a series of a method is besides measured: each kind is shown and hidden as a whole.
+Role = Literal["", "model", "paper"]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis. includes : a value that is on it in any case. told : how the page tells of a place on it, `{}` is where.
+
+    names : of the rows, from the top.
+    """
+
+    title: str
+    scale: Scale = "linear"
+    unit: Unit = "number"
+    includes: float | None = None
+    told: str = "{}"
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What has one method's mark. x, y : (N,) each; y is empty in a row.
+
+    method : number of the mark. row, shift : number of its row, and how far below the row's middle as a share of it.
+    dash : number of its dashes. spans : ends of a line through each point, across x, in a row along it. box : quartiles.
+    scope : of which choice of instances it is, None for all. group : of which group of instances, None for none.
+    text : what its points tell, or each of them; `{x}`, `{y}`, `{seconds}` and `{instance}` are of the point. said : a
+    summary for those who do not see it. seconds, instances : (N,), of the points; numbers of instances' names.
+    """
+
+    method: int
+    name: str
+    x: Column
+    y: Column = ()
+    line: Line = ""
+    marks: Marks = ""
+    dash: int = 0
+    row: int | None = None
+    shift: float = 0.0
+    spans: tuple[Column, Column] | None = None
+    box: tuple[float, float, float] | None = None
+    role: Role = ""
+    scope: int | None = None
+    group: int | None = None
+    text: str | tuple[str, ...] = ""
+    said: str = ""
+    seconds: Column = ()
+    instances: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure. name : of its file. note : below its title on the page. heading : lines above it in a file.
+
+    is_broad : whether the page gives it all its width. has_own_legend : whether marks belong to series of this figure
+    and others like it, rather than to the page's methods. is_lower_better : how the page sorts values.
+    """
+
+    name: str
+    title: str
+    note: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    heading: tuple[str, ...] = ()
+    is_broad: bool = False
+    has_own_legend: bool = False
+    is_lower_better: bool = False
+
+    def of_all(self, off: Collection[int] = ()) -> tuple[Series, ...]:
+        """Return the series of all instances together but for methods that are off."""
+        return tuple(s for s in self.series if s.scope in (None, 0) and (self.has_own_legend or s.method not in off))
+
+
+def seconds(value: float) -> str:
+    """Return a time in the unit that fits."""
+    return tables.seconds(value).replace(" us", " µs")
 
 
 # Inches: two of these widths fill a page of two columns.

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 
-from schedgap.bench.report.figures.drawing import NEUTRAL, add_legend
-from schedgap.bench.report.figures.palette import LIGHT, SHAPES, mark
+from schedgap.bench.report.figures.drawing import LIGHT, NEUTRAL, SHAPES, add_legend, mark
 from schedgap.bench.statistics.tables import measured, readable
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from matplotlib.patches import Patch
 
-from schedgap.bench.report.figures.palette import LIGHT
-from schedgap.bench.report.figures.solution_curves import LETTERS, drawn_instances
+from schedgap.bench.report.figures.drawing import LIGHT
+from schedgap.bench.report.figures.packing import LETTERS, drawn_instances
 from schedgap.bench.statistics.summary import verified_objective
 from schedgap.instances.picture import MARK, PARTS, TICKS, Picture, Timetable
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
 
 # As on the page: runs, other, waits, moves, lost, idle, away.
 COLOURS = (LIGHT[0], LIGHT[2], LIGHT[1], LIGHT[3], "#b3261e", "#d5d8dc", "#9aa0a6")

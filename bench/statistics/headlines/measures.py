@@ -1,44 +1,51 @@
-"""The headline `measures`: what the family reads off solutions, what models predict of it, and a paper's figures."""
+"""The headline `measures`: what the family reads off solutions, what models predict of it, and a paper's figures.
+
+The headline `runtime`: median seconds by the size of instances, beside a paper's figures (Eva's Table 5).
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import fsum, isfinite
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.statistics.bootstrap import mean_interval
+from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.headlines.headline import (
     GROUP,
     MEAN_GAP,
     MEAN_TIME,
     METHOD,
+    PAPER_TIME,
     RUNS,
     Column,
     Headline,
     by_group_and_label,
     figure_column,
     find_reference,
+    published,
     times_of,
 )
-from schedgap.bench.statistics.measure_notes import measure_note
-from schedgap.bench.statistics.measure_rows import figure, is_prediction, predicting, predictions_of
-from schedgap.bench.statistics.ratios import with_ratios
+from schedgap.bench.statistics.measure_rows import figure, is_prediction, measure_note, predicting, predictions_of
+from schedgap.bench.statistics.paired import mean_interval
+from schedgap.bench.statistics.profiles import with_ratios
 from schedgap.bench.statistics.summary import best_of, gaps, mean
-from schedgap.bench.statistics.tables import NOTHING, measured, readable
+from schedgap.bench.statistics.tables import NOTHING, measured, readable, seconds
+from schedgap.instances.family import FAMILIES, SIZE, Family
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
     from schedgap.bench.statistics.headlines.headline import Given, Row
     from schedgap.bench.suites.suite import Suite
-    from schedgap.instances.family import Family
+
 
 # How early a narrow terminal leaves out what is no measure of ours (see `tables.Head`).
 SIDE = 10
 
 
-def _rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
+def _measure_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
     """Return one row a group and method: the suite's measures, with models' and the paper's figures beside them."""
     best = best_of(records)
     records = with_ratios(records, suite.measures)
@@ -160,4 +167,64 @@ def _with_interval(name: str) -> Callable[[Given], str]:
 
 
 _NOTE = "After ±: the 95% interval of the mean over instances."
-MEASURES = Headline("measures", _rows, measure_columns, lambda rows: _NOTE, of_measures=True)
+MEASURES = Headline("measures", _measure_rows, measure_columns, lambda rows: _NOTE, of_measures=True)
+
+
+def _runtime_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
+    """Return one row a group, size and method."""
+    best, family = best_of(records), FAMILIES.get(suite.family)
+    rows = []
+    for row, own in by_group_and_label(records):
+        sizes = [_size(record, family) for record in own]
+        for size in sorted(set(sizes)):
+            same = [record for record, its in zip(own, sizes, strict=True) if its == size]
+            times = times_of(same)
+            rows.append(
+                {
+                    **row,
+                    size_of(family): size,
+                    "runs": len(same),
+                    "failed": sum(record.status in FAILED for record in same),
+                    "time_median_s": median(times) if times else None,
+                    **published(find_reference(suite, row, size), "time_s"),
+                    "gap_mean": mean(gaps(same, best)),
+                    "peak_memory_mib": max((r.measurement.peak_memory_mib or 0 for r in same), default=None),
+                }
+            )
+    return rows
+
+
+def size_of(family: Family | None) -> str:
+    """Return the parameter that says how large an instance of the family is."""
+    return SIZE if family is None else family.size
+
+
+def _size(record: Record, family: Family | None) -> int:
+    """Return the size of the run's instance, 0 where it is unknown or a range; a suite may write it as text."""
+    text = str(record.run.source.get(size_of(family), 0))
+    return int(text) if text.isdecimal() else 0
+
+
+def _columns(rows: Sequence[Given], family: Family | None) -> tuple[Column, ...]:
+    size = size_of(family)
+    return (
+        GROUP,
+        METHOD,
+        Column(size, "of an instance", lambda row: row[size], lambda row: f"{row[size]:,}" if row[size] else NOTHING),
+        RUNS,
+        figure_column("median time", "of the method call", "time_median_s", seconds),
+        PAPER_TIME,
+        replace(MEAN_GAP, rank=3),
+        Column(
+            "peak memory",
+            "the most of one run, all its processes",
+            lambda row: row["peak_memory_mib"],
+            lambda row: NOTHING if row["peak_memory_mib"] is None else f"{row['peak_memory_mib']:,.0f} MiB",
+            terminal_text=lambda row: NOTHING if row["peak_memory_mib"] is None else f"{row['peak_memory_mib']:.0f}",
+            unit="MiB",
+            rank=4,
+        ),
+    )
+
+
+RUNTIME = Headline("runtime", _runtime_rows, _columns)

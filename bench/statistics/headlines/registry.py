@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.records.measurement import FAILED
-from schedgap.bench.statistics.headlines.closed import CLOSED
-from schedgap.bench.statistics.headlines.gap import GAP, rows_of
-from schedgap.bench.statistics.headlines.measures import MEASURES
-from schedgap.bench.statistics.headlines.normalised_cost import NORMALISED_COST
-from schedgap.bench.statistics.headlines.objective import OBJECTIVE
-from schedgap.bench.statistics.headlines.runtime import RUNTIME
+from schedgap.bench.records.runs import FAILED
+from schedgap.bench.statistics.headlines.gap import CLOSED, GAP, NORMALISED_COST, OBJECTIVE, rows_of
+from schedgap.bench.statistics.headlines.measures import MEASURES, RUNTIME
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.summary import summarise, told_apart
 from schedgap.instances.errors import SuiteError, did_you_mean
@@ -19,7 +15,7 @@ from schedgap.instances.errors import SuiteError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schedgap.bench.records.record import Record
+    from schedgap.bench.records.runs import Record
     from schedgap.bench.statistics.headlines.headline import Headline, Row
     from schedgap.bench.suites.suite import Suite
 

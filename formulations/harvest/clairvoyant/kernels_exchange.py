@@ -3,6 +3,10 @@
 A lane is room for one task on a VM at a time; its tasks follow one another, each as early as it can. What a job (`group`)
 costs is a smooth latest end, width x log of the sum over its tasks of exp(end / width): each task near a job's end counts, where
 the latest end alone would only ask for one of them.
+
+The loop behind clairvoyant list scheduling: one task after the other to where it starts first.
+
+VMs whose free cores over time are known: where a task fits, and what is left when it is there.
 """
 
 from __future__ import annotations
@@ -14,9 +18,215 @@ import numpy as np
 
 from schedgap.instances.jit import kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_uniform
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from typing import Any
+
+
+FULL = -1
+
+
+class Profile(NamedTuple):
+    """moment, free, room : (V, W) int64. pieces : (V,) int64.
+
+    VM v has free[v, k] cores and room[v, k] MiB from moment[v, k] until moment[v, k + 1] for k < pieces[v], the last of them for
+    ever.
+    """
+
+    moment: np.ndarray
+    free: np.ndarray
+    room: np.ndarray
+    pieces: np.ndarray
+
+
+@kernel
+def piece_at(p: Profile, vm: int, time: int) -> int:
+    """Return the last piece of a VM that begins no later; 0 if none does. O(log W)."""
+    low, high = 0, p.pieces[vm] - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if p.moment[vm, middle] <= time:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@kernel
+def first_fit(
+    p: Profile,
+    vm: int,
+    ready: int,
+    length: int,
+    cores: int,
+    memory: int,
+    latest: int,
+) -> int:
+    """Return the first start on a VM from which a task fits until its end.
+
+    latest : later starts are not looked for; NEVER if there is none until then.
+    O(log W + pieces until the task's end).
+    """
+    k = piece_at(p, vm, ready)
+    start = -1
+    while k < p.pieces[vm]:
+        if start >= 0 and p.moment[vm, k] - start >= length:
+            return start
+        if p.free[vm, k] < cores or p.room[vm, k] < memory:
+            start = -1
+            if p.moment[vm, k] > latest:
+                return NEVER
+        elif start < 0:
+            start = max(ready, p.moment[vm, k])
+            if start > latest:
+                return NEVER
+        k += 1
+    return start if start >= 0 else NEVER
+
+
+@kernel
+def fits_until(
+    p: Profile,
+    vm: int,
+    since: int,
+    cores: int,
+    memory: int,
+) -> int:
+    """Return when a VM has too little for a task for the first time; NEVER if it always has enough. O(log W + pieces)."""
+    k = piece_at(p, vm, since)
+    while k < p.pieces[vm]:
+        if p.free[vm, k] < cores or p.room[vm, k] < memory:
+            until: int = p.moment[vm, k]
+            return until
+        k += 1
+    return NEVER
+
+
+@kernel
+def occupy(
+    p: Profile,
+    vm: int,
+    start: int,
+    end: int,
+    cores: int,
+    memory: int,
+) -> int:
+    """Take cores and memory of a VM from start to end; return FULL if W pieces are too few, or 0. O(W)."""
+    if p.pieces[vm] + 2 > p.moment.shape[1]:
+        return FULL
+    first = _split(p, vm, start)
+    last = _split(p, vm, end)
+    for k in range(first, last):
+        p.free[vm, k] -= cores
+        p.room[vm, k] -= memory
+    _joined(p, vm, last)
+    _joined(p, vm, first)
+    return 0
+
+
+@kernel
+def _split(p: Profile, vm: int, time: int) -> int:
+    """Return the piece that begins at a moment, made if there was none."""
+    k = piece_at(p, vm, time)
+    if p.moment[vm, k] == time:
+        return k
+    for i in range(p.pieces[vm], k + 1, -1):
+        p.moment[vm, i] = p.moment[vm, i - 1]
+        p.free[vm, i] = p.free[vm, i - 1]
+        p.room[vm, i] = p.room[vm, i - 1]
+    p.moment[vm, k + 1] = time
+    p.free[vm, k + 1] = p.free[vm, k]
+    p.room[vm, k + 1] = p.room[vm, k]
+    p.pieces[vm] += 1
+    return k + 1
+
+
+@kernel
+def _joined(p: Profile, vm: int, k: int) -> None:
+    """Join a piece with the one before it if both have the same left."""
+    if k == 0 or p.free[vm, k] != p.free[vm, k - 1] or p.room[vm, k] != p.room[vm, k - 1]:
+        return
+    for i in range(k + 1, p.pieces[vm]):
+        p.moment[vm, i - 1] = p.moment[vm, i]
+        p.free[vm, i - 1] = p.free[vm, i]
+        p.room[vm, i - 1] = p.room[vm, i]
+    p.pieces[vm] -= 1
+
+
+class Needs(NamedTuple):
+    """Of tasks: when they are ready, how long they run, cores and memory; (T,) int64. vm_memory : (V,) int64."""
+
+    ready: np.ndarray
+    length: np.ndarray
+    cores: np.ndarray
+    memory: np.ndarray
+    vm_memory: np.ndarray
+
+
+class Soonest(NamedTuple):
+    """When tasks of some lengths could start on each VM.
+
+    edge : (L,) int64, ascending, lengths of which the first is at most any task's. start : (L, V) int64: when the least of all
+    tasks could start on a VM if it ran that long.
+    """
+
+    edge: np.ndarray
+    start: np.ndarray
+
+
+@kernel
+def place_in_order(
+    order: np.ndarray, needs: Needs, profile: Profile, soonest: Soonest, vm: np.ndarray, start: np.ndarray
+) -> int:
+    """Place tasks in the given order; return how many of them were placed before a VM had too many pieces.
+
+    order : (N,) int64, tasks. profile, soonest : changed. vm, start : (T,) int64, written.
+
+    Of VMs on which a task starts equally soon it takes the one that will be too small for it first, which leaves the long
+    times to those who need them. A VM on which even less could only start later is passed by, which saves most of the
+    time. O(N (V + pieces that are looked at)).
+    """
+    cores, memory, length, edge = needs.cores, needs.memory, needs.length, soonest.edge
+    least_cores, least_memory = cores.min(), memory.min()
+    for i in range(order.shape[0]):
+        t = order[i]
+        level = np.searchsorted(edge, length[t], side="right") - 1
+        # The VM that may be first is looked at first, so that more of the others can be passed by.
+        best, begin, lasts = -1, NEVER, -1
+        likely = soonest.start[level].argmin()
+        for n in range(-1, profile.pieces.shape[0]):
+            v = likely if n < 0 else n
+            if soonest.start[level, v] > begin or needs.vm_memory[v] < memory[t] or v == best:
+                continue
+            since = max(soonest.start[level, v], needs.ready[t])
+            found = first_fit(profile, v, since, length[t], cores[t], memory[t], begin)
+            if best < 0 or found < begin:
+                best, begin, lasts = v, found, -1
+            elif found == begin:
+                if lasts < 0:
+                    lasts = fits_until(profile, best, begin, cores[t], memory[t])
+                until = fits_until(profile, v, begin, cores[t], memory[t])
+                if until < lasts or (until == lasts and v < best):
+                    best, lasts = v, until
+        if occupy(profile, best, begin, begin + length[t], cores[t], memory[t]) == FULL:
+            return i
+        for k in range(edge.shape[0]):
+            since = soonest.start[k, best]
+            if since < begin + length[t] and since + edge[k] > begin:
+                soonest.start[k, best] = first_fit(profile, best, since, edge[k], least_cores, least_memory, NEVER)
+        vm[t] = best
+        start[t] = begin
+    return len(order)
+
+
+@kernel
+def soonest_starts(profile: Profile, ready: int, cores: int, memory: int, soonest: Soonest) -> None:
+    """Find when a task of each length could start on each VM; `soonest.start` is written."""
+    for k in range(soonest.edge.shape[0]):
+        for v in range(profile.pieces.shape[0]):
+            soonest.start[k, v] = first_fit(profile, v, ready, soonest.edge[k], cores, memory, NEVER)
+
 
 # Shares of moves: ALONE put one task elsewhere, the others exchange two. One draw decides what more: of the first, below ANYWHERE
 # to any lane, above BEHIND (the larger) behind a task that starts near, else before it; of the others, below TAILS with all that

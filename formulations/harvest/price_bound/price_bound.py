@@ -25,8 +25,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.formulations.column_generation.ascent import TowardsAim, ascend
-from schedgap.formulations.harvest.alone import alone_ends, ending_together, kinds, segments_of
-from schedgap.formulations.harvest.machine import Machine, machine_of
 from schedgap.formulations.harvest.price_bound.kernels_prices import (
     Groups,
     Prices,
@@ -35,7 +33,15 @@ from schedgap.formulations.harvest.price_bound.kernels_prices import (
     cheapest_groups,
     paid_by_end,
 )
-from schedgap.formulations.harvest.work_bound import bound_work
+from schedgap.formulations.harvest.work_bound import (
+    Machine,
+    alone_ends,
+    bound_work,
+    ending_together,
+    kinds,
+    machine_of,
+    segments_of,
+)
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from schedgap.instances.arrays import IntArray, first_true
-from schedgap.instances.harvest.model import NO_CHECKPOINTS, HarvestInstance
-from schedgap.instances.harvest.solution import HarvestSchedule
+from schedgap.instances.harvest.model import NO_CHECKPOINTS, HarvestInstance, HarvestSchedule
 
 # A part of a task that completes with its group alone: its end counts by itself.
 ALONE = -1

@@ -28,7 +28,7 @@ import numpy as np
 
 from schedgap.formulations.harvest.time_indexed.grid import ALONE, Grid
 from schedgap.formulations.harvest.time_indexed.kernels_grid import covering
-from schedgap.formulations.rows import Rows
+from schedgap.formulations.linear_model import Rows
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel

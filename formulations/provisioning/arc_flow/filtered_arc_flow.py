@@ -27,19 +27,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, race, solve
-from schedgap.formulations.provisioning.arc_flow.arc_flow import prepare
+from schedgap.formulations.linear_model import proven_cost
+from schedgap.formulations.provisioning.arc_flow.arc_flow import FlowBound, FlowRelaxation, prepare
 from schedgap.formulations.provisioning.arc_flow.flow_model import GroupLimits, build_flow_model
-from schedgap.formulations.provisioning.arc_flow.flow_relaxation import FlowBound, FlowRelaxation
-from schedgap.formulations.provisioning.bounds import cheap_bound
+from schedgap.formulations.provisioning.bounds import cheap_bound, with_large_machines
 from schedgap.formulations.provisioning.column_generation.column_generation import column_generation
 from schedgap.formulations.provisioning.limits import too_expensive, without_interference
-from schedgap.formulations.provisioning.multiples import with_large_machines
 from schedgap.formulations.provisioning.search import Search, restoring
-from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.method import Found, Outcome, Status, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.objective import objective, price_step
+from schedgap.instances.provisioning.verify import objective, price_step
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph

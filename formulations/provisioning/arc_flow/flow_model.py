@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.multiples import type_multiples
-from schedgap.formulations.rows import Rows, Term
+from schedgap.formulations.linear_model import Rows, Term
+from schedgap.formulations.provisioning.bounds import type_multiples
 from schedgap.instances import exact
 from schedgap.instances.errors import BackendError
-from schedgap.instances.provisioning.objective import price_step
 from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.verify import price_step
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel

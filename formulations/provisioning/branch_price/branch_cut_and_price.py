@@ -33,10 +33,10 @@ from schedgap.formulations.provisioning.limits import class_values
 from schedgap.formulations.provisioning.search import Search, restoring
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes
-from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.objective import cost
+from schedgap.instances.provisioning.pricing import NANO
 from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.verify import cost
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.formulations.provisioning.branch_price.relaxation import shared
-from schedgap.instances.provisioning.dual_bound import NANO
+from schedgap.instances.provisioning.pricing import NANO
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:

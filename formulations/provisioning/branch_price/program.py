@@ -16,7 +16,7 @@ import numpy as np
 from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
 from schedgap.formulations.provisioning.column_generation.resource_prices import single_resource_prices
 from schedgap.formulations.provisioning.limits import MAX_NANO
-from schedgap.instances.provisioning.dual_bound import NANO
+from schedgap.instances.provisioning.pricing import NANO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -27,8 +27,8 @@ from schedgap.formulations.provisioning.branch_price.kernels_cuts import violate
 from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
 from schedgap.formulations.provisioning.branch_price.pricing import Cut, Pricing
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values
-from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound
-from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.pricing import NANO, scaled_bound
+from schedgap.instances.provisioning.verify import price_step
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:

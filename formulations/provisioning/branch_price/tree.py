@@ -14,7 +14,7 @@ import numpy as np
 from schedgap.formulations.provisioning.branch_price.pricing import Cut
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation, shared, violated_cuts
 from schedgap.formulations.provisioning.limits import MAX_NANO
-from schedgap.instances.provisioning.dual_bound import NANO
+from schedgap.instances.provisioning.pricing import NANO
 
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.branch_price.program import Program

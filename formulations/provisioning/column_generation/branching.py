@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from schedgap.formulations.provisioning.multiples import joined_pairs, type_multiples
+from schedgap.formulations.provisioning.bounds import joined_pairs, type_multiples
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray

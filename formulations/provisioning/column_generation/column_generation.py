@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.arc_flow.flow_graph import is_coarse
-from schedgap.formulations.provisioning.arc_flow.interchangeable import merge_interchangeable
+from schedgap.formulations.provisioning.arc_flow.flow_graph import is_coarse, merge_interchangeable
 from schedgap.formulations.provisioning.column_generation.branching import Branching
 from schedgap.formulations.provisioning.column_generation.filling import Filling
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
@@ -37,11 +36,11 @@ from schedgap.formulations.provisioning.search import Search, restoring
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes, part_of
-from schedgap.instances.provisioning.dual_bound import NANO
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.objective import cost
-from schedgap.instances.provisioning.offer import PER_MACHINE
+from schedgap.instances.provisioning.moves import PER_MACHINE
+from schedgap.instances.provisioning.pricing import NANO
 from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.verify import cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable

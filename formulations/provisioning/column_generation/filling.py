@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from schedgap.formulations.provisioning.bounds import joined_pairs, type_multiples
 from schedgap.formulations.provisioning.column_generation.branching import Branching
 from schedgap.formulations.provisioning.column_generation.kernels_anneal import Fleet, anneal
 from schedgap.formulations.provisioning.column_generation.kernels_content import fill_machine
-from schedgap.formulations.provisioning.multiples import joined_pairs, type_multiples
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import DOLLAR
 

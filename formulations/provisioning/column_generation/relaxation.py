@@ -33,8 +33,7 @@ from schedgap.formulations.provisioning.column_generation.resource_prices import
 )
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth
 from schedgap.instances import exact
-from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound, shifted_target
-from schedgap.instances.provisioning.pricing import Priced, Pricer
+from schedgap.instances.provisioning.pricing import NANO, Priced, Pricer, scaled_bound, shifted_target
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import DOLLAR
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.provisioning.bounds import type_multiples
 from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.column_generation.kernels_pool import EMPTY
 from schedgap.formulations.provisioning.column_generation.kernels_repack import Machines, repack
-from schedgap.formulations.provisioning.multiples import type_multiples
-from schedgap.instances.provisioning.dual_bound import NANO
+from schedgap.instances.provisioning.pricing import NANO
 from schedgap.instances.provisioning.solution import Provisioning
 
 if TYPE_CHECKING:

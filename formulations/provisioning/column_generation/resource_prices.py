@@ -29,10 +29,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
-from schedgap.formulations.provisioning.apart import hardest_apart
-from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth
-from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound
-from schedgap.instances.provisioning.pricing import UNLIMITED, Pricer
+from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, hardest_apart, limit_values, limits_worth
+from schedgap.instances.provisioning.pricing import NANO, UNLIMITED, Pricer, scaled_bound
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:

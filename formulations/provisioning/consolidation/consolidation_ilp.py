@@ -26,26 +26,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES, solve
-from schedgap.formulations.provisioning.apart import classes_apart
-from schedgap.formulations.provisioning.consolidation.kinds import Kinds, kinds_of, plan_of
-from schedgap.formulations.provisioning.limits import claimed, without_interference
+from schedgap.formulations.linear_model import Rows, improving, proven_cost, whole_claims
+from schedgap.formulations.provisioning.consolidation.consolidation import Kinds, kinds_of, plan_of
+from schedgap.formulations.provisioning.limits import claimed, classes_apart, without_interference
 from schedgap.formulations.provisioning.patterns.patterns import enumerate_patterns
-from schedgap.formulations.rows import Rows
 from schedgap.formulations.separable import SEPARABLE
-from schedgap.formulations.trajectory import improving, whole_claims
-from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.objective import price_step
-from schedgap.instances.provisioning.offer import MOVES, PER_MACHINE, STOCK
+from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.running import ANY_NUMBER
-from schedgap.instances.provisioning.verify import verify
+from schedgap.instances.provisioning.verify import price_step, verify
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.formulations.provisioning.patterns.enumerated import PatternSet
+    from schedgap.formulations.provisioning.patterns.patterns import PatternSet
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.provisioning.solution import Provisioning
 

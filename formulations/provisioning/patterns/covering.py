@@ -31,10 +31,17 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from schedgap.formulations.backends import find_backend, solve
-from schedgap.formulations.linear_model import LinearModel, ModelResult
+from schedgap.formulations.linear_model import (
+    DUAL_SCALE,
+    TRUSTED_SHARE,
+    LinearModel,
+    ModelResult,
+    claims,
+    improving,
+    proven_cost,
+    whole_claims,
+)
 from schedgap.formulations.separable import inseparable
-from schedgap.formulations.trajectory import claims, improving, whole_claims
-from schedgap.formulations.trusted import DUAL_SCALE, TRUSTED_SHARE, proven_cost
 from schedgap.instances import exact
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Incumbent, Status

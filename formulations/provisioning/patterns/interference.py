@@ -26,16 +26,16 @@ from schedgap.formulations.export import model_builder
 from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.limits import without_classes_apart
 from schedgap.formulations.provisioning.patterns.covering import Cover
-from schedgap.formulations.provisioning.patterns.enumerated import Enumeration, PatternSet
-from schedgap.formulations.provisioning.patterns.kernels_interference import (
+from schedgap.formulations.provisioning.patterns.kernels_patterns import (
     OVER_CONTENTS,
     Jobs,
     all_contents,
     keep_contents,
 )
+from schedgap.formulations.provisioning.patterns.patterns import Enumeration, PatternSet
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.objective import lost_value
+from schedgap.instances.provisioning.verify import lost_value
 
 if TYPE_CHECKING:
     from schedgap.formulations.linear_model import LinearModel

@@ -1,4 +1,7 @@
-"""Placing tasks one class after the other on given machines with room left."""
+"""Placing tasks one class after the other on given machines with room left.
+
+The cheapest machines of each total size, one machine more at a time.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.jit import kernel
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
@@ -60,3 +64,22 @@ def place_best(
                 rest[best, r] -= number * demand[family[best], c, r]
             content[best, c] += number
             left[c] -= number
+
+
+@kernel
+def add_machine(size: IntArray, price: IntArray, before: IntArray, after: IntArray) -> None:
+    """Find the least price of n + 1 machines of each total size, from that of n.
+
+    size : (K, 2), steps of two resources. price : (K,). before : (A, B), the least price of n machines whose sizes add up to
+    (a, b), `NEVER` where none do; the last row and column stand for all that is larger. after : (A, B), out. O(A B K).
+    """
+    last_a, last_b = before.shape[0] - 1, before.shape[1] - 1
+    after[:] = NEVER
+    for a in range(last_a + 1):
+        for b in range(last_b + 1):
+            paid = before[a, b]
+            if paid == NEVER:
+                continue
+            for k in range(price.shape[0]):
+                more_a, more_b = min(last_a, a + size[k, 0]), min(last_b, b + size[k, 1])
+                after[more_a, more_b] = min(after[more_a, more_b], paid + price[k])

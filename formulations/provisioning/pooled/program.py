@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.provisioning.apart import hardest_apart
+from schedgap.formulations.linear_model import proven_cost
 from schedgap.formulations.provisioning.bounds import family_blocks, type_blocks
+from schedgap.formulations.provisioning.limits import hardest_apart
 from schedgap.formulations.provisioning.pooled.totals import Totals
 from schedgap.formulations.provisioning.resource_bound import Block, block_model
-from schedgap.formulations.trusted import proven_cost
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 

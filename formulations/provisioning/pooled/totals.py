@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.pooled.kernels_totals import add_machine
+from schedgap.formulations.provisioning.pooled.kernels_place import add_machine
 from schedgap.instances.arrays import first_true
 from schedgap.instances.units import NEVER
 

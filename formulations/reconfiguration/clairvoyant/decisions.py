@@ -1,19 +1,192 @@
-"""The decisions of one plan that may be part of an optimal schedule, task by task (see `search`)."""
+"""The decisions of one plan that may be part of an optimal schedule, task by task (see `search`).
+
+Nodes of the search for the clairvoyant optimum: the simulator's state at a plan, and the decisions that led there.
+
+The space of decisions of the exact search: which sets of tasks machines hold, and at what least price.
+
+Tasks are few, and sets of them are the bits of a number.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
-from schedgap.formulations.reconfiguration.clairvoyant.kernels_bound import phases
-from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import BEFORE
-from schedgap.formulations.reconfiguration.clairvoyant.nodes import Decision, Node
-from schedgap.instances.reconfiguration.simulator.state import DONE, UNSEEN
+import numpy as np
+
+from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import BEFORE, phases
+from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.reconfiguration.model import ReconfigurationSchedule
+from schedgap.instances.reconfiguration.simulator.state import DONE, UNSEEN, State, copied
+from schedgap.instances.units import HOUR_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from schedgap.formulations.reconfiguration.clairvoyant.space import DecisionSpace
+    from schedgap.instances.arrays import IntArray
+    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """What one plan does, in rows of its node's machines; new ones are numbered on from them.
+
+    new_types : their types. released : rows. sent : (task, row), of all tasks that change their machine.
+    """
+
+    new_types: tuple[int, ...]
+    released: tuple[int, ...]
+    sent: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A canonical state at a plan. spent, bound, later : micro-dollars an hour times seconds; `bound` includes `spent`.
+
+    later : bound on what is paid after the next plan. serial : (M,), the numbers of its machines, of all that were
+    `rented` so far.
+    """
+
+    state: State
+    at: int
+    spent: int
+    bound: int
+    later: int
+    serial: IntArray
+    rented: int = 0
+    parent: Node | None = None
+    decision: Decision | None = None
+
+
+def with_more(node: Node, more: int) -> tuple[State, IntArray]:
+    """Return a copy of a node's state and serial numbers with room for some more machines."""
+    state = copied(node.state, int(node.state.clock[0].num_machines) + more)
+    return state, np.concatenate((node.serial, node.rented + np.arange(more)))
+
+
+def micro(amount: int) -> int:
+    """Return micro-dollars an hour times seconds in whole micro-dollars, rounded up as costs are."""
+    return -(-amount // HOUR_S)
+
+
+def schedule_of(last: Node) -> ReconfigurationSchedule:
+    """Return the schedule whose decisions led to a node at which all jobs have ended."""
+    path = []
+    node = last
+    while node.parent is not None:
+        path.append(node)
+        node = node.parent
+    # Machines of the root run at second 0.
+    types = node.state.machines.lease["type"][np.argsort(node.serial)].tolist()
+    rented = [0] * len(types)
+    released = [last.at] * len(types)
+    moves: list[tuple[int, int, int]] = []
+    for child in reversed(path):
+        before, decision = child.parent, child.decision
+        assert before is not None and decision is not None
+        numbers = before.serial.tolist() + list(range(before.rented, child.rented))
+        types.extend(decision.new_types)
+        rented.extend([before.at] * len(decision.new_types))
+        released.extend([last.at] * len(decision.new_types))
+        for row in decision.released:
+            released[numbers[row]] = before.at
+        moves.extend((before.at, task, numbers[row]) for task, row in decision.sent)
+    columns = np.array(moves, np.int64).reshape(-1, 3).T
+    return ReconfigurationSchedule(
+        np.array(types, np.int64), np.array(rented, np.int64), np.array(released, np.int64), *columns
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecisionSpace:
+    """What is the same at every plan of an instance.
+
+    price : (K,) micro-dollars an hour. first_plan : (J,) seconds. task2job : of each task. fits : whether each type
+    holds each set of tasks. kinds : the types that are of use. cover : (2**T,), see `covering_prices`. early : how many
+    periods a machine of each type takes to run. acquire : the longest acquisition of a type that is of use, seconds.
+    """
+
+    instance: ReconfigurationInstance
+    price: IntArray
+    first_plan: IntArray
+    task2job: list[int]
+    fits: list[list[bool]]
+    kinds: list[int]
+    cover: IntArray
+    early: list[int]
+    acquire: int
+
+
+def decision_space(instance: ReconfigurationInstance) -> DecisionSpace:
+    """Return the space of decisions of an instance."""
+    fits = fitting_sets(instance)
+    kinds = useful_types(instance, fits)
+    boots = instance.acquire_s + instance.setup_s
+    return DecisionSpace(
+        instance=instance,
+        price=instance.catalogue.price.copy(),
+        first_plan=instance.first_plan_s().copy(),
+        task2job=np.repeat(np.arange(instance.num_jobs), instance.num_tasks).tolist(),
+        fits=fits,
+        kinds=kinds,
+        cover=covering_prices(instance, fits, kinds),
+        early=(-(-boots // instance.period_s)).tolist(),
+        acquire=max(int(instance.acquire_s[k]) for k in kinds),
+    )
+
+
+def fitting_sets(instance: ReconfigurationInstance) -> list[list[bool]]:
+    """Return whether each machine type (K) can hold each set of tasks (2**T) at once."""
+    catalogue = instance.catalogue
+    classes = np.repeat(instance.job2class, instance.num_tasks)
+    sets = np.arange(1 << classes.shape[0])[:, None] >> np.arange(classes.shape[0]) & 1
+    fits = []
+    for k in range(catalogue.num_types):
+        demand = catalogue.demand[catalogue.type2family[k]][classes]
+        barred = (demand < 0).any(axis=1)
+        room = (sets @ np.maximum(demand, 0) <= catalogue.capacity[k]).all(axis=1)
+        fits.append((room & ~sets[:, barred].any(axis=1)).tolist())
+    return fits
+
+
+def useful_types(instance: ReconfigurationInstance, fits: list[list[bool]]) -> list[int]:
+    """Return the cheapest of all machine types that behave alike, without those that hold nothing; by rising price.
+
+    Types with the same delays that can hold the same sets of tasks leave the same jobs the same time. Where the cheapest may
+    run out, the next one is of use too.
+    """
+    found: list[int] = []
+    replaced: set[tuple[int, int, tuple[bool, ...]]] = set()
+    stock = instance.catalogue.stock
+    for k in np.argsort(instance.catalogue.price, kind="stable").tolist():
+        alike = (int(instance.acquire_s[k]), int(instance.setup_s[k]), tuple(fits[k]))
+        if not any(fits[k][1:]) or alike in replaced:
+            continue
+        found.append(k)
+        if stock is None or stock[k] == ANY_NUMBER:
+            replaced.add(alike)
+    return found
+
+
+def covering_prices(instance: ReconfigurationInstance, fits: list[list[bool]], kinds: list[int]) -> IntArray:
+    """(2**T,) int64: the least price of machines that hold a set of tasks together, micro-dollars an hour."""
+    number = len(fits[0])
+    price = instance.catalogue.price.tolist()
+    alone = [min((price[k] for k in kinds if fits[k][mask]), default=None) for mask in range(number)]
+    cover = np.zeros(number, np.int64)
+    for mask in range(1, number):
+        lowest = mask & -mask
+        others = part = mask ^ lowest
+        values = []
+        while True:
+            if (one := alone[part | lowest]) is not None:
+                values.append(one + int(cover[others ^ part]))
+            if not part:
+                break
+            part = (part - 1) & others
+        cover[mask] = min(values)
+    return cover
 
 
 class Decisions:

@@ -9,18 +9,19 @@ from schedgap.formulations.waiting.priced_search.kernels_plan import (
     choose_near,
     choose_to_empty,
     cost_of,
+    first_room,
     priced_time,
     regret,
+    stretch_of,
+    take,
 )
-from schedgap.formulations.waiting.priced_search.kernels_timeline import first_room, stretch_of, take
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_uniform
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from schedgap.formulations.waiting.priced_search.kernels_plan import Given, Near, Plan, Rule, Taken
-    from schedgap.formulations.waiting.priced_search.kernels_timeline import Timeline
+    from schedgap.formulations.waiting.priced_search.kernels_plan import Given, Near, Plan, Rule, Taken, Timeline
 
 # The share of moves that empty a machine for a job.
 EMPTYING = 0.65

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.harvest.acquisition import kernels_acquire, kernels_reservation
-from schedgap.heuristics.harvest.acquisition.kernels_acquire import Acquire, AcquireRules, Judged, judge, renew
-from schedgap.heuristics.harvest.acquisition.kernels_reservation import Counter, Record, VmSearch
+from schedgap.heuristics.harvest.acquisition import kernels_acquire
+from schedgap.heuristics.harvest.acquisition import kernels_acquire as kernels_reservation
+from schedgap.heuristics.harvest.acquisition.kernels_acquire import (
+    Acquire,
+    AcquireRules,
+    Counter,
+    Judged,
+    Record,
+    VmSearch,
+    judge,
+    renew,
+)
 from schedgap.instances.arrays import record, records
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.simulator.state import NOBODY

@@ -5,6 +5,22 @@ scaling says how many VMs are then missing or too many. New VMs are requested fi
 is just given back, and VMs given back drain. Should the provider give fewer than asked for, as many fewer are given back.
 
 An epoch costs O(V) a VM that comes or goes.
+
+When a leased VM is worse than the search for another one: a reservation rule of our own, compiled.
+
+An hour of a VM (the time between two epochs) is bad if the VM shrinks in it. The chance q of that is learned, as a logistic
+function of what is seen of a leased VM: its size, the time since its last change, its age, the share of bad hours of this lease.
+VMs with many cores are on empty servers, where little happens, and a record says more than the last change alone, by which
+Algorithm 2 goes.
+
+What the provider gives is learned too: the `OFFERS` last VMs that came, as they looked an hour later. Asking for one is a search
+at a price (McCall, Economics of Information and Job Search, 1970): it costs an hour of a VM as bad as a new one, and COST bad
+hours for the change; after it the VM is held for HORIZON hours, or given back for one of quality r again. So
+
+    m - r + COST = HORIZON E[max(r - q, 0)]
+
+has the r from which on a VM is worse than the search, with m the share of bad first hours and E the mean over what came. If VMs
+that come are bad or all alike, nothing is given back.
 """
 
 from __future__ import annotations
@@ -13,14 +29,191 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from schedgap.heuristics.harvest.acquisition.kernels_reservation import VmSearch, chance, learn, reservation
 from schedgap.instances.harvest.simulator.leases import decommission, request
-from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, WAITS, State
+from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, SHRANK, WAITS, State
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import mixed
 
 if TYPE_CHECKING:
-    from schedgap.instances.arrays import Records
+    from schedgap.instances.arrays import FloatArray, Records
+
+
+FEATURES = 6
+# Of the logistic function before anything is seen, and the precision of that; the last SAMPLES hours are learned from.
+FIRST_WEIGHTS = (0.3, -0.5, -1.0, -0.4, 0.0, 1.0)
+PRECISION = 2.0
+SAMPLES, OFFERS = 1024, 128
+STEPS = 3
+
+
+class Counter:
+    """Entries of the log read, samples and offers ever, the largest size."""
+
+    log: int
+    sample: int
+    offer: int
+    largest: int
+
+
+class Record:
+    """Of a VM. lease : that it is of, NOBODY for none. is_bad, bad_hours, hours : whether this hour is bad, and both so far."""
+
+    lease: int
+    is_bad: float
+    bad_hours: float
+    hours: float
+
+
+class VmSearch(NamedTuple):
+    """Constants and memory of the rule. V VMs, F features, S samples, O offers; float64 unless it says otherwise.
+
+    horizon, cost : HORIZON and COST. counter : (1,). vms : (V,). feature : (V, F), at the last epoch. sample : (S, F), features,
+    and sample_bad : (S,), whether the hour was bad. offer : (O, F), features an hour after it came, all 0 if it did not last
+    that long, and offer_bad : (O,), whether that hour was bad. weight : (F,). system : (F, F), step : (F,), quality : (O,), work.
+    """
+
+    horizon: float
+    cost: float
+    counter: Records[Counter]
+    vms: Records[Record]
+    feature: FloatArray
+    sample: FloatArray
+    sample_bad: FloatArray
+    offer: FloatArray
+    offer_bad: FloatArray
+    weight: FloatArray
+    system: FloatArray
+    step: FloatArray
+    quality: FloatArray
+
+
+@inner_kernel
+def learn(s: State, r: VmSearch) -> None:
+    """Learn from what was logged since the last epoch. O(V + changes + S F^2)."""
+    for entry in range(r.counter[0].log, s.clock[0].changes):
+        if s.log[entry].after == SHRANK:
+            r.vms[s.log[entry].vm].is_bad = 1.0
+    r.counter[0].log = s.clock[0].changes
+    # Of a large pool some VMs' hours are learned from, so that the samples are of a few hours.
+    stride = 1 + 4 * s.vms.shape[0] // r.sample.shape[0]
+    phase = s.clock[0].now // s.rules.epoch_ms
+    for vm in range(s.vms.shape[0]):
+        if r.vms[vm].lease == NOBODY:
+            continue
+        bad = r.vms[vm].is_bad
+        r.vms[vm].is_bad = 0.0
+        r.vms[vm].bad_hours += bad
+        r.vms[vm].hours += 1.0
+        # Nobody has looked at the VMs that are leased from the start.
+        if r.feature[vm, 0] > 0.0 and (vm + phase) % stride == 0:
+            _remember(r.sample, r.sample_bad, r.counter[0].sample, r.feature[vm], bad)
+            r.counter[0].sample += 1
+        came = r.vms[vm].hours == 1.0
+        r.counter[0].largest = max(r.counter[0].largest, s.vms[vm].cores)
+        look(s, r, vm)
+        if came:
+            if s.vms[vm].current_lease != r.vms[vm].lease:
+                r.feature[vm, :] = 0.0
+            _remember(r.offer, r.offer_bad, r.counter[0].offer, r.feature[vm], bad)
+            r.counter[0].offer += 1
+    _fit(r)
+
+
+@lean_kernel
+def remember(s: State, r: VmSearch) -> None:
+    """Remember which VMs are leased from this epoch on, and what they look like. O(V)."""
+    for vm in range(s.vms.shape[0]):
+        if s.vms[vm].current_lease != r.vms[vm].lease:
+            r.vms[vm].lease = s.vms[vm].current_lease
+            r.vms[vm].is_bad, r.vms[vm].bad_hours, r.vms[vm].hours = 0.0, 0.0, 0.0
+            r.counter[0].largest = max(r.counter[0].largest, s.vms[vm].cores)
+        if r.vms[vm].lease != NOBODY:
+            look(s, r, vm)
+
+
+@inner_kernel
+def look(s: State, r: VmSearch, vm: int) -> None:
+    """Write what a leased VM looks like."""
+    size = s.vms[vm].cores / max(r.counter[0].largest, 1)
+    since = (s.clock[0].now - s.vms[vm].changed) / s.rules.epoch_ms
+    f = r.feature[vm]
+    f[0], f[1], f[2], f[3] = 1.0, size, size * size, np.log1p(since)
+    f[4], f[5] = np.log1p(r.vms[vm].hours), (r.vms[vm].bad_hours + 0.25) / (r.vms[vm].hours + 1.0)
+
+
+@inner_kernel
+def chance(r: VmSearch, f: FloatArray) -> float:
+    """Return the chance of a bad hour of a VM that looks like that. O(F)."""
+    total = 0.0
+    for i in range(f.shape[0]):
+        total += r.weight[i] * f[i]
+    return float(1.0 / (1.0 + np.exp(-total)))
+
+
+@inner_kernel
+def reservation(r: VmSearch) -> float:
+    """Return the chance of a bad hour from which on a VM is worse than the search for another. O(O log O)."""
+    number = min(r.counter[0].offer, r.offer.shape[0])
+    if number == 0:
+        return np.inf
+    bad_first = 0.0
+    for o in range(number):
+        bad_first += r.offer_bad[o] / number
+        r.quality[o] = chance(r, r.offer[o]) if r.offer[o, 0] > 0.0 else 1.0
+    # The left side falls and the right side grows with the answer.
+    low, high = 0.0, 1.0 + r.cost
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        gain = 0.0
+        for o in range(number):
+            gain += max(middle - r.quality[o], 0.0) / number
+        if bad_first - middle + r.cost > r.horizon * gain:
+            low = middle
+        else:
+            high = middle
+    return float(high)
+
+
+@inner_kernel
+def _remember(rows: FloatArray, rows_bad: FloatArray, at: int, f: FloatArray, bad: float) -> None:
+    """Write a row over the oldest one."""
+    oldest = at % rows.shape[0]
+    row = rows[oldest]
+    for i in range(f.shape[0]):
+        row[i] = f[i]
+    rows_bad[oldest] = bad
+
+
+@inner_kernel
+def _fit(r: VmSearch) -> None:
+    """Renew the weights: a few Newton steps of ridge logistic regression."""
+    a, b = r.system, r.step
+    for _ in range(STEPS):
+        a[:, :] = 0.0
+        for i in range(FEATURES):
+            a[i, i] = PRECISION
+            b[i] = PRECISION * (FIRST_WEIGHTS[i] - r.weight[i])
+        for k in range(min(r.counter[0].sample, r.sample.shape[0])):
+            f = r.sample[k]
+            q = chance(r, f)
+            for i in range(FEATURES):
+                b[i] += (r.sample_bad[k] - q) * f[i]
+                for j in range(FEATURES):
+                    a[i, j] += q * (1.0 - q) * f[i] * f[j]
+        # The matrix is positive definite: elimination needs no pivots.
+        for i in range(FEATURES):
+            for k in range(i + 1, FEATURES):
+                factor = a[k, i] / a[i, i]
+                for j in range(i, FEATURES):
+                    a[k, j] -= factor * a[i, j]
+                b[k] -= factor * b[i]
+        for i in range(FEATURES - 1, -1, -1):
+            for j in range(i + 1, FEATURES):
+                b[i] -= a[i, j] * b[j]
+            b[i] /= a[i, i]
+        for i in range(FEATURES):
+            r.weight[i] += b[i]
+
 
 KEEP, RECENT, RESERVATION = 0, 1, 2
 UNSCALED, UTILISATION, DEMAND, CONSTANT = 0, 1, 2, 3

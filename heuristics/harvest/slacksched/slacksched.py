@@ -11,8 +11,7 @@ from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, play
 from schedgap.heuristics.harvest.slacksched import kernels_slacksched, kernels_variants
 from schedgap.heuristics.harvest.slacksched.matcher import PREDICTION, SURVIVAL, PredictionOptions, new_matcher
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
-from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.option_groups import flattened
+from schedgap.instances.method import Outcome, Status, flattened, method
 
 if TYPE_CHECKING:
     from collections.abc import Callable

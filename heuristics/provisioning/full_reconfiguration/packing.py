@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.full_reconfiguration.kernels_group import (
+from schedgap.heuristics.provisioning.full_reconfiguration.kernels_pack import (
     class_demand,
     group_rows,
     list_members,
+    pack,
     reservation_ranks,
 )
-from schedgap.heuristics.provisioning.full_reconfiguration.kernels_pack import pack
 from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tree import FANOUT, MAX_HEIGHT, Tree
 from schedgap.heuristics.provisioning.full_reconfiguration.state import Classes, Plan, Query, Types
 from schedgap.instances.errors import InstanceError, MethodError

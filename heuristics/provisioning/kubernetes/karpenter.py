@@ -1,4 +1,7 @@
-"""Karpenter's provisioning: kubernetes-sigs/karpenter, pkg/controllers/provisioning, commit 2266468 (August 2026)."""
+"""Karpenter's provisioning: kubernetes-sigs/karpenter, pkg/controllers/provisioning, commit 2266468 (August 2026).
+
+Karpenter's consolidation: kubernetes-sigs/karpenter, pkg/controllers/disruption, commit 2266468 (August 2026).
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.kubernetes.cluster import HANDLED, Cluster, sizes_of
+from schedgap.heuristics.provisioning.kubernetes.cluster import HANDLED, Cluster, Limits, sizes_of
 from schedgap.heuristics.provisioning.kubernetes.kernels_claims import launch, provision
-from schedgap.heuristics.provisioning.kubernetes.roles import role
-from schedgap.heuristics.provisioning.kubernetes.state import Claims
+from schedgap.heuristics.provisioning.kubernetes.kernels_removal import (
+    Search,
+    Work,
+    commit,
+    first_removable,
+    list_tasks,
+    removal,
+    widest_prefix,
+)
+from schedgap.heuristics.provisioning.kubernetes.state import GONE, Claims, role
 from schedgap.instances.method import Outcome, method
+from schedgap.instances.provisioning.disruption.model import EMPTY, UNDERUTILIZED
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedgap.instances.arrays import IntArray
+
 
 POOLS = ("one", "family")
 
@@ -91,3 +104,128 @@ def new_claims(number: int, cluster: Cluster) -> Claims:
         np.zeros(number + 2, np.int64),
         np.empty((number, cluster.nodes.held.shape[1]), np.int32),
     )
+
+
+ORDERS = ("savings-ratio", "node-cost")
+# Multi-node consolidation looks at no larger set (its search starts with 0..100).
+MOST_AT_ONCE = 101
+
+
+def has_running(instance: ProvisioningInstance) -> str | None:
+    """Return why there is nothing to consolidate, or None."""
+    return None if instance.running is not None else f"{instance.name} has no running machines; karpenter places tasks"
+
+
+@method(
+    "karpenter-consolidation",
+    family=FAMILY,
+    supports=has_running,
+    choices={"order": ORDERS, "pools": POOLS},
+    handles=HANDLED,
+)
+def karpenter_consolidation(
+    instance: ProvisioningInstance,
+    order: str = "savings-ratio",
+    budget_percent: int = 100,
+    passes: int = 10_000,
+    pools: str = "one",
+    spot_to_spot: bool = False,
+) -> Outcome:
+    """Place what waits as `karpenter` does, then give up machines pass by pass until a pass changes nothing.
+
+    A pass: machines without tasks go. Then multi-node: the machines in order, at most 101 and at most the budget; a binary
+    search for a prefix of at least two that can go together. If there is none, single-node: the first in order that can
+    go. Machines can go if their tasks, in Karpenter's queue order, find room on the others, by name and then new ones by
+    age; or on those and one new machine of the cheapest type that can be had, which must cost less than all that goes, and
+    in multi-node also less than the cheapest one that goes of a type that could be the new machine.
+
+    Where an instance says which machines may go (`Disruption`), only such are looked at: of a pool, started, not held, and in
+    pools that give up empty machines only, these. The budgets of their pools hold in each pass: of all reasons that of empty
+    machines for these, which stay and are paid where it forbids, and that of underutilized ones; in single-node, pools take
+    turns. No machine goes if one of its tasks would go to a machine that has not started. New machines are of the pool of the
+    first running one of their family.
+
+    Where types are spare capacity (spot): if the new machine could be one, it is one; and if all that go are, none of them is
+    replaced, unless `spot_to_spot` (the feature gate SpotToSpotConsolidation), and a single one only if 15 types of spare
+    capacity are cheaper than it.
+
+    order : `savings-ratio`, price / (1 + tasks) falling; or `node-cost`, tasks rising, as releases before 2026 did. Ties,
+        which Karpenter leaves open, in the order of the machines.
+    budget_percent : of the machines, rounded up, so many may go in one pass (the disruption budget of a NodePool).
+    passes : at most so many.
+
+    With `max_moves`, what would move more tasks than are left is not done. New machines may go too, once they are there;
+    prices are certain, so that the worst launch price of a type is its price. O(M) tests a pass.
+    """
+    cluster = Cluster.of(instance, queue_of(instance))
+    pool, limits = pools_of(cluster, pools), Limits.of(instance)
+    place_waiting(cluster, pool)
+    if not cluster.waiting.size:
+        for _ in range(passes):
+            empty = cluster.empty()
+            if limits is not None:
+                by_cost = candidates(cluster, order, limits.may_go(cluster, EMPTY))
+                empty = limits.within(cluster, by_cost, EMPTY)
+            cluster.remove(empty)
+            allowed = -(-cluster.num_nodes * budget_percent // 100)
+            moves = cluster.moves_left(instance.max_moves)
+            gone = consolidate(cluster, pool, order, allowed, moves, limits=limits, spot_to_spot=spot_to_spot)
+            if not gone and (limits is None or not empty.size):
+                break
+    return cluster.outcome(instance, None if limits is None else cluster.empty())
+
+
+def consolidate(
+    cluster: Cluster,
+    pool: IntArray,
+    order: str,
+    allowed: int,
+    moves: int,
+    kept: IntArray | None = None,
+    limits: Limits | None = None,
+    *,
+    spot_to_spot: bool = False,
+) -> int:
+    """Do one pass of consolidation of nodes that are not empty; return how many have gone.
+
+    pool : (F,) int64. allowed : at most so many may go. moves : so many tasks may leave their home. kept : nodes that stay.
+    """
+    cluster.make_room(1)
+    nodes = np.flatnonzero(cluster.nodes.machine_type[: cluster.number] != GONE)
+    if limits is not None:
+        nodes = limits.may_go(cluster, UNDERUTILIZED)
+    if kept is not None:
+        nodes = np.setdiff1d(nodes, kept)
+    chosen = alone = candidates(cluster, order, nodes)
+    if limits is not None:
+        chosen, alone = (each(cluster, chosen, UNDERUTILIZED) for each in (limits.within, limits.in_turn))
+    work, catalogue = new_work(cluster), cluster.catalogue(pool)
+    claims, pools = new_claims(1, cluster), int(pool[-1]) + 1
+    rest = (claims, work, pools, moves, spot_to_spot)
+    search = Search(cluster.tasks, catalogue, cluster.nodes, cluster.number, *rest)
+    number = widest_prefix(chosen, min(allowed, MOST_AT_ONCE, chosen.shape[0]), search)
+    if number == 0 and allowed > 0:
+        chosen = alone
+        number = min(first_removable(chosen, chosen.shape[0], search), 1)
+    if number == 0:
+        return 0
+    rented = removal(chosen, number, search)
+    cluster.number = commit(chosen, number, rented, cluster.tasks, catalogue, cluster.nodes, cluster.number, work)
+    return number
+
+
+def candidates(cluster: Cluster, order: str, nodes: IntArray) -> IntArray:
+    """Return nodes in the order in which they are looked at."""
+    cost = 1 + np.bincount(cluster.tasks.place[cluster.tasks.place >= 0], minlength=cluster.number)[nodes]
+    ratio = -cluster.price[cluster.nodes.machine_type[nodes]] / cost
+    return nodes[np.argsort(cost if order == "node-cost" else ratio, kind="stable")]
+
+
+def new_work(cluster: Cluster) -> Work:
+    """List the tasks of each node, beside room for tests."""
+    num_tasks, rows = cluster.tasks.place.shape[0], cluster.nodes.machine_type.shape[0]
+    head, gone, size = np.empty(rows, np.int64), np.empty(rows, np.int64), np.zeros(1, np.int64)
+    following, ranks, scratch, target = np.empty((4, num_tasks), np.int64)
+    work = Work(head, following, gone, ranks, scratch, target, size)
+    list_tasks(cluster.tasks, work)
+    return work

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import first_fit, fits, take
+from schedgap.heuristics.provisioning.kubernetes.kernels_claims import first_fit, fits, take
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 
 if TYPE_CHECKING:

@@ -7,8 +7,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from schedgap.heuristics.provisioning.kubernetes.kernels_claims import cheapest_type, first_claim, join, spare_types
-from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import first_fit, fits, take
+from schedgap.heuristics.provisioning.kubernetes.kernels_claims import (
+    cheapest_type,
+    first_claim,
+    first_fit,
+    fits,
+    join,
+    spare_types,
+    take,
+)
 from schedgap.heuristics.provisioning.kubernetes.state import GONE, Catalogue, Claims, Nodes, Tasks
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 from schedgap.instances.kernels.sort import sort

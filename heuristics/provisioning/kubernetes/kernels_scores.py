@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import first_fit, fits, take
+from schedgap.heuristics.provisioning.kubernetes.kernels_claims import first_fit, fits, take
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import below
 

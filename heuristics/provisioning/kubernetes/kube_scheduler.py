@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.heuristics.provisioning.kubernetes.cluster import HANDLED, Cluster
+from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import ScaleUp
 from schedgap.heuristics.provisioning.kubernetes.kernels_scores import LEAST, MOST, RATIO, Scoring, schedule
-from schedgap.heuristics.provisioning.kubernetes.roles import mebibytes, role
-from schedgap.heuristics.provisioning.kubernetes.scale_up import ScaleUp
+from schedgap.heuristics.provisioning.kubernetes.state import mebibytes, role
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 

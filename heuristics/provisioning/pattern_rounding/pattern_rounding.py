@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.pattern_rounding.kernels_fill import Problem
+from schedgap.heuristics.provisioning.pattern_rounding.kernels_fill import Problem, cheapest_shares, resource_prices
 from schedgap.heuristics.provisioning.pattern_rounding.kernels_lp import (
     Basis,
     Start,
     pattern_lp,
 )
-from schedgap.heuristics.provisioning.pattern_rounding.kernels_resources import cheapest_shares, resource_prices
 from schedgap.heuristics.provisioning.pattern_rounding.kernels_search import (
     Units,
     count_contents,
@@ -33,9 +32,9 @@ from schedgap.heuristics.provisioning.pattern_rounding.kernels_search import (
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.objective import cost
-from schedgap.instances.provisioning.offer import PER_MACHINE
+from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.verify import cost
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray

@@ -1,5 +1,5 @@
 """Eva's policy."""
 
-from schedgap.heuristics.reconfiguration.eva.policy import eva
+from schedgap.heuristics.reconfiguration.eva.ensemble import eva
 
 __all__ = ["eva"]

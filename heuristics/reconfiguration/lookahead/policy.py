@@ -21,12 +21,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.heuristics.reconfiguration.actions import Plan
-from schedgap.heuristics.reconfiguration.lookahead.kernels_learn import learn_rates, mark_changed, revalue, tally
 from schedgap.heuristics.reconfiguration.lookahead.kernels_problem import (
     MOST_ON_MACHINE,
     DraftRows,
     Problem,
+    learn_rates,
+    mark_changed,
     new_tables,
+    revalue,
+    tally,
 )
 from schedgap.heuristics.reconfiguration.lookahead.kernels_search import GROUP, begin, insert_queued, search
 from schedgap.heuristics.reconfiguration.observation import MIGRATING, Observation

@@ -16,9 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from schedgap.heuristics.waiting.compiled.kernels_backfill import backfill, put_down, with_room
-from schedgap.heuristics.waiting.compiled.kernels_look import look_ahead
-from schedgap.heuristics.waiting.compiled.kernels_machines import find_machine
-from schedgap.heuristics.waiting.compiled.kernels_running import end_job, start_job
+from schedgap.heuristics.waiting.compiled.kernels_machines import end_job, find_machine, look_ahead, start_job
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US, RENTED, WAITING
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 from schedgap.instances.kernels.heap import earliest, heap_pop, heap_push

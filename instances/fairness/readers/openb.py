@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from schedgap.instances.csv_table import read_rows, whole_number
-from schedgap.instances.documents.amounts import from_units, to_units
+from schedgap.instances.documents.json_files import from_units, to_units
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import ONE, UNLIMITED, FairnessInstance
 from schedgap.instances.units import GIB_MIB

@@ -9,19 +9,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.load import loaded
 from schedgap.instances.harvest.generators.parameters import GOAL, Goal, check_ranges, unusual, vm_sizes
 from schedgap.instances.harvest.generators.pools import POOL, Pool, PoolParameters, draw_pool
 from schedgap.instances.harvest.generators.replay import MAX_DAYS, SERVER_CORES, replay
-from schedgap.instances.harvest.generators.trace_end import end_ms_of, ending_large
 from schedgap.instances.harvest.generators.wind import WIND, WindOptions
-from schedgap.instances.harvest.generators.workloads import CHANGES, Jobs, WorkloadChanges, draw_jobs, named_workload
+from schedgap.instances.harvest.generators.workloads import (
+    CHANGES,
+    Jobs,
+    WorkloadChanges,
+    draw_jobs,
+    end_ms_of,
+    ending_large,
+    loaded,
+    named_workload,
+)
 from schedgap.instances.harvest.model import HarvestInstance
-from schedgap.instances.option_groups import flattened
+from schedgap.instances.method import flattened
 from schedgap.instances.units import DAY_MS
 
 if TYPE_CHECKING:
-    from schedgap.instances.harvest.generators.batches import Batches
+    from schedgap.instances.harvest.generators.vms import Batches
 
 # Enough for 64 harvest VMs, or as many cores of spot VMs, of which only one is on a server.
 SERVERS = 500

@@ -2,6 +2,10 @@
 
 Only uniform draws of `numpy.random.Generator(PCG64)` are used, whose stream is the same everywhere, and each aspect has a
 stream of its own: workloads of one seed differ in nothing but what the parameters say.
+
+Jobs that arrive so as to offer the VMs a given load.
+
+The end of the VMs' traces: late enough for the jobs, and with room for every task.
 """
 
 from __future__ import annotations
@@ -15,10 +19,13 @@ from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.parameters import check_ranges, decimals, unusual, whole_numbers
 from schedgap.instances.harvest.model import NO_CHECKPOINTS
+from schedgap.instances.harvest.stability import total_cores
 from schedgap.instances.units import HOUR_MS, MINUTE_MS, SECOND_MS
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.harvest.generators.vms import Vms
+
 
 # The prediction engine looks one day back (section 3.1.1).
 HISTORY_MS = 24 * HOUR_MS
@@ -265,3 +272,61 @@ def _arrivals_ms(workload: Workload, uniform: FloatArray) -> FloatArray:
     passed = np.concatenate(([0.0], np.cumsum(np.tile(factors * period, cycles))))
     stretched: FloatArray = np.interp(unit, passed, np.arange(passed.size) * period)
     return stretched
+
+
+def loaded(jobs: Jobs, vms: Vms, load: float, grid_ms: int = 1) -> Jobs:
+    """Return the jobs with the times between arrivals stretched evenly so that the offered load is as given.
+
+    Raises
+    ------
+    InstanceError
+        if there are no times between arrivals.
+    """
+    count, first = jobs.arrival_ms.size, int(jobs.arrival_ms[0])
+    if count == 1:
+        raise InstanceError(
+            f"load is {load:g} for a single job, which has no rate of arrivals; give more jobs, or no load."
+        )
+    times, cores = total_cores(vms.first_event, vms.event_ms, vms.event_cores)
+    edges = np.append(np.maximum(times, first), max(int(times[-1]), first))
+    have = np.concatenate(([0.0], np.cumsum(np.diff(edges) * cores.astype(np.float64))))
+    need = jobs.work() * (count - 1) / (count * load)
+    # Beyond the last event, the last sizes hold for ever.
+    beyond = max(0.0, need - float(have[-1])) / max(1.0, float(cores[-1]))
+    last = float(np.interp(need, have, edges)) + beyond
+    gaps = jobs.arrival_ms - first
+    if not gaps[-1]:
+        raise InstanceError(f"load is {load:g} and all jobs arrive at once; let interarrival_min be positive.")
+    stretched = np.ceil(np.rint(gaps * ((last - first) / float(gaps[-1]))) / grid_ms) * grid_ms
+    return jobs._replace(arrival_ms=first + stretched.astype(np.int64))
+
+
+# VMs change for as long as the work takes if so much of all possible cores is there for it, then for the time of so many of
+# the longest tasks, and these hours more. Then their last sizes hold.
+CORES_SHARE, LONGEST_TASKS, SLACK_HOURS = 0.3, 4, 12
+
+
+def ending_large(vms: Vms, jobs: Jobs, end_ms: int, peak: IntArray) -> Vms:
+    """Return VMs of which one fits every task in the end: if none does, one that ever can has its peak again from then on.
+
+    peak : (V,) int64, the most cores that a VM can have. Without any that could, the VMs are returned as they are.
+    """
+    last = vms.event_cores[vms.first_event[1:] - 1]
+    able = (vms.memory_mib >= jobs.task_memory_mib.max()) & (peak >= jobs.cores.max())
+    if not able.any() or last[able].max() >= jobs.cores.max():
+        return vms
+    chosen = int(np.argmax(np.where(able, peak, -1)))
+    at = int(vms.first_event[chosen + 1])
+    return vms._replace(
+        first_event=vms.first_event + (np.arange(vms.first_event.size) > chosen),
+        event_ms=np.insert(vms.event_ms, at, end_ms),
+        event_cores=np.insert(vms.event_cores, at, peak[chosen]),
+    )
+
+
+def end_ms_of(jobs: Jobs, vms: int, most_cores: int, load: float) -> int:
+    """Return a moment at which the jobs are sure to be long done, unless they ask for more than the VMs have."""
+    first, last = int(jobs.arrival_ms[0]), int(jobs.arrival_ms[-1])
+    busy_ms = int(jobs.work() / (CORES_SHARE * most_cores * vms * min(1.0, load or 1.0)))
+    longest_ms = LONGEST_TASKS * int(jobs.runtime_ms.max())
+    return max(0 if load else last, first + busy_ms) + longest_ms + SLACK_HOURS * HOUR_MS

@@ -17,13 +17,13 @@ import numpy as np
 
 from schedgap.instances.documents.openings import MOST_BYTES
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.batches import Batches
 from schedgap.instances.harvest.generators.datacentre import SERVERS, replayed
 from schedgap.instances.harvest.generators.parameters import GOAL, Goal
 from schedgap.instances.harvest.generators.pools import POOL, PoolParameters
+from schedgap.instances.harvest.generators.vms import Batches
 from schedgap.instances.harvest.generators.wind import WIND, WindOptions
 from schedgap.instances.harvest.generators.workloads import CHANGES, WorkloadChanges
-from schedgap.instances.option_groups import flattened
+from schedgap.instances.method import flattened
 from schedgap.instances.unpacked import unpacked
 
 if TYPE_CHECKING:

@@ -14,12 +14,11 @@ import numpy as np
 
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.load import loaded
 from schedgap.instances.harvest.generators.parameters import GOAL, Goal, check_ranges
 from schedgap.instances.harvest.generators.quick import fixed_pool
 from schedgap.instances.harvest.generators.vms import MEMORY_MIB_PER_CORE, Vms
-from schedgap.instances.harvest.generators.workloads import Workload, draw_jobs
-from schedgap.instances.option_groups import flattened
+from schedgap.instances.harvest.generators.workloads import Workload, draw_jobs, loaded
+from schedgap.instances.method import flattened
 from schedgap.instances.units import HOUR_MS, SECOND_MS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.arrays import IntArray, longer, record, records
-from schedgap.instances.harvest.model import ALLOCATIONS, KILL_ORDERS, HarvestInstance
+from schedgap.instances.harvest.model import ALLOCATIONS, KILL_ORDERS, HarvestInstance, HarvestSchedule
 from schedgap.instances.harvest.simulator import events, leases, plain, waiting
 from schedgap.instances.harvest.simulator.state import (
     LEASED,
@@ -26,7 +26,6 @@ from schedgap.instances.harvest.simulator.state import (
     Task,
     Vm,
 )
-from schedgap.instances.harvest.solution import HarvestSchedule
 from schedgap.instances.units import HOUR_MS, MINUTE_MS, NEVER
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field as Constraint
 
 from schedgap.instances.documents import Amount, Count, Custom, list_of, record
-from schedgap.instances.documents.amounts import from_units, to_units
+from schedgap.instances.documents.json_files import from_units, to_units
 from schedgap.instances.provisioning.disruption.model import MARKS, REASONS, UNMANAGED, Budget, Disruption, Pool
 from schedgap.instances.provisioning.running import Running
 from schedgap.instances.units import resource_scales

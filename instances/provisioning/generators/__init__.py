@@ -1,12 +1,14 @@
 """Seeded generators of provisioning instances."""
 
-from schedgap.instances.provisioning.generators.alibaba_like import alibaba_like, alibaba_like_running
 from schedgap.instances.provisioning.generators.clusters import cluster_of_kind, write_cluster
-from schedgap.instances.provisioning.generators.consolidation import consolidation
-from schedgap.instances.provisioning.generators.distinct import distinct
-from schedgap.instances.provisioning.generators.eva import table3, table7
-from schedgap.instances.provisioning.generators.karpenter_basic import karpenter_basic
-from schedgap.instances.provisioning.generators.kubernetes_like import kubernetes_like
+from schedgap.instances.provisioning.generators.kubernetes_like import consolidation, karpenter_basic, kubernetes_like
+from schedgap.instances.provisioning.generators.snapshots import (
+    alibaba_like,
+    alibaba_like_running,
+    distinct,
+    table3,
+    table7,
+)
 
 __all__ = [
     "alibaba_like",

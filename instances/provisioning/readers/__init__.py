@@ -3,7 +3,6 @@
 from schedgap.instances.provisioning.readers.alibaba import alibaba
 from schedgap.instances.provisioning.readers.csv_tables import csv_tables
 from schedgap.instances.provisioning.readers.kubernetes import kubernetes
-from schedgap.instances.provisioning.readers.packing import bpplib, vbp
-from schedgap.instances.provisioning.readers.rows import build_provisioning
+from schedgap.instances.provisioning.readers.packing import bpplib, build_provisioning, vbp
 
 __all__ = ["alibaba", "bpplib", "build_provisioning", "csv_tables", "kubernetes", "vbp"]

@@ -13,8 +13,14 @@ import numpy as np
 from schedgap.instances.csv_table import read_rows, whole_number
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.readers.amounts import (
+from schedgap.instances.provisioning.readers.catalogues import Catalogue, MachineType, read_catalogue
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least, spot_note
+from schedgap.instances.provisioning.readers.catalogues.plain import row_amounts, row_name
+from schedgap.instances.provisioning.readers.quantities import (
+    CPU,
     MEMORY_UNITS,
+    PODS,
+    RAM,
     UNLIMITED,
     column_resource,
     in_units,
@@ -23,10 +29,6 @@ from schedgap.instances.provisioning.readers.amounts import (
     rounding_note,
     unique_names,
 )
-from schedgap.instances.provisioning.readers.catalogues import Catalogue, MachineType, read_catalogue
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, SPOT, least, spot_note
-from schedgap.instances.provisioning.readers.catalogues.plain import row_amounts, row_name
-from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
 from schedgap.instances.provisioning.running import Running
 
 if TYPE_CHECKING:

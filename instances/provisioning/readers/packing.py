@@ -3,23 +3,137 @@
 `vbp`, vector bin packing, after Brandao and Pedroso (VPSolver): the number of dimensions; the capacity of a bin in each; the
 number of lines that follow; in each of them the sizes of an item and how many such items there are. `bpplib`, one dimension,
 after Delorme, Iori and Martello (BPPLIB): the number of items, the capacity, and each item's weight.
+
+Instances from rows in the units that people write: dollars an hour, cores, GiB; exactly, or not at all.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from schedgap.instances.csv_table import whole_number
-from schedgap.instances.errors import InstanceError
+from schedgap.instances.csv_table import LARGEST, whole_number
+from schedgap.instances.errors import InstanceError, did_you_mean
 from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.provisioning.readers.quantities import decimal
+from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.units import DOLLAR, resource_scale
 from schedgap.instances.unpacked import member_bytes
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+Amount: TypeAlias = int | float | str | Decimal | Fraction
+Row: TypeAlias = Mapping[str, Any]
+
+# How keys of a row are called in an instance; an instance in which nothing has or wants a GPU has no such resource.
+RESOURCES = {"gpus": "gpu", "cores": "cpu", "gib": "ram_gib"}
+_TYPE_KEYS = ("name", "price", "cores", "gib", "gpus", "count", "family")
+_TASK_KEYS = ("cores", "gib", "gpus", "count", "name")
+# What so many units are one of, for messages.
+_MEANT = {"price": "dollars an hour", "cores": "cores", "gib": "GiB", "gpus": "GPUs", "count": "machines or tasks"}
+
+
+def build_provisioning(types: Sequence[Row], tasks: Sequence[Row], *, name: str = "built") -> ProvisioningInstance:
+    """Return an instance of machine types and tasks in dollars an hour, cores and GiB.
+
+        build_provisioning(
+            types=[
+                {"name": "small", "price": 0.17, "cores": 4, "gib": 8},
+                {"name": "large", "price": 0.68, "cores": 16, "gib": 32, "count": 3},
+            ],
+            tasks=[{"cores": 2.5, "gib": 4, "count": 10}, {"name": "db", "cores": 6, "gib": 24}],
+        )
+
+    types : `name`, `price`, `cores`, `gib`, and may have `gpus` (0), `count`, how many there are (any number), and `family`
+    (all one). tasks : `cores`, `gib`, and may have `gpus` (0), `count`, how many tasks are alike (1), and `name`. Numbers are
+    whole ones, decimals as text, `Decimal` or `Fraction`; a float is the decimal that Python prints of it. They are exact
+    in micro-dollars, thousandths of a core or GPU, and MiB: nothing is rounded.
+
+    Raises
+    ------
+    InstanceError
+        naming the row and the field that is missing, not known, no number, or not exact, and for what
+        `ProvisioningInstance` refuses.
+    """
+    offers = [
+        _checked(f"{name}: types[{i}]", row, _TYPE_KEYS, ("name", "price", "cores", "gib"))
+        for i, row in enumerate(types)
+    ]
+    wishes = [_checked(f"{name}: tasks[{i}]", row, _TASK_KEYS, ("cores", "gib")) for i, row in enumerate(tasks)]
+    used = [key for key in RESOURCES if key != "gpus" or any(row["gpus"] for row in (*offers, *wishes))]
+    of_types = [str(row["family"] or "any") for row in offers]
+    families = tuple(dict.fromkeys(of_types))
+    names = [row["name"] for row in wishes]
+    demand = [[row[key] for key in used] for row in wishes]
+    return ProvisioningInstance(
+        name=name,
+        resources=tuple(RESOURCES[key] for key in used),
+        families=families,
+        type_names=tuple(str(row["name"]) for row in offers),
+        type2family=np.array([families.index(family) for family in of_types], np.int64),
+        capacity=np.array([[row[key] for key in used] for row in offers], np.int64).reshape(len(offers), len(used)),
+        price=np.array([row["price"] for row in offers], np.int64),
+        demand=np.array([demand] * len(families), np.int64).reshape(len(families), len(wishes), len(used)),
+        counts=np.array([1 if row["count"] is None else row["count"] for row in wishes], np.int64),
+        class_names=None if not any(names) else tuple(str(own or f"task-{i}") for i, own in enumerate(names)),
+        stock=np.array([ANY_NUMBER if row["count"] is None else row["count"] for row in offers], np.int64),
+    )
+
+
+def _checked(where: str, row: Row, keys: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Any]:
+    """Return a row with every key, numbers in the integer units of an instance, None for what is not given."""
+    if not isinstance(row, Mapping):
+        raise InstanceError(f"{where} is {row!r:.60}; give a mapping with {', '.join(needed)}.")
+    where += f" ({row['name']!s:.60})" if row.get("name") else ""
+    for key in row:
+        if key not in keys:
+            near = did_you_mean(str(key), keys)
+            raise InstanceError(f"{where} has '{key!s:.60}', which is not known; {near}known are {', '.join(keys)}.")
+    for key in needed:
+        if row.get(key) in (None, ""):
+            raise InstanceError(f"{where} has no {key}; give it one.")
+    scales = {"price": DOLLAR, **{key: resource_scale(resource) for key, resource in RESOURCES.items()}}
+    made: dict[str, Any] = {key: row.get(key) for key in keys}
+    for key in keys:
+        if key in scales:
+            made[key] = _units(where, key, row.get(key) or 0, scales[key])
+        elif key == "count" and made[key] is not None:
+            made[key] = _units(where, key, row[key], 1)
+    return made
+
+
+def _units(where: str, key: str, given: Amount, scale: int) -> int:
+    """Return an amount as a whole number of units, of which `scale` are one."""
+    value = _exact(given)
+    if value is None or value > LARGEST // scale:
+        raise InstanceError(
+            f"{where}: {key} is {given!r:.60}; give a number of {_MEANT[key]} from 0 to {LARGEST // scale}."
+        )
+    units = value * scale
+    if units.denominator > 1:
+        below = math.floor(units)
+        near = " or ".join(f"{Decimal(each) / scale:f}" for each in (below, below + 1))
+        fine = f" of 1/{scale} {_MEANT[key]}" if scale > 1 else ""
+        raise InstanceError(f"{where}: {key} is {given!s:.60}, no whole number{fine}; give {near}.")
+    return int(units)
+
+
+def _exact(given: Amount) -> Fraction | None:
+    """Return a number that is not negative, exactly as it is written; None for anything else."""
+    if isinstance(given, bool | np.bool_):
+        return None
+    if isinstance(given, float | np.floating):
+        # 0.1 is meant, not the nearest binary fraction; NumPy prints its own with their type.
+        given = repr(float(given))
+    if isinstance(given, str | Decimal):
+        return decimal(str(given))
+    if isinstance(given, int | np.integer | Fraction):
+        return Fraction(given) if given >= 0 else None
+    return None
 
 
 def vbp(path: Path | str, *, member: str = "", name: str = "") -> ProvisioningInstance:

@@ -18,9 +18,19 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import FAMILIES, CpuCapacity, fits_ec2
 from schedgap.instances.provisioning.readers.alibaba import PodList, read_pods
 from schedgap.instances.reconfiguration.delays import in_whole_iterations, trace_names, workload_names
-from schedgap.instances.reconfiguration.generators.columns import column_rng
-from schedgap.instances.reconfiguration.mix import AS_DRAWN, mix_parts, tasks_of_jobs, with_more_gpus
-from schedgap.instances.reconfiguration.trace import GAVEL_LONG, GAVEL_SHORT, GAVEL_SHORT_SHARE, Trace, arrivals, on_ec2
+from schedgap.instances.reconfiguration.generators.jobs import column_rng
+from schedgap.instances.reconfiguration.trace import (
+    AS_DRAWN,
+    GAVEL_LONG,
+    GAVEL_SHORT,
+    GAVEL_SHORT_SHARE,
+    Trace,
+    arrivals,
+    mix_parts,
+    on_ec2,
+    tasks_of_jobs,
+    with_more_gpus,
+)
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

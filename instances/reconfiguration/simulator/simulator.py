@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.provisioning.offer import has_stock
+from schedgap.instances.provisioning.moves import has_stock
 from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.reconfiguration.delays import FEWEST, in_order
+from schedgap.instances.reconfiguration.model import ReconfigurationSchedule
 from schedgap.instances.reconfiguration.simulator import plans
 from schedgap.instances.reconfiguration.simulator.rates import RATE_ONE, STORED_ROWS
 from schedgap.instances.reconfiguration.simulator.state import (
@@ -28,8 +30,6 @@ from schedgap.instances.reconfiguration.simulator.state import (
     new_machines,
     with_rows,
 )
-from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
-from schedgap.instances.reconfiguration.stored_sets import FEWEST, in_order
 from schedgap.instances.units import NEVER, shown_amount
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.sharing.model import SharingSchedule
 from schedgap.instances.sharing.simulator import events
-from schedgap.instances.sharing.simulator.initial import initial_state
-from schedgap.instances.sharing.simulator.state import NOBODY, Rules
-from schedgap.instances.sharing.solution import SharingSchedule
+from schedgap.instances.sharing.simulator.state import NOBODY, Rules, initial_state
 from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """Seeded generators of job traces."""
 
-from schedgap.instances.waiting.generators.bursty import bursty
-from schedgap.instances.waiting.generators.mms import mms
+from schedgap.instances.waiting.generators.arrivals import bursty, mms
 
 __all__ = ["bursty", "mms"]

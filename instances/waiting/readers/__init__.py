@@ -1,7 +1,6 @@
 """Readers of job logs."""
 
-from schedgap.instances.waiting.readers.lsf import lsf_csv
-from schedgap.instances.waiting.readers.slurm import slurm
+from schedgap.instances.waiting.readers.job_lists import lsf_csv, slurm
 from schedgap.instances.waiting.readers.swf import swf
 
 __all__ = ["lsf_csv", "slurm", "swf"]

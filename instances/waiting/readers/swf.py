@@ -17,9 +17,9 @@ import numpy as np
 from schedgap.instances.arrays import FloatArray, first_true
 from schedgap.instances.documents.openings import lines_of
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.option_groups import flattened
+from schedgap.instances.method import flattened
 from schedgap.instances.unpacked import unpacked
-from schedgap.instances.waiting.readers.trace import OPTIONS, Log, LogOptions, from_log
+from schedgap.instances.waiting.readers.job_lists import OPTIONS, Log, LogOptions, from_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

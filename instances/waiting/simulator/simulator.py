@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.waiting.solution import RENTED, WaitingSchedule
+from schedgap.instances.waiting.model import RENTED, WaitingSchedule
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

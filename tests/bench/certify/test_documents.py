@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from schedgap.bench.certify.documents import read_certificate, read_node
-from schedgap.bench.certify.problem import Problem
+from schedgap.bench.certify.problem import Problem, read_certificate, read_node
 from schedgap.bench.certify.proof import check
 from schedgap.instances.errors import SolutionError
 

@@ -11,7 +11,7 @@ from schedgap.bench.certify.proof import check
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.provisioning import table7, write_instance
-from schedgap.instances.provisioning.dual_bound import NANO, dual_bound
+from schedgap.instances.provisioning.pricing import NANO, dual_bound
 
 BIN = 10**6
 

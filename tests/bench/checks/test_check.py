@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from schedgap.bench.checks import check, contract
-from schedgap.bench.checks.check import check_methods
-from schedgap.bench.checks.contract import Check, Checked, Result
-from schedgap.bench.checks.instances import default_instances, large_instances, small_instances
+from schedgap.bench.checks import contract
+from schedgap.bench.checks import contract as check
+from schedgap.bench.checks.contract import Check, Checked, Result, check_methods
+from schedgap.bench.checks.trials import default_instances, large_instances, small_instances
 from schedgap.bench.plugins.discover import load_families
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.provisioning import table7

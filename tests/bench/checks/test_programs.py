@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from schedgap.bench.checks import check, contract
-from schedgap.bench.checks.check import check_methods
-from schedgap.bench.checks.instances import small_instances
+from schedgap.bench.checks import contract
+from schedgap.bench.checks import contract as check
+from schedgap.bench.checks.contract import check_methods
+from schedgap.bench.checks.trials import small_instances
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs.program import Kind, Program
 from schedgap.instances.provisioning import table7

@@ -12,7 +12,7 @@ from schedgap.instances.method import Status
 # A scheduler of a user's, and what a careless change makes of it: one machine a task where there are many tasks.
 PACKER = """
 from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration import full_reconfiguration
-from schedgap.heuristics.provisioning.no_packing import no_packing
+from schedgap.heuristics.provisioning.fit_decreasing import no_packing
 from schedgap.instances import method
 
 

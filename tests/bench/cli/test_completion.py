@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from schedgap.bench.cli.app import app
-from schedgap.bench.cli.completion import complete_family, complete_method, complete_suite
+from schedgap.bench.cli.options import complete_family, complete_method, complete_suite
 from schedgap.instances.family import FAMILIES
 
 

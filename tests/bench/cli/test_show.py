@@ -3,7 +3,7 @@
 import pytest
 
 from schedgap.bench.cli.show import MOST_COLUMNS, show_figures
-from schedgap.bench.suites.published import Map, Sweep
+from schedgap.bench.suites.collection import Map, Sweep
 
 
 class Figures:

@@ -14,8 +14,7 @@ import pytest
 
 from schedgap.bench.cli.app import COMMANDS, load_command
 from schedgap.bench.comparison.comparison import Side, Verdict, compare_results
-from schedgap.bench.comparison.findings import Finding, Kind
-from schedgap.bench.comparison.methods import Estimate
+from schedgap.bench.comparison.findings import Estimate, Finding, Kind
 from schedgap.bench.comparison.output import to_json
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.statistics.history import Entry, MethodFigures

@@ -1,6 +1,6 @@
 """Each method over its pairs."""
 
-from schedgap.bench.comparison.methods import compare_methods
+from schedgap.bench.comparison.findings import compare_methods
 from schedgap.bench.comparison.pairs import Pair
 from schedgap.bench.statistics.summary import best_of
 

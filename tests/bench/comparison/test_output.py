@@ -9,8 +9,7 @@ import pytest
 
 from schedgap.bench.comparison import wording
 from schedgap.bench.comparison.comparison import compare_results
-from schedgap.bench.comparison.markdown import SHOWN_FINDINGS
-from schedgap.bench.comparison.output import render
+from schedgap.bench.comparison.output import SHOWN_IN_MARKDOWN, render
 from schedgap.bench.suites.results import Results
 from schedgap.instances.method import Status
 
@@ -195,7 +194,7 @@ def test_nobody_is_called_by_a_comment(make_record):
 
 
 def test_markdown_is_short_however_much_is_worse(make_record):
-    count = SHOWN_FINDINGS + 950
+    count = SHOWN_IN_MARKDOWN + 950
     base = [make_record("a", f"i{number}", objective=100) for number in range(count)]
     new = [make_record("a", f"i{number}", objective=101 + number) for number in range(count)]
     text = render(compare_results(side(base, "o"), side(new, "n")), "markdown")

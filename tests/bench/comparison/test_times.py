@@ -4,7 +4,7 @@ from pathlib import Path
 
 from schedgap.bench.comparison import wording
 from schedgap.bench.comparison.comparison import compare_results
-from schedgap.bench.comparison.markdown import to_markdown
+from schedgap.bench.comparison.output import to_markdown
 from schedgap.bench.suites.results import Results
 
 

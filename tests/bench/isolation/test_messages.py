@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from schedgap.bench.isolation.messages import Answer, Cause, Ending, in_memory, loaded, packed, unpacked
-from schedgap.bench.records.measurement import Measurement
+from schedgap.bench.records.runs import Measurement
 from schedgap.instances.method import Status
 from schedgap.instances.picture import Bar, Curve, Part, Picture
 

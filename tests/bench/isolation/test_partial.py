@@ -7,7 +7,7 @@ import pytest
 from schedgap.bench.isolation.answer import pack_solution
 from schedgap.bench.isolation.messages import Ending
 from schedgap.bench.isolation.partial import with_told
-from schedgap.bench.records.measurement import Measurement
+from schedgap.bench.records.runs import Measurement
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning import Provisioning

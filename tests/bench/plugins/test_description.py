@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schedgap.bench.plugins.description import described, methods_of
+from schedgap.bench.plugins.discover import described, methods_of
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.provisioning import table3, write_instance
 

@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from schedgap.bench.programs.process import Terms
-from schedgap.bench.programs.program import Program
+from schedgap.bench.programs.program import Program, Terms
 
 
 @pytest.fixture(scope="session")

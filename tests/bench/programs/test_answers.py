@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from schedgap.bench.programs import answers
-from schedgap.bench.programs.answers import outcome_of
-from schedgap.bench.programs.failure import ProgramFailure
+from schedgap.bench.programs import exchange as answers
+from schedgap.bench.programs.exchange import outcome_of
+from schedgap.bench.programs.program import ProgramFailure
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning import table3, verify

@@ -9,10 +9,9 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from schedgap.bench.programs import conversation
-from schedgap.bench.programs.conversation import Conversation, see_off
-from schedgap.bench.programs.failure import ProgramFailure
-from schedgap.bench.programs.program import Program
+from schedgap.bench.programs import run as conversation
+from schedgap.bench.programs.program import Program, ProgramFailure
+from schedgap.bench.programs.run import Conversation, see_off
 
 ECHO = "import sys\nfor line in sys.stdin: print(line.strip()[::-1], flush=True)"
 

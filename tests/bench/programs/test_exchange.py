@@ -7,17 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from schedgap.bench.checks.instances import small_instances
+from schedgap.bench.checks.trials import small_instances
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.programs.exchange import prepare, solve
-from schedgap.bench.programs.failure import ProgramFailure
-from schedgap.bench.programs.program import Kind, Program, parse_program
+from schedgap.bench.programs.program import Kind, Program, ProgramFailure, parse_program
 from schedgap.instances.family import find_family
-from schedgap.instances.harvest import solution_files
+from schedgap.instances.harvest import files as solution_files
 from schedgap.instances.method import find_method
 from schedgap.instances.provisioning import table3, verify, write_instance
-from schedgap.instances.provisioning.files import INSTANCE
-from schedgap.instances.provisioning.solution_files import SOLUTION
+from schedgap.instances.provisioning.files import INSTANCE, SOLUTION
 
 ALONE = json.dumps(
     {

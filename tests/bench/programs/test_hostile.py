@@ -19,7 +19,7 @@ from schedgap.bench.executors.execute import close_pools
 from schedgap.bench.programs.program import Kind, Program
 from schedgap.bench.records.journal import FILE_NAME
 from schedgap.instances.provisioning import Provisioning, table7, write_solution
-from schedgap.instances.provisioning.solution_files import task_names
+from schedgap.instances.provisioning.files import task_names
 
 MARK = f"schedgap-hostile-{os.getpid()}"
 HONEST = {"provisioning": ["no-packing", "full-reconfiguration"], "sharing": ["fifo", "shortest-job-first"]}

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from schedgap.bench.checks.instances import small_instances
+from schedgap.bench.checks.trials import small_instances
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.programs import conversation
-from schedgap.bench.programs.failure import ProgramFailure
-from schedgap.bench.programs.policies import find_player, play_program
+from schedgap.bench.programs import run as conversation
+from schedgap.bench.programs.program import ProgramFailure
+from schedgap.bench.programs.run import find_player, play_program
 from schedgap.heuristics.player import play
 from schedgap.heuristics.waiting import Buy, Rent, Start
 from schedgap.instances.errors import MethodError, VerifyError

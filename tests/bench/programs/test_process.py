@@ -4,9 +4,7 @@ import os
 
 import pytest
 
-from schedgap.bench.programs.failure import ProgramFailure, ended
-from schedgap.bench.programs.process import Terms, start
-from schedgap.bench.programs.program import Program
+from schedgap.bench.programs.program import Program, ProgramFailure, Terms, ended, start
 from schedgap.bench.records.runs import MAX_TIME_LIMIT_S
 
 

@@ -10,8 +10,7 @@ from schedgap.bench.comparison.comparison import compare
 from schedgap.bench.comparison.output import render
 from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.pictures import append_picture, read_pictures
-from schedgap.bench.report.content import build_content
-from schedgap.bench.report.page import render_page
+from schedgap.bench.report.page import build_content, render_page
 from schedgap.bench.statistics.export_table import frame, points
 from schedgap.bench.statistics.headlines import suite_json
 from schedgap.bench.suites.results import read_results, write_plan

@@ -6,10 +6,8 @@ from hashlib import sha256
 
 import pytest
 
-from schedgap.bench.records.journal import FILE_NAME, read_journal
-from schedgap.bench.records.lines import Lines
-from schedgap.bench.records.record import Record
-from schedgap.bench.records.runs import Limits, Run
+from schedgap.bench.records.journal import FILE_NAME, Lines, read_journal
+from schedgap.bench.records.runs import Limits, Record, Run
 from schedgap.instances.errors import JournalError
 
 

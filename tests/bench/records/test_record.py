@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from schedgap.bench.records.record import LACKING, Record, Shared
-from schedgap.bench.records.runs import Limits
+from schedgap.bench.records.runs import LACKING, Limits, Record, Shared
 
 
 def rows(make_record, *sources):

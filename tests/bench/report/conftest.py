@@ -13,13 +13,11 @@ import pytest
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.pictures import append_picture
 from schedgap.bench.report import write_page
-from schedgap.bench.suites.published import Map
+from schedgap.bench.suites.collection import Map
 from schedgap.bench.suites.results import Results
 from schedgap.bench.suites.suite import Suite
-from schedgap.instances.method import Status
-from schedgap.instances.method_text import method_label
-from schedgap.instances.picture import Bar, Curve, Loss, Part, Picture, Split
-from schedgap.instances.timetable import RUNS, WAITS, Spans, timetable
+from schedgap.instances.method import Status, method_label
+from schedgap.instances.picture import RUNS, WAITS, Bar, Curve, Loss, Part, Picture, Spans, Split, timetable
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&\"'"
 SUITE = """

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from schedgap.bench.report import Budget, build_content
-from schedgap.bench.report.figures.budget import clipped
+from schedgap.bench.report.figures.selection import clipped
 from schedgap.bench.report.tables import FAILED, OPEN, PROVEN, WHOLE
 from schedgap.instances.method import Status
 

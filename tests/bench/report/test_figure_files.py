@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from schedgap.bench.report import Budget, build_content, write_figures
-from schedgap.bench.report.figures.solution_curves import MethodCurve, solution_figures
+from schedgap.bench.report.figures.packing import MethodCurve, solution_figures
 from schedgap.instances.errors import ReportError
 from schedgap.instances.picture import Curve
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from schedgap.bench.records.pictures import read_pictures
 from schedgap.bench.report import Budget, build_content
-from schedgap.bench.report.drilldown import build_drilldown
-from schedgap.bench.report.instance_curves import build_instance_curves
+from schedgap.bench.report.drilldown import build_drilldown, build_instance_curves
 from schedgap.bench.statistics.summary import best_of
 from schedgap.instances.picture import Curve, Picture
 

@@ -1,6 +1,6 @@
 """Pictures packed for the page: nothing is lost, what is shared is written once, and the limit holds."""
 
-from schedgap.bench.report.packed_pictures import pack
+from schedgap.bench.report.drilldown import pack
 from schedgap.instances.picture import Bar, Loss, Part, Picture, Row, Split, Timetable
 
 TASK, OTHER = Part("a", 2, (1.0, 0.5)), Part("b", 1, (0.0, 2.0))

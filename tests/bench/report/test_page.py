@@ -9,8 +9,8 @@ from hashlib import sha256
 import pytest
 
 from schedgap.bench.report import PAGE_LIMIT, build_content, render_page, write_page
-from schedgap.bench.report.embed import embedded
-from schedgap.bench.report.figures.budget import Budget
+from schedgap.bench.report.figures.selection import Budget
+from schedgap.bench.report.page import embedded
 from schedgap.instances.errors import ReportError
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from schedgap.bench.records.runs import Limits
-from schedgap.bench.statistics.anytime import MAX_POINTS, Integrals, Known, gap_curves, integrals, trajectory
+from schedgap.bench.statistics.profiles import MAX_POINTS, Integrals, Known, gap_curves, integrals, trajectory
 from schedgap.bench.statistics.summary import Best, best_of
 from schedgap.instances.method import Status
 

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from schedgap.bench.records.measurement import Measurement
-from schedgap.bench.records.runs import Limits, Run
+from schedgap.bench.records.runs import Limits, Measurement, Run
 from schedgap.bench.statistics.export_table import POINT_COLUMNS, RUN_COLUMNS, frame, points, write_table
 from schedgap.bench.suites.results import Results
 from schedgap.instances.errors import ReportError

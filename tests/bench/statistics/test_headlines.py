@@ -3,7 +3,7 @@
 import pytest
 
 from schedgap.bench.statistics.headlines import find_headline, headline_rows
-from schedgap.bench.statistics.headlines.closed import contradictions_to_published
+from schedgap.bench.statistics.headlines.gap import contradictions_to_published
 from schedgap.bench.suites.suite import Suite
 from schedgap.instances.method import Status
 

@@ -3,7 +3,7 @@
 import pytest
 
 from schedgap.bench.statistics.maps import Cell, build_maps
-from schedgap.bench.suites.published import Map
+from schedgap.bench.suites.collection import Map
 from schedgap.instances.method import Status
 
 MAP = Map(title="Best", x="cluster", y="length", measure="wait")

@@ -1,7 +1,7 @@
 import pytest
 
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.statistics.measure_notes import measure_note
+from schedgap.bench.statistics.measure_rows import measure_note
 from schedgap.instances.family import find_family
 
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.statistics.headlines.measures import measured_row
 from schedgap.bench.statistics.measure_rows import Line, figure, lines_of, predicting, predictions_of
-from schedgap.instances.method import Status
-from schedgap.instances.method_text import method_label
+from schedgap.instances.method import Status, method_label
 
 load_families()
 

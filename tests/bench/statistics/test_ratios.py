@@ -1,7 +1,7 @@
 """Measures relative to those of another method on the same instance."""
 
 from schedgap.bench.statistics.measure_rows import figure
-from schedgap.bench.statistics.ratios import with_ratios
+from schedgap.bench.statistics.profiles import with_ratios
 from schedgap.instances.method import Status
 
 

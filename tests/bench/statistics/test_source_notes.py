@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from schedgap.bench.statistics.source_notes import source_notes
-from schedgap.bench.suites.published import Setting
+from schedgap.bench.statistics.suite_names import source_notes
+from schedgap.bench.suites.collection import Setting
 from schedgap.bench.suites.suite import Suite
 from schedgap.instances.method import Status
 

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from schedgap.bench.statistics import steps
-from schedgap.bench.statistics.steps import Step, find_steps, potts
+from schedgap.bench.statistics import history as steps
+from schedgap.bench.statistics.history import Step, find_steps, potts
 
 
 def cost(y, fit, gamma):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedgap.bench.statistics.trade_off import POINTS, bound_line
+from schedgap.bench.statistics.profiles import POINTS, bound_line
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from schedgap.bench import run_suite
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.records.pictures import read_pictures
 from schedgap.bench.suites.merge import merge
-from schedgap.bench.suites.results import read_results
-from schedgap.bench.suites.shard import Shard
+from schedgap.bench.suites.results import Shard, read_results
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import SuiteError
 

@@ -11,7 +11,7 @@ from schedgap.bench.statistics.suite_names import check_names
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import MethodError, SuiteError
-from schedgap.instances.method_text import method_label
+from schedgap.instances.method import method_label
 
 MILLION = 1_000_000
 

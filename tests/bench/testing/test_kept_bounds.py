@@ -6,7 +6,7 @@ from schedgap.bench.plan import Plan, chosen_method, make_run, setting
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.runs import Limits
-from schedgap.bench.testing.kept_bounds import prove_bounds
+from schedgap.bench.testing.measure import prove_bounds
 from schedgap.instances.errors import JournalError
 from schedgap.instances.provisioning import FAMILY, table3, table7
 
@@ -27,7 +27,7 @@ def test_an_optimum_ends_the_search_and_nothing_is_done_twice(tmp_path, plan, mo
     first = prove_bounds(plan, plan.runs, tmp_path / "kept", jobs=1)
     labels = [record.run.label for record in first.values()]
     assert labels == ["bound-resource", "bound-resource", "patterns", "patterns"]
-    monkeypatch.setattr("schedgap.bench.testing.kept_bounds.open_executor", None)
+    monkeypatch.setattr("schedgap.bench.testing.measure.open_executor", None)
     assert prove_bounds(plan, plan.runs, tmp_path / "kept", jobs=1).keys() == first.keys()
     assert read_journal(tmp_path / "kept").keys() == first.keys()
 

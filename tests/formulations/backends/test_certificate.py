@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.backends.certificate import excluded, lp_bound
+from schedgap.formulations.backends.contract import excluded, lp_bound
 from schedgap.formulations.linear_model import LinearModel
 
 INF = np.inf

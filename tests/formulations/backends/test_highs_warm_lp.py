@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.backends import highs_warm_lp
-from schedgap.formulations.backends.highs_warm_lp import Basis, WarmLp
+from schedgap.formulations.backends import highs_lp as highs_warm_lp
+from schedgap.formulations.backends.highs_lp import Basis, WarmLp
 from schedgap.instances.errors import BackendError
 
 INF = np.inf

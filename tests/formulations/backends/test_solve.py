@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csc_array
 
 from schedgap.formulations.backends import BACKENDS, cp_sat, find_backend, solve
-from schedgap.formulations.backends.cp_search import new_search
+from schedgap.formulations.backends.cp_sat import new_search
 from schedgap.formulations.linear_model import LinearModel
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status

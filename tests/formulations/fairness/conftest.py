@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import schedgap.formulations.fairness.water_filling  # noqa: F401 - finds the fair point that others are measured against
+import schedgap.formulations.fairness.fair_point  # noqa: F401 - finds the fair point that others are measured against
 from schedgap.instances.fairness import NOTIONS, UNLIMITED, FairnessInstance
 
 

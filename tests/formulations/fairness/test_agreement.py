@@ -8,9 +8,8 @@ import os
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness import water_filling
-from schedgap.formulations.fairness.parametric_flow import parametric_flow
-from schedgap.formulations.fairness.progressive_filling import progressive_filling
+from schedgap.formulations.fairness import fair_point as water_filling
+from schedgap.formulations.fairness import parametric_flow, progressive_filling
 from schedgap.instances.fairness import FAIR, FAMILY, random_users, shares_of, verify
 from schedgap.instances.method import REGISTRY, Status
 

@@ -6,8 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.instances.harvest.model import HarvestInstance
-from schedgap.instances.harvest.solution import HarvestSchedule
+from schedgap.instances.harvest.model import HarvestInstance, HarvestSchedule
 from schedgap.instances.harvest.verify import verify
 
 HORIZON_MS = 80

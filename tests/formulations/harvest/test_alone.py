@@ -2,8 +2,8 @@
 
 import pytest
 
-from schedgap.formulations.harvest.alone import alone_ends, bound_alone, kinds, segments_of
-from schedgap.instances.harvest.solution import HarvestSchedule
+from schedgap.formulations.harvest.work_bound import alone_ends, bound_alone, kinds, segments_of
+from schedgap.instances.harvest.model import HarvestSchedule
 from schedgap.instances.harvest.verify import verify
 from schedgap.instances.method import Status
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from schedgap.formulations.harvest.kernels_alone import earliest_ends
+from schedgap.formulations.harvest.kernels_work import earliest_ends
 
 
 def test_loops_against_plain_python():

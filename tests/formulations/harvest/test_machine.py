@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from schedgap.formulations.harvest.machine import machine_of, usable_units
 from schedgap.formulations.harvest.price_bound.price_bound import bound_prices
-from schedgap.formulations.harvest.work_bound import bound_work
+from schedgap.formulations.harvest.work_bound import bound_work, machine_of, usable_units
 
 
 def test_only_sums_of_sizes_can_be_used(make):

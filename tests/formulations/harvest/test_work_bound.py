@@ -1,7 +1,6 @@
 """How many jobs all VMs together can have completed by each moment."""
 
-from schedgap.formulations.harvest.alone import bound_alone
-from schedgap.formulations.harvest.work_bound import bound_work
+from schedgap.formulations.harvest.work_bound import bound_alone, bound_work
 from schedgap.instances.method import Status
 
 

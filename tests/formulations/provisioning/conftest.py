@@ -7,7 +7,7 @@ import pytest
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning import ProvisioningInstance
-from schedgap.instances.provisioning.objective import lost_value
+from schedgap.instances.provisioning.verify import lost_value
 
 
 def partitions(items):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.apart import classes_apart, fewest_machines, hardest_apart, machines_apart
 from schedgap.formulations.provisioning.bounds import bound_resource
+from schedgap.formulations.provisioning.limits import classes_apart, fewest_machines, hardest_apart, machines_apart
 from schedgap.instances.provisioning import ProvisioningInstance
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.linear_model import ModelResult
+from schedgap.formulations.linear_model import INFEASIBLE_SOLUTION, ModelResult
 from schedgap.formulations.provisioning import assignment
 from schedgap.formulations.provisioning.assignment_pulp import AssignmentProgram, assignment_pulp, build
-from schedgap.formulations.trusted import INFEASIBLE_SOLUTION
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning.generators import distinct, table7
 from schedgap.instances.provisioning.verify import verify

@@ -22,7 +22,7 @@ from schedgap.formulations.provisioning.resource_bound import certified
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning.generators import distinct, table7
-from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.verify import price_step
 
 BOUNDS = (bound_resource, bound_assignment_lp, bound_resource_prices, bound_type_prices, bound_dual_feasible)
 STEPS = BOUNDS[1:]

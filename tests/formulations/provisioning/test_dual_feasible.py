@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedgap.formulations.provisioning.dual_feasible import (
+from schedgap.formulations.provisioning.bounds import (
     large_or_nothing,
     resource_rows,
     rounded_halves,

@@ -1,6 +1,6 @@
 import numpy as np
 
-from schedgap.formulations.provisioning.multiples import joined_pairs, type_multiples, with_large_machines
+from schedgap.formulations.provisioning.bounds import joined_pairs, type_multiples, with_large_machines
 from schedgap.instances.provisioning import Provisioning, table7, verify
 
 

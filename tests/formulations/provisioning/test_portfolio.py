@@ -7,7 +7,7 @@ import pytest
 
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.provisioning.pooled.offered import reduced
+from schedgap.formulations.provisioning.pooled.packing import reduced
 from schedgap.formulations.provisioning.portfolio import Portfolio, portfolio
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning import (

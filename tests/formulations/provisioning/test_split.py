@@ -5,8 +5,8 @@ from schedgap.formulations.gap_split import split
 from schedgap.formulations.provisioning.split import class_prices
 from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration import full_reconfiguration
 from schedgap.instances.provisioning import Provisioning, objective
-from schedgap.instances.provisioning.dual_bound import NANO, dual_bound
 from schedgap.instances.provisioning.generators import distinct, table7
+from schedgap.instances.provisioning.pricing import NANO, dual_bound
 
 
 def alone(instance):

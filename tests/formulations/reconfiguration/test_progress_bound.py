@@ -6,8 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from schedgap.formulations.reconfiguration import progress_bound
-from schedgap.formulations.reconfiguration.progress_bound import bound_presence, bound_progress
+from schedgap.formulations.reconfiguration import work_bound as progress_bound
+from schedgap.formulations.reconfiguration.work_bound import bound_presence, bound_progress
 from schedgap.formulations.reconfiguration.work_prices import bound_work
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.method import Status, find_method

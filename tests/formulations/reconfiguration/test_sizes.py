@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_methods
-from schedgap.formulations.reconfiguration.clairvoyant.method import (
+from schedgap.formulations.reconfiguration.clairvoyant.search import (
     MAX_AMOUNT,
     clairvoyant,
     few_choices,
@@ -17,8 +17,7 @@ from schedgap.formulations.reconfiguration.kernels_items import FAR, rents
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.method import REGISTRY, Status
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
+from schedgap.instances.reconfiguration.model import ReconfigurationInstance, ReconfigurationSchedule
 from schedgap.instances.reconfiguration.verify import verify
 
 load_methods(["reconfiguration"])

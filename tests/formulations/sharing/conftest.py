@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.instances.sharing.model import SharingInstance
-from schedgap.instances.sharing.solution import SharingSchedule
+from schedgap.instances.sharing.model import SharingInstance, SharingSchedule
 from schedgap.instances.sharing.verify import verify
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.sharing.fair_point_every import fair_point_every
+from schedgap.formulations.sharing.interval_bound import fair_point_every
 from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import Status

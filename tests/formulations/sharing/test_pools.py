@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from schedgap.formulations.sharing.pools import pools_of
-from schedgap.instances.sharing.generators.micro import micro
+from schedgap.formulations.sharing.work_bound import pools_of
+from schedgap.instances.sharing.generators.jobs import micro
 
 
 def test_a_class_of_equal_demands_is_one_pool():

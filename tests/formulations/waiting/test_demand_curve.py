@@ -10,7 +10,7 @@ from schedgap.formulations.waiting.demand_curve import (
     demand_curve,
     demand_curve_lp,
 )
-from schedgap.formulations.waiting.scaled import scale
+from schedgap.formulations.waiting.models import scale
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status
 from schedgap.instances.units import HOUR_US

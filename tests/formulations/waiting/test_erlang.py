@@ -6,7 +6,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from schedgap.formulations.waiting.erlang import erlang_b, erlang_c
+from schedgap.formulations.waiting.models import erlang_b, erlang_c
 from schedgap.instances.errors import MethodError
 
 

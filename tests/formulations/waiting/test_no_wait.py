@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.waiting.no_wait import clairvoyant_no_wait, clairvoyant_no_wait_program, one_kind
-from schedgap.formulations.waiting.no_wait_flow import build
+from schedgap.formulations.waiting.no_wait import build, clairvoyant_no_wait, clairvoyant_no_wait_program, one_kind
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.units import HOUR_US

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedgap.formulations.waiting.scaled import scale
+from schedgap.formulations.waiting.models import scale
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import RENTED, WaitingSchedule, verify
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_methods
-from schedgap.formulations.waiting.no_wait_flow import largest_amount
-from schedgap.formulations.waiting.scaled import scale
-from schedgap.formulations.waiting.slots import slots_per_machine
-from schedgap.formulations.waiting.windows import windows
+from schedgap.formulations.waiting.models import scale
+from schedgap.formulations.waiting.no_wait import largest_amount
+from schedgap.formulations.waiting.time_indexed import slots_per_machine, windows
 from schedgap.instances.method import REGISTRY, Status
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import WaitingInstance, verify

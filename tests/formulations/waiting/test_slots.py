@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.waiting.slots import schedule_in_slots, slots_per_machine
+from schedgap.formulations.waiting.time_indexed import schedule_in_slots, slots_per_machine
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import RENTED, WaitingInstance, verify
 

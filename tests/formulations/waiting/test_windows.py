@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedgap.formulations.waiting.windows import schedule_of, windows
+from schedgap.formulations.waiting.time_indexed import schedule_of, windows
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import RENTED, WaitingInstance, verify
 

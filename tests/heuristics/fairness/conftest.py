@@ -1,3 +1,3 @@
 """The exact fair point that heuristics are measured against."""
 
-import schedgap.formulations.fairness.water_filling  # noqa: F401 - registers it
+import schedgap.formulations.fairness.fair_point  # noqa: F401 - registers it

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.fairness.equal_split import equal_split
+from schedgap.heuristics.fairness.lowest_share_first import equal_split
 from schedgap.instances.fairness import FAIR, alice_bob, micro, random_users, tasks_per_class, verify
 
 

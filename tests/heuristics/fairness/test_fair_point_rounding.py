@@ -1,7 +1,6 @@
 """The fair point in whole tasks."""
 
-from schedgap.heuristics.fairness.fair_point_rounding import fair_point_rounding
-from schedgap.heuristics.fairness.lowest_share_first import lowest_share_first
+from schedgap.heuristics.fairness.lowest_share_first import fair_point_rounding, lowest_share_first
 from schedgap.instances.fairness import FAIR, TASK, alice_bob, micro, random_users, shares_of, verify
 
 

@@ -5,9 +5,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from schedgap.heuristics.fairness import whole
-from schedgap.heuristics.fairness.lowest_share_first import ORDERS, TIES, class_order, lowest_share_first, user_rank
-from schedgap.heuristics.fairness.whole import Machines, most_whole_tasks, too_many_tasks
+from schedgap.heuristics.fairness import lowest_share_first as whole
+from schedgap.heuristics.fairness.lowest_share_first import (
+    ORDERS,
+    TIES,
+    Machines,
+    class_order,
+    lowest_share_first,
+    most_whole_tasks,
+    too_many_tasks,
+    user_rank,
+)
 from schedgap.instances.fairness import (
     FAIR,
     NOTIONS,
@@ -21,8 +29,7 @@ from schedgap.instances.fairness import (
     tasks_per_class,
     verify,
 )
-from schedgap.instances.fairness.exact_shares import exact_fitting, exact_scale, exact_values
-from schedgap.instances.fairness.shares import value_and_scale
+from schedgap.instances.fairness.shares import exact_fitting, exact_scale, exact_values, value_and_scale
 
 
 def plainly(instance, order, rank):

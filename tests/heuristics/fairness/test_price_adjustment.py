@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.fairness import price_adjustment
-from schedgap.heuristics.fairness.equal_split import equal_split
+from schedgap.heuristics.fairness.lowest_share_first import equal_split
 from schedgap.heuristics.fairness.price_adjustment import has_limits
 from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness import FAIR, NOTIONS, alice_bob, micro, random_users, shares_of, verify

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import schedgap.heuristics.harvest.capacity  # noqa: F401
+import schedgap.heuristics.harvest.rules  # noqa: F401
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY
 from schedgap.instances.harvest.verify import verify

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import schedgap.heuristics.harvest.oracle  # noqa: F401
+import schedgap.heuristics.harvest.rules  # noqa: F401
 from schedgap.heuristics import player
 from schedgap.heuristics.harvest.player import Player
 from schedgap.instances.harvest.model import FAMILY

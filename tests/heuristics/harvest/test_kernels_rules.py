@@ -3,7 +3,7 @@
 import numpy as np
 
 from schedgap.heuristics import player
-from schedgap.heuristics.harvest import capacity  # noqa: F401
+from schedgap.heuristics.harvest import rules  # noqa: F401
 from schedgap.heuristics.harvest.player import Player
 from schedgap.instances.harvest.model import FAMILY
 from schedgap.instances.harvest.simulator.simulator import Simulator

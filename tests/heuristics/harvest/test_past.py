@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-import schedgap.heuristics.harvest.capacity
-import schedgap.heuristics.harvest.oracle
+import schedgap.heuristics.harvest.rules
 import schedgap.heuristics.harvest.slacksched.slacksched  # noqa: F401
 from schedgap.instances.harvest import two_kinds
 from schedgap.instances.method import REGISTRY

@@ -1,7 +1,6 @@
 import numpy as np
 
-from schedgap.heuristics.provisioning.no_packing import no_packing
-from schedgap.heuristics.provisioning.synergy import synergy
+from schedgap.heuristics.provisioning.fit_decreasing import no_packing, synergy
 from schedgap.instances.provisioning.generators import distinct, table7
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.verify import verify

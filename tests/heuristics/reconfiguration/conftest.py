@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.reconfiguration.market import Market
+from schedgap.heuristics.reconfiguration.actions import Market
 from schedgap.heuristics.reconfiguration.observation import EXECUTING, QUEUED, Observation
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from schedgap.heuristics.reconfiguration.kernels_catalogue import aligned, normalised
+from schedgap.heuristics.reconfiguration.kernels_player import aligned, normalised
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.kernels_owl import owl_plan
+from schedgap.heuristics.reconfiguration.observation import catalogue_of, present_of
 
 ROOM, PRICE = (10, 5), (10, 6)
 

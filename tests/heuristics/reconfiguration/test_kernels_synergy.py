@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
-from schedgap.heuristics.reconfiguration.kernels_synergy import best_fit
+from schedgap.heuristics.reconfiguration.kernels_owl import best_fit
 from schedgap.heuristics.reconfiguration.monitor import ThroughputMonitor
+from schedgap.heuristics.reconfiguration.observation import catalogue_of, present_of
 
 TAU, ROOM, PRICE = 0.875, (10, 5), (10, 6)
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
-from schedgap.heuristics.reconfiguration.eva.kernels_candidates import worth_and_price
-from schedgap.heuristics.reconfiguration.kernels_catalogue import Packing
-from schedgap.heuristics.reconfiguration.kernels_worth import contents
+from schedgap.heuristics.reconfiguration.eva.kernels_pack import worth_and_price
+from schedgap.heuristics.reconfiguration.kernels_owl import contents
+from schedgap.heuristics.reconfiguration.kernels_player import Packing
 from schedgap.heuristics.reconfiguration.monitor import ThroughputMonitor
+from schedgap.heuristics.reconfiguration.observation import catalogue_of, present_of
 
 TAU = 0.75
 DEMAND = [(1,), (2,), (6,)]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from schedgap.heuristics.reconfiguration.observation import MIGRATING, QUEUED
-from schedgap.heuristics.reconfiguration.owl import owl
+from schedgap.heuristics.reconfiguration.rules import owl
 
 BIG, SMALL = 0, 1
 # Pairs (0, 2): 12 / 10; (0, 1): 10.8 / 10; (1, 2): 9.6 / 10; of one class: 9 / 10.

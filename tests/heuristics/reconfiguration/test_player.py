@@ -9,7 +9,10 @@ import pytest
 
 import schedgap.heuristics.reconfiguration.player as player
 from schedgap.heuristics.player import play
-from schedgap.heuristics.reconfiguration import eva, no_packing, owl, stratus, synergy  # noqa: F401
+from schedgap.heuristics.reconfiguration import (
+    eva,  # noqa: F401
+    rules,  # noqa: F401
+)
 from schedgap.heuristics.reconfiguration.actions import Plan
 from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING
 from schedgap.heuristics.reconfiguration.player import Player, policy

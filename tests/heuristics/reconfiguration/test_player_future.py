@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.player import play
-from schedgap.heuristics.reconfiguration import eva, no_packing, owl, stratus, synergy  # noqa: F401
+from schedgap.heuristics.reconfiguration import (
+    eva,  # noqa: F401
+    rules,  # noqa: F401
+)
 from schedgap.heuristics.reconfiguration.player import Player
 from schedgap.instances.reconfiguration import verify
 

@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.player import play
-from schedgap.heuristics.reconfiguration import eva, lookahead, owl, stratus, synergy  # noqa: F401
-from schedgap.heuristics.reconfiguration.kubernetes import cluster_autoscaler, karpenter  # noqa: F401
-from schedgap.heuristics.reconfiguration.no_packing import no_packing as stay
+from schedgap.heuristics.reconfiguration import (  # noqa: F401
+    eva,
+    kubernetes,
+    lookahead,
+    rules,
+)
 from schedgap.heuristics.reconfiguration.observation import EXECUTING, QUEUED
 from schedgap.heuristics.reconfiguration.player import Player
+from schedgap.heuristics.reconfiguration.rules import no_packing as stay
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning.running import Running
 from schedgap.instances.reconfiguration import FAMILY, verify

@@ -4,14 +4,10 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.player import play
-from schedgap.heuristics.reconfiguration import (  # noqa: F401
-    eva,
-    no_packing,
-    owl,
-    stratus,
-    synergy,
+from schedgap.heuristics.reconfiguration import (
+    kubernetes,  # noqa: F401
 )
-from schedgap.heuristics.reconfiguration.kubernetes import cluster_autoscaler, karpenter  # noqa: F401
+from schedgap.heuristics.reconfiguration import rules as no_packing
 from schedgap.heuristics.reconfiguration.player import Player
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.method import Status, find_method

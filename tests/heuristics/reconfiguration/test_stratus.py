@@ -3,7 +3,7 @@
 import pytest
 
 from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING, QUEUED
-from schedgap.heuristics.reconfiguration.stratus import stratus
+from schedgap.heuristics.reconfiguration.rules import stratus
 
 BIG, SMALL = 0, 1
 

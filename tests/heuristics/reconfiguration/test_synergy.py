@@ -1,7 +1,7 @@
 """Synergy: best fit by worth per price, and nothing moves."""
 
 from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING, QUEUED
-from schedgap.heuristics.reconfiguration.synergy import synergy
+from schedgap.heuristics.reconfiguration.rules import synergy
 
 BIG, SMALL = 0, 1
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedgap.heuristics.waiting.machines import cheapest_number
+from schedgap.heuristics.waiting.policies import cheapest_number
 
 
 @given(st.integers(0, 500), st.integers(0, 3), st.integers(1, 20), st.integers(1, 20))

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-import schedgap.heuristics.waiting.policies
-import schedgap.heuristics.waiting.worth_waiting  # noqa: F401
 from schedgap.heuristics.waiting.thresholds import Thresholds
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import find_method

@@ -3,8 +3,6 @@ from pathlib import Path
 
 import pytest
 
-import schedgap.heuristics.waiting.policies
-import schedgap.heuristics.waiting.worth_waiting  # noqa: F401
 from schedgap.heuristics.waiting.thresholds import worth
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import find_method

@@ -1,6 +1,6 @@
 import pytest
 
-from schedgap.instances.documents.amounts import from_units, to_units
+from schedgap.instances.documents.json_files import from_units, to_units
 from schedgap.instances.errors import InstanceError
 
 

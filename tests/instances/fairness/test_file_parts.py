@@ -9,7 +9,7 @@ import pytest
 from schedgap.instances.documents import Place, Rows
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness import random_users
-from schedgap.instances.fairness.file_parts import SHARED_MACHINES, sharer_fields
+from schedgap.instances.fairness.files import SHARED_MACHINES, sharer_fields
 
 CLASSES = SHARED_MACHINES[-1]
 USERS = Rows("users", *sharer_fields("user_names"), label="user")

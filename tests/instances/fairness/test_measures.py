@@ -14,11 +14,11 @@ from schedgap.instances.fairness import (
     allocation_of,
     measures,
     random_users,
-    reference,
     share_of_a_task,
     shares_of,
     tasks_per_class,
 )
+from schedgap.instances.fairness import fair_point as reference
 from schedgap.instances.fairness.measures import envy, equal_part, jain
 from schedgap.instances.fairness.verify import FAIR, WORST
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.fairness import alice_bob, allocation_of
-from schedgap.instances.fairness.picture import MAX_PARTS, picture
+from schedgap.instances.fairness.measures import MAX_PARTS, picture
 from schedgap.instances.picture import MAX_BARS, MAX_POINTS
 
 

@@ -7,8 +7,9 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 
-from schedgap.instances.fairness import alice_bob, random_users, reference
-from schedgap.instances.fairness.reference import keep_fair_shares, known_fair_shares
+from schedgap.instances.fairness import alice_bob, random_users
+from schedgap.instances.fairness import fair_point as reference
+from schedgap.instances.fairness.fair_point import keep_fair_shares, known_fair_shares
 
 
 @pytest.fixture(autouse=True)

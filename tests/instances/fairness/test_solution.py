@@ -14,7 +14,7 @@ from schedgap.instances.fairness import (
     random_users,
     tasks_per_class,
 )
-from schedgap.instances.fairness.solution import shown_tasks
+from schedgap.instances.fairness.model import shown_tasks
 from schedgap.instances.fairness.verify import check_feasible
 
 

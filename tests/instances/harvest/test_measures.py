@@ -5,8 +5,8 @@ import pytest
 
 from schedgap.instances.harvest import HarvestSchedule, measures, quick, verify
 from schedgap.instances.harvest.measures import is_killed
-from schedgap.instances.harvest.pool_quality import pool_quality
 from schedgap.instances.harvest.simulator.simulator import Simulator
+from schedgap.instances.harvest.stability import pool_quality
 
 # Task 0 of y is killed when a shrinks at 60 s, x's second task was killed at no such moment.
 GIVEN = [(0, 0, 0, 40), (1, 1, 0, 30), (1, 1, 30, 70), (2, 0, 12, 60, 10), (2, 0, 60, 73, 10)]

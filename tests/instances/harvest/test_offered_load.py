@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from schedgap.instances.harvest.generators.quick import quick
-from schedgap.instances.harvest.offered_load import offered_load, total_cores
+from schedgap.instances.harvest.stability import offered_load, total_cores
 
 # 4 cores, 2 from moment 10 on; and 6 cores from moment 20 on.
 FIRST, MS, CORES = np.array([0, 2, 3]), np.array([0, 10, 20]), np.array([4, 2, 6])

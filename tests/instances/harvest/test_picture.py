@@ -3,8 +3,7 @@ import pytest
 
 from schedgap.instances.harvest import picture, quick
 from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.picture import MARK, MAX_POINTS, TICKS
-from schedgap.instances.timetable import MAX_ROWS
+from schedgap.instances.picture import MARK, MAX_POINTS, MAX_ROWS, TICKS
 
 GIVEN = [(0, 0, 0, 40), (1, 1, 0, 30), (1, 1, 30, 70), (2, 0, 10, 60)]
 

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.harvest import pool_quality as module
+from schedgap.instances.harvest import stability as module
 from schedgap.instances.harvest.measures import measures
-from schedgap.instances.harvest.model import ALLOCATIONS, HarvestInstance
-from schedgap.instances.harvest.pool_quality import pool_quality, sizes_at
+from schedgap.instances.harvest.model import ALLOCATIONS, HarvestInstance, HarvestSchedule
 from schedgap.instances.harvest.simulator.simulator import Simulator
-from schedgap.instances.harvest.solution import HarvestSchedule
+from schedgap.instances.harvest.stability import pool_quality, sizes_at
 from schedgap.instances.harvest.verify import verify
 
 POLICIES = ALLOCATIONS[1:]

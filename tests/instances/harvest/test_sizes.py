@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedgap.instances.harvest.sizes import last_at, leased_steps
+from schedgap.instances.harvest.stability import last_at, leased_steps
 
 ENTRIES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), max_size=12)
 

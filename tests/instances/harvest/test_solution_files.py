@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schedgap.instances.errors import SolutionError
-from schedgap.instances.harvest import HarvestSchedule, read_solution, solution_files, write_solution
+from schedgap.instances.harvest import HarvestSchedule, read_solution, write_solution
+from schedgap.instances.harvest import files as solution_files
 
 COLUMNS = HarvestSchedule.__slots__
 INTS = st.integers(0, 2**50)

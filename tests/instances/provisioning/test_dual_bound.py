@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from schedgap.instances import InstanceError
 from schedgap.instances.provisioning import ProvisioningInstance, table7
-from schedgap.instances.provisioning.dual_bound import dual_bound
-from schedgap.instances.provisioning.pricing import Pricer
+from schedgap.instances.provisioning.pricing import Pricer, dual_bound
 
 DOLLAR = 10**9  # nano-dollars
 # it1 holds tau1, tau2 and tau4 for $12, it3 tau3 for $0.8. No content of it1 is worth more than $12: tau1, tau2 and tau4

@@ -8,7 +8,7 @@ import pytest
 
 from schedgap.instances.documents import Field, Place, Rows
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.file_parts import DEMAND, check_square, machine_types
+from schedgap.instances.provisioning.files import DEMAND, check_square, machine_types
 from schedgap.instances.units import resource_scales
 
 RESOURCES = ("cpu", "ram_gib", "disk_mib")

@@ -4,7 +4,7 @@ import numpy as np
 
 from schedgap.instances.picture import MAX_BARS, Bar, Part
 from schedgap.instances.provisioning import Provisioning, ProvisioningInstance, Running, distinct, table3
-from schedgap.instances.provisioning.picture import picture
+from schedgap.instances.provisioning.measures import picture
 
 
 def test_equal_machines_are_one_bar_the_dearest_first():

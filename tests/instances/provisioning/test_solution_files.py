@@ -4,7 +4,7 @@ import pytest
 
 from schedgap.instances import SolutionError
 from schedgap.instances.provisioning import Provisioning, read_solution, verify, write_solution
-from schedgap.instances.provisioning.solution_files import task_names, write_plan
+from schedgap.instances.provisioning.files import task_names, write_plan
 
 BY_TASK = [
     {"type": "y-small", "tasks": ["a/0", "a/1"]},

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
-from schedgap.instances.reconfiguration.stored_sets import StoredSets
+from schedgap.instances.reconfiguration.delays import StoredSets
+from schedgap.instances.reconfiguration.model import ReconfigurationInstance, ReconfigurationSchedule
 
 
 def made(seed, jobs=5, period_s=20, **changes):

@@ -6,6 +6,7 @@ import pytest
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import ec2_delays, ec2_types, eva_interference
 from schedgap.instances.reconfiguration.delays import (
+    in_order,
     in_whole_iterations,
     pairwise_throughput,
     shown_interference,
@@ -14,7 +15,6 @@ from schedgap.instances.reconfiguration.delays import (
     workload_delays,
     workload_names,
 )
-from schedgap.instances.reconfiguration.stored_sets import in_order
 
 # Until a machine is paid; until its worker runs; until that is registered.
 MACHINE_DELAYS = """

@@ -2,10 +2,8 @@
 
 import pytest
 
-from schedgap.instances.picture import MARK, TICKS
-from schedgap.instances.reconfiguration.measures import measures
-from schedgap.instances.reconfiguration.picture import picture
-from schedgap.instances.timetable import AWAY, IDLE, MOVES, RUNS, WAITS
+from schedgap.instances.picture import AWAY, IDLE, MARK, MOVES, RUNS, TICKS, WAITS
+from schedgap.instances.reconfiguration.measures import measures, picture
 
 
 def test_figures_of_a_schedule_with_a_move(two_jobs, schedule_of):

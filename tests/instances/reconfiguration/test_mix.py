@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.reconfiguration.mix import AS_DRAWN, mix_parts, tasks_of_jobs, with_more_gpus
+from schedgap.instances.reconfiguration.trace import AS_DRAWN, mix_parts, tasks_of_jobs, with_more_gpus
 
 # 100 jobs: 20 without GPUs, 70 of one GPU, 10 of two; 3 cores and 5 GiB a GPU, 7 cores and 9 GiB without.
 DEMAND = np.array([[0, 7000, 9216]] * 20 + [[1000, 3000, 5120]] * 70 + [[2000, 6000, 10240]] * 10)

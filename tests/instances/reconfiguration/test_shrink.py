@@ -2,8 +2,7 @@
 
 import pytest
 
-from schedgap.instances.reconfiguration.generators.alibaba_like import alibaba_like
-from schedgap.instances.reconfiguration.generators.eva_synthetic import eva_synthetic
+from schedgap.instances.reconfiguration.generators.jobs import alibaba_like, eva_synthetic
 from schedgap.instances.reconfiguration.shrink import shrink
 
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from schedgap.instances.errors import SolutionError
-from schedgap.instances.reconfiguration.generators.eva_synthetic import eva_synthetic
-from schedgap.instances.reconfiguration.solution import ReconfigurationSchedule
-from schedgap.instances.reconfiguration.solution_files import read_solution, write_solution
+from schedgap.instances.reconfiguration.files import read_solution, write_solution
+from schedgap.instances.reconfiguration.generators.jobs import eva_synthetic
+from schedgap.instances.reconfiguration.model import ReconfigurationSchedule
 
 ARRAYS = ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine")
 DOCUMENT = {

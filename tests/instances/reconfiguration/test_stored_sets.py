@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.reconfiguration.generators.eva_synthetic import eva_synthetic
+from schedgap.instances.reconfiguration.delays import StoredSets, in_order
+from schedgap.instances.reconfiguration.generators.jobs import eva_synthetic
 from schedgap.instances.reconfiguration.shrink import shrink
-from schedgap.instances.reconfiguration.stored_sets import StoredSets, in_order
 
 
 def stored(**changes):

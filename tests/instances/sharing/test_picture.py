@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.picture import MARK, MAX_POINTS, TICKS
+from schedgap.instances.picture import MARK, MAX_POINTS, MAX_ROWS, RUNS, TICKS
 from schedgap.instances.sharing import SharingSchedule, picture, random_jobs
 from schedgap.instances.sharing.simulator.simulator import Simulator
-from schedgap.instances.timetable import MAX_ROWS, RUNS
 
 SCHEDULE = SharingSchedule([2, 2, 0, 1, 1], [0, 0, 0, 1000, 4000])
 

@@ -1,7 +1,7 @@
 import pytest
 
 from schedgap.instances.fairness import tasks_per_class
-from schedgap.instances.fairness.solution import FairnessAllocation
+from schedgap.instances.fairness.model import FairnessAllocation
 from schedgap.instances.sharing import SharingSchedule, Timeline, as_users, fairness_at
 
 SCHEDULE = SharingSchedule([2, 2, 0, 1, 1], [0, 0, 0, 1000, 4000])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import SolutionError
-from schedgap.instances.sharing.generators.micro import micro
-from schedgap.instances.sharing.solution import SharingSchedule
-from schedgap.instances.sharing.solution_files import read_solution, write_solution
+from schedgap.instances.sharing.files import read_solution, write_solution
+from schedgap.instances.sharing.generators.jobs import micro
+from schedgap.instances.sharing.model import SharingSchedule
 
 
 def test_round_trip(tmp_path):

@@ -1,12 +1,10 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.picture import MARK, PARTS, TICKS
-from schedgap.instances.timetable import MAX_MARKS, OTHER, RUNS, WAITS
+from schedgap.instances.picture import MARK, MAX_MARKS, OTHER, PARTS, RUNS, TICKS, WAITS
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import RENTED, WaitingSchedule, mms, shrink, verify
-from schedgap.instances.waiting.measures import measures
-from schedgap.instances.waiting.picture import picture
+from schedgap.instances.waiting.measures import measures, picture
 
 
 def test_figures_by_hand(make):

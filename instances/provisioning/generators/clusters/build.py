@@ -1,25 +1,149 @@
-"""A generated cluster: nodes, what runs on them, what is pending, what has ended, and what somebody did by hand."""
+"""A generated cluster: nodes, what runs on them, what is pending, what has ended, and what somebody did by hand.
+
+What is left on the nodes of a generated cluster, and on which of them a pod is placed.
+
+The nodes of a generated cluster: how many of each group, their labels, and what is allocatable on each.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.provisioning.generators.clusters import objects
-from schedgap.instances.provisioning.generators.clusters.dice import Dice
-from schedgap.instances.provisioning.generators.clusters.nodes import made_nodes
-from schedgap.instances.provisioning.generators.clusters.objects import DAEMON_STAYS, HOST, Json, container, metadata
-from schedgap.instances.provisioning.generators.clusters.room import RESOURCES, Room, vector
-from schedgap.instances.provisioning.generators.clusters.workloads import GPU, ODD, Workload, draw, made
+from schedgap.instances.provisioning.generators.clusters import machines as objects
+from schedgap.instances.provisioning.generators.clusters.machines import (
+    DAEMON_STAYS,
+    HOST,
+    KIB_GIB,
+    ZONE,
+    Json,
+    MachineType,
+    NodeGroup,
+    container,
+    metadata,
+    node,
+    node_taints,
+)
+from schedgap.instances.provisioning.generators.clusters.workloads import GPU, ODD, Dice, Workload, draw, made
 from schedgap.instances.provisioning.readers.quantities import fine_amounts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from schedgap.instances.arrays import BoolArray
+    from schedgap.instances.arrays import BoolArray, IntArray
     from schedgap.instances.provisioning.generators.clusters.kinds import Kind
-    from schedgap.instances.provisioning.generators.clusters.machines import Daemon, NodeGroup
+    from schedgap.instances.provisioning.generators.clusters.machines import Daemon, Provider
+
+
+RESOURCES = ("cpu", "ram_bytes", GPU, "pods", "ephemeral_bytes")
+# Nodes have had different pasts: the last in favour gets half of what the first does.
+LEAST_FAVOUR = 0.5
+
+
+class Room:
+    """Nodes by what is left of their allocatable amounts. capacity, free : (R, N) int64, fine units."""
+
+    def __init__(self, dice: Dice, allocatable: Sequence[Mapping[str, int]]) -> None:
+        self.capacity = np.array([vector(each) for each in allocatable]).T.copy()
+        self.free = self.capacity.copy()
+        self._dice = dice
+        self._favour = LEAST_FAVOUR + (1 - LEAST_FAVOUR) * dice.shares(len(allocatable))
+
+    def take(self, node: int, asked: IntArray) -> None:
+        """Take a pod's request off a node."""
+        self.free[:, node] -= asked
+
+    def place(self, asked: IntArray, allowed: BoolArray) -> int:
+        """Take a node with room, one with much left, as the scheduler does, and return it; -1 for none. O(N R)."""
+        fits = allowed & (self.free >= asked[:, None]).all(axis=0)
+        if not fits.any():
+            return -1
+        left = (self.free[:2] / self.capacity[:2]).min(axis=0) * self._favour
+        node = int(np.where(fits, left * (1 + self._dice.shares(fits.size)), -1.0).argmax())
+        self.take(node, asked)
+        return node
+
+    def load(self, nodes: BoolArray) -> float:
+        """Return the share of what is allocatable on nodes that is asked for: of CPU, memory or GPUs, whichever is most."""
+        whole, left = (each[:3, nodes].sum(axis=1) for each in (self.capacity, self.free))
+        return float((1 - left / np.maximum(whole, 1))[whole > 0].max())
+
+
+def vector(amounts: Mapping[str, int]) -> IntArray:
+    """Return amounts by the order of `RESOURCES`."""
+    return np.array([amounts.get(name, 0) for name in RESOURCES], np.int64)
+
+
+TYPE = "node.kubernetes.io/instance-type"
+# Of machines of one type some KiB are missing here and there.
+KIB_APART = (0, 4, 8, 12, 20)
+DISK = "76224326324"
+
+
+@dataclass(slots=True)
+class Made:
+    """A node: its object, its group, type and zone."""
+
+    document: Json
+    group: NodeGroup
+    kind: MachineType
+    zone: str
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.document["metadata"]["name"])
+
+
+def numbers(groups: Sequence[NodeGroup], total: int) -> list[int]:
+    """Return how many nodes each group has: at least one, by shares, `total` in all where that is as many as groups."""
+    found = [max(1, int(group.share * total)) for group in groups]
+    for place in range(total - sum(found)):
+        found[1 + place % (len(found) - 1)] += 1
+    return found
+
+
+def made_nodes(
+    provider: Provider, groups: Sequence[NodeGroup], total: int, labelled: bool, dice: Dice
+) -> Iterator[Made]:
+    """Yield the nodes. labelled : with the label of the machine type, also where the provider sets none."""
+    types = {kind.name: kind for kind in provider.types}
+    number = 0
+    for group, many in zip(groups, numbers(groups, total), strict=True):
+        for _ in range(many):
+            kind, zone = types[dice.pick(group.types)], provider.zones[number % len(provider.zones)]
+            yield Made(_node(provider, group, kind, zone, number, labelled, dice), group, kind, zone)
+            number += 1
+
+
+def _node(
+    provider: Provider, group: NodeGroup, kind: MachineType, zone: str, number: int, labelled: bool, dice: Dice
+) -> Json:
+    digits = dice.digits()
+    name = provider.node_name(number, digits, group.name)
+    labels = {HOST: name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", **group.labels}
+    labels |= provider.labels(group, kind)
+    if zone:
+        labels |= {ZONE: zone, "topology.kubernetes.io/region": provider.region, provider.disk_zone: zone}
+    if labelled or provider.has_type_label:
+        labels |= {TYPE: kind.name, "beta.kubernetes.io/instance-type": kind.name}
+    cpu, kib = provider.reserved(kind)
+    whole = kind.gib * KIB_GIB - kind.gib * KIB_GIB // 50 - dice.pick(KIB_APART)
+    gpus = {GPU: str(kind.gpus)} if kind.gpus else {}
+    both = gpus | {"pods": str(kind.most_pods), "hugepages-1Gi": "0", "hugepages-2Mi": "0"}
+    capacity = both | {"cpu": str(kind.vcpu), "memory": f"{whole}Ki", "ephemeral-storage": "83873772Ki"}
+    milli = 1000 * kind.vcpu - cpu
+    left = f"{milli}m" if milli % 1000 else str(milli // 1000)
+    allocatable = both | {"cpu": left, "memory": f"{whole - kib}Ki", "ephemeral-storage": DISK}
+    spec: Json = {"podCIDR": f"10.{100 + number // 250}.{number % 250}.0/24"}
+    if provider.provider_id:
+        spec["providerID"] = provider.provider_id.format(zone=zone, digits=digits)
+    if taints := node_taints(group):
+        spec["taints"] = taints
+    return node(metadata(name, "", digits, labels), spec, capacity, allocatable)
+
 
 GPU_RULES = ("training", "training", "job", "plain")
 SYSTEM_RULES = ("plain", "soft")
@@ -61,26 +185,26 @@ class Cluster:
         ports = [{"containerPort": daemon.port, "hostPort": daemon.port, "protocol": "TCP"}] if daemon.port else []
         shared = {"containers": [container(daemon.name, daemon.requests, ports=ports)], "hostNetwork": bool(ports)}
         asked = vector(Workload("", "", {"containers": shared["containers"]}, 1).request())
-        for number, node in enumerate(self.made):
-            if not daemon.selector.items() <= node.document["metadata"]["labels"].items():
+        for number, host in enumerate(self.made):
+            if not daemon.selector.items() <= host.document["metadata"]["labels"].items():
                 continue
             self.room.take(number, asked)
             labels = {"app": daemon.name} | ({} if daemon.static else {"controller-revision-hash": revision})
-            end = node.name if daemon.static else self.dice.suffix()
+            end = host.name if daemon.static else self.dice.suffix()
             meta = metadata(f"{daemon.name}-{end}", daemon.namespace, self.dice.digits(), labels)
             spec: Json = dict(shared)
             if daemon.static:
                 meta["annotations"] = {"kubernetes.io/config.mirror": revision, "kubernetes.io/config.source": "file"}
-                meta = objects.owned(meta, "Node", node.name)
+                meta = objects.owned(meta, "Node", host.name)
                 spec["tolerations"] = [{"effect": "NoExecute", "operator": "Exists"}]
             else:
                 meta = objects.owned(meta, "DaemonSet", daemon.name)
                 spec["tolerations"] = [{"operator": "Exists"}, *DAEMON_STAYS]
-                field = [{"key": "metadata.name", "operator": "In", "values": [node.name]}]
+                field = [{"key": "metadata.name", "operator": "In", "values": [host.name]}]
                 terms = {"nodeSelectorTerms": [{"matchFields": field}]}
                 spec |= {"nodeSelector": dict(daemon.selector)} if daemon.selector else {}
                 spec["affinity"] = {"nodeAffinity": {objects.REQUIRED: terms}}
-            self.pods.append(objects.pod(meta, spec, node.name, "Running"))
+            self.pods.append(objects.pod(meta, spec, host.name, "Running"))
 
     def _fill(self) -> None:
         """Run workloads until each group is as loaded as it should be, or as many pods run as should."""
@@ -134,20 +258,20 @@ class Cluster:
             may = allowed & (on < workload.most)
             if workload.zoned:
                 may &= self.zones == near[in_zone[near].argmin()]
-            node = self.room.place(asked, may)
-            if node < 0:
+            host = self.room.place(asked, may)
+            if host < 0:
                 break
-            on[node] += 1
-            in_zone[self.zones[node]] += 1
+            on[host] += 1
+            in_zone[self.zones[host]] += 1
             placed += 1
-            self._add(workload, revision, number, self.made[node].name, "Running", zone=self.made[node].zone)
+            self._add(workload, revision, number, self.made[host].name, "Running", zone=self.made[host].zone)
         if placed > 1 and workload.owner in ("ReplicaSet", "StatefulSet") and self.dice.below(3) == 0:
             meta = metadata(workload.name, workload.namespace, self.dice.digits())
             self.budgets.append(objects.budget(meta, workload.name))
         return placed
 
     def _add(
-        self, workload: Workload, revision: str, number: int, node: str, phase: str, *, zone: str = "", why: str = ""
+        self, workload: Workload, revision: str, number: int, host: str, phase: str, *, zone: str = "", why: str = ""
     ) -> None:
         """Add a pod of a workload."""
         owner, labels, spec = workload.name, {"app": workload.name}, dict(workload.spec)
@@ -160,14 +284,14 @@ class Cluster:
             labels["statefulset.kubernetes.io/pod-name"] = name
             spec["volumes"].append({"name": "data", "persistentVolumeClaim": {"claimName": f"data-{name}"}})
             provider, digits = self.kind.provider, self.dice.digits()
-            reach = (HOST, node) if provider.driver == "local" else (provider.disk_zone, zone)
+            reach = (HOST, host) if provider.driver == "local" else (provider.disk_zone, zone)
             claim = metadata(f"data-{name}", workload.namespace, digits)
             volume = metadata(f"pvc-{digits}", "", self.dice.digits())
             self.volumes += objects.claim_and_volume(claim, volume, provider.driver, reach)
         meta = objects.owned(metadata(name, workload.namespace, self.dice.digits(), labels), workload.owner, owner)
         if workload.annotations:
             meta["annotations"] = dict(workload.annotations)
-        self.pods.append(objects.pod(meta, spec, node, phase, why))
+        self.pods.append(objects.pod(meta, spec, host, phase, why))
 
     def _by_hand(self) -> None:
         """Cordon nodes, and taint others, as people do; what runs there stays."""

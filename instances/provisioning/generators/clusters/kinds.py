@@ -11,8 +11,7 @@ from schedgap.instances.provisioning.generators.clusters.providers import AKS, E
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from schedgap.instances.provisioning.generators.clusters.machines import Provider
-    from schedgap.instances.provisioning.generators.clusters.objects import Json
+    from schedgap.instances.provisioning.generators.clusters.machines import Json, Provider
 
 # How often each rule is drawn.
 RULES = {

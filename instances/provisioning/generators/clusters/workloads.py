@@ -1,21 +1,62 @@
-"""Workloads of generated clusters: what their pods ask for, and the rules that they have; units as people write them."""
+"""Workloads of generated clusters: what their pods ask for, and the rules that they have; units as people write them.
+
+Draws of one cluster, all from one seed.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from schedgap.instances.provisioning.generators.clusters.objects import HOST, REQUIRED, STAYS, ZONE, Json, container
+from schedgap.instances.draws import generator
+from schedgap.instances.provisioning.generators.clusters.machines import HOST, REQUIRED, STAYS, ZONE, Json, container
 from schedgap.instances.provisioning.readers.kubernetes.objects import Pod
-from schedgap.instances.provisioning.readers.kubernetes.requests import ALWAYS, pod_request
+from schedgap.instances.provisioning.readers.kubernetes.pod_parts import ALWAYS, pod_request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from schedgap.instances.provisioning.generators.clusters.dice import Dice
+    from schedgap.instances.arrays import FloatArray
     from schedgap.instances.provisioning.generators.clusters.machines import NodeGroup
+
+
+T = TypeVar("T")
+# Of Kubernetes' own names: no vowels.
+LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+
+
+class Dice:
+    """Draws what names and choices need."""
+
+    def __init__(self, kind: str, nodes: int, seed: int) -> None:
+        self._rng = generator("provisioning", "cluster", kind, nodes, seed)
+        self._given: set[int] = set()
+
+    def below(self, number: int) -> int:
+        """Return one of 0, ..., number - 1."""
+        return int(self._rng.random() * number)
+
+    def pick(self, values: Sequence[T]) -> T:
+        """Return one of the values."""
+        return values[self.below(len(values))]
+
+    def shares(self, number: int) -> FloatArray:
+        """Return so many numbers from 0 to 1."""
+        return self._rng.random(number)
+
+    def digits(self) -> str:
+        """Return twelve hexadecimal digits."""
+        return f"{self.below(2**48):012x}"
+
+    def suffix(self, length: int = 5) -> str:
+        """Return the end of a generated name, another one each time."""
+        while (drawn := self.below(len(LETTERS) ** length)) in self._given:
+            pass
+        self._given.add(drawn)
+        return "".join(LETTERS[drawn // len(LETTERS) ** place % len(LETTERS)] for place in range(length))
+
 
 # CPU and memory. 128974848 is in Kubernetes' documentation; 100m of memory is a tenth of a byte, a common mistake.
 ODD = (("0.5", "1.5Gi"), ("1", "1e9"), ("100m", "128974848"), ("10m", "100m"))

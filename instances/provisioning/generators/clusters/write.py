@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from schedgap.instances.errors import InstanceError, one_of
 from schedgap.instances.provisioning.generators.clusters.build import Cluster
 from schedgap.instances.provisioning.generators.clusters.kinds import KINDS, Kind
-from schedgap.instances.provisioning.generators.clusters.objects import metadata, nodepool, write_list
+from schedgap.instances.provisioning.generators.clusters.machines import metadata, nodepool, write_list
 from schedgap.instances.provisioning.readers.kubernetes import kubernetes
 
 if TYPE_CHECKING:

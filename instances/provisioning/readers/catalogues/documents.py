@@ -1,16 +1,20 @@
-"""Catalogues in JSON: `aws ec2 describe-instance-types`, and what Karpenter's KWOK provider offers."""
+"""Catalogues in JSON: `aws ec2 describe-instance-types`, and what Karpenter's KWOK provider offers.
+
+Any of the price lists that are known, by what is in the file.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.amounts import THOUSAND, decimal, listed
+from schedgap.instances.documents.openings import read_given
+from schedgap.instances.errors import InstanceError, about_file
 from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     AMD_GPU,
     GAUDI,
@@ -20,13 +24,12 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     MachineType,
     Offering,
     merged,
+    size_labels,
+    type_labels,
 )
-from schedgap.instances.provisioning.readers.catalogues.labels import size_labels, type_labels
-from schedgap.instances.provisioning.readers.catalogues.plain import OTHERS, plain_types
-from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM, fine_amounts
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from schedgap.instances.provisioning.readers.catalogues.plain import OTHERS, plain, plain_types
+from schedgap.instances.provisioning.readers.catalogues.skypilot import skypilot
+from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM, THOUSAND, decimal, fine_amounts, listed
 
 MIB = 2**20
 # What is read of a CSV of prices, beside which EC2 describes the machines.
@@ -237,3 +240,43 @@ def _kwok_offerings(path: Path, name: str, given: dict[str, msgspec.Raw]) -> lis
     kinds = (offer.capacitytype,) if offer.capacitytype else asked.get(CAPACITY_LABEL, (ON_DEMAND,))
     zones = (offer.zone,) if offer.zone else asked.get(ZONE_LABEL, ("",))
     return [Offering(kind, zone, price) for kind in kinds for zone in zones]
+
+
+KNOWN = (
+    "known are Karpenter's KWOK instance types (a JSON array), `aws ec2 describe-instance-types` with a CSV of prices, "
+    "SkyPilot's vms.csv (columns InstanceType, Region, Price) and CSV with the columns name and price"
+)
+
+
+def read_catalogue(path: Path | str, *, prices: Path | str = "", region: str = "") -> Catalogue:
+    """Read a price list, whose format its content shows.
+
+    prices : a CSV of prices, for machine types that have none of their own (EC2's descriptions).
+    region : of a list that has several (SkyPilot's).
+
+    Raises
+    ------
+    InstanceError
+        for a file that is none of the known formats, or malformed, and for a parameter that its format does not take.
+    """
+    path = Path(path)
+    with about_file(path, "read", InstanceError, "give the path of a price list"):
+        content = read_given(path)
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    start = content.lstrip()[:1]
+    header = content.partition(b"\n")[0].decode(errors="replace").replace('"', "").strip().split(",")
+    is_ec2, is_skypilot = start == b"{", start not in (b"[", b"{") and "InstanceType" in header
+    for parameter, value, is_taken in (("prices", prices, is_ec2), ("region", region, is_skypilot)):
+        if value and not is_taken:
+            raise InstanceError(
+                f"{path.name}: '{parameter}' is for another kind of price list; leave it out here ({KNOWN})."
+            )
+    if is_ec2:
+        return ec2(path, content, Path(prices) if prices else None)
+    if start == b"[":
+        return kwok(path, content)
+    if is_skypilot:
+        return skypilot(path, region)
+    if not {"name", "price"} <= {column.strip() for column in header}:
+        raise InstanceError(f"{path.name}: no price list, it begins with {content[:40]!r}; {KNOWN}.")
+    return plain(path)

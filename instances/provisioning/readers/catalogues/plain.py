@@ -8,23 +8,33 @@ from typing import TYPE_CHECKING
 
 from schedgap.instances.csv_table import read_rows, whole_number
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.amounts import THOUSAND, column_resource, decimal, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import (
+    ARCHITECTURES,
     ON_DEMAND,
     SPOT,
+    SYSTEMS,
     Catalogue,
     MachineType,
     Offering,
     merged,
+    size_labels,
+    type_labels,
 )
-from schedgap.instances.provisioning.readers.catalogues.labels import ARCHITECTURES, SYSTEMS, size_labels, type_labels
-from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
+from schedgap.instances.provisioning.readers.quantities import (
+    CPU,
+    PODS,
+    RAM,
+    THOUSAND,
+    column_resource,
+    decimal,
+    listed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from schedgap.instances.provisioning.readers.catalogues.labels import Labels
+    from schedgap.instances.provisioning.readers.catalogues.catalogue import Labels
 
 MIB = 2**20
 WHAT = "price list"

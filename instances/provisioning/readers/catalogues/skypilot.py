@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schedgap.instances.csv_table import read_rows
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.amounts import THOUSAND, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     AMD_GPU,
     NVIDIA_GPU,
@@ -25,10 +24,11 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     Catalogue,
     MachineType,
     Offering,
+    size_labels,
+    type_labels,
 )
-from schedgap.instances.provisioning.readers.catalogues.labels import size_labels, type_labels
 from schedgap.instances.provisioning.readers.catalogues.plain import amount, positive
-from schedgap.instances.provisioning.readers.quantities import CPU, RAM
+from schedgap.instances.provisioning.readers.quantities import CPU, RAM, THOUSAND, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -10,14 +10,21 @@ import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.readers.amounts import UNLIMITED, in_units, listed, micro_dollars, unique_names
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
-from schedgap.instances.provisioning.readers.kubernetes.admissions import admissions, uncovered
 from schedgap.instances.provisioning.readers.kubernetes.at_most_one import kept_apart, say_between
-from schedgap.instances.provisioning.readers.kubernetes.restraints import restraints
+from schedgap.instances.provisioning.readers.kubernetes.offers import admissions, uncovered
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
-from schedgap.instances.provisioning.readers.kubernetes.upkeep import looked_at
-from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
+from schedgap.instances.provisioning.readers.kubernetes.upkeep import looked_at, restraints
+from schedgap.instances.provisioning.readers.quantities import (
+    CPU,
+    PODS,
+    RAM,
+    UNLIMITED,
+    in_units,
+    listed,
+    micro_dollars,
+    unique_names,
+)
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.units import DOLLAR
 
@@ -29,8 +36,7 @@ if TYPE_CHECKING:
     from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
     from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
     from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
-    from schedgap.instances.provisioning.readers.kubernetes.report import Report
-    from schedgap.instances.provisioning.readers.kubernetes.state import State
+    from schedgap.instances.provisioning.readers.kubernetes.state import Report, State
 
 UNFITTED = "fit no machine that can be had"
 NO_LONGER = "run where their constraints would not let them go today, and may stay"

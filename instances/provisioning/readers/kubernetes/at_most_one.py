@@ -18,10 +18,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.amounts import THOUSAND, listed
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, allowed_values, holds
 from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
+from schedgap.instances.provisioning.readers.quantities import THOUSAND, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray
     from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
     from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Apart
-    from schedgap.instances.provisioning.readers.kubernetes.report import Report
-    from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, State
+    from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, Report, State
 
 NOT_ITSELF = "pod anti-affinity by hostname that does not select the pods themselves"
 ADDRESSES = "host ports of a single address"

@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schedgap.instances.errors import InstanceError, one_of
-from schedgap.instances.provisioning.readers.amounts import rounding_note
 from schedgap.instances.provisioning.readers.catalogues import read_catalogue
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.assembly import Assembly
 from schedgap.instances.provisioning.readers.kubernetes.at_most_one import exclusions
 from schedgap.instances.provisioning.readers.kubernetes.constraints import ZONE, Constraint
-from schedgap.instances.provisioning.readers.kubernetes.left_out import leave_out
 from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nodes, types_of_nodes
 from schedgap.instances.provisioning.readers.kubernetes.offers import Market
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
-from schedgap.instances.provisioning.readers.kubernetes.state import read_state
+from schedgap.instances.provisioning.readers.kubernetes.state import leave_out, read_state
 from schedgap.instances.provisioning.readers.kubernetes.templates import ANY, KEPT
 from schedgap.instances.provisioning.readers.kubernetes.upkeep import tell_blocked
+from schedgap.instances.provisioning.readers.quantities import rounding_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from schedgap.instances.csv_table import read_rows
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.amounts import UNLIMITED, listed
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, RESERVED, SPOT
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
@@ -20,8 +19,17 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     ZONE,
     lasting,
 )
-from schedgap.instances.provisioning.readers.kubernetes.left_out import node_labels
-from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM, STORAGE, fine_amounts, resource_name
+from schedgap.instances.provisioning.readers.kubernetes.state import node_labels
+from schedgap.instances.provisioning.readers.quantities import (
+    CPU,
+    PODS,
+    RAM,
+    STORAGE,
+    UNLIMITED,
+    fine_amounts,
+    listed,
+    resource_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedgap.instances.provisioning.readers.amounts import BYTES, THOUSAND, UNLIMITED, listed
-from schedgap.instances.provisioning.readers.catalogues.catalogue import NVIDIA_GPU
-from schedgap.instances.provisioning.readers.catalogues.labels import ARCH_LABEL, OS_LABEL
+from schedgap.instances.provisioning.readers.catalogues.catalogue import ARCH_LABEL, NVIDIA_GPU, OS_LABEL
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint, Machine, may_run
 from schedgap.instances.provisioning.readers.kubernetes.nodes import (
     CONTROL_PLANES,
@@ -18,7 +16,7 @@ from schedgap.instances.provisioning.readers.kubernetes.nodes import (
     with_gpus,
 )
 from schedgap.instances.provisioning.readers.kubernetes.templates import Template, without_names
-from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM
+from schedgap.instances.provisioning.readers.quantities import BYTES, CPU, PODS, RAM, THOUSAND, UNLIMITED, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -3,8 +3,7 @@
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from schedgap.bench.report.figures.drawing import draw
-from schedgap.bench.report.figures.figure import Axis, Figure, Series
+from schedgap.bench.report.figures.drawing import Axis, Figure, Series, draw
 
 LINE = Series(0, "a", (12.0, 2000.0), (0.5, 1.0), line="line", marks="all", spans=((0.25, 0.5), (1.0, 2.0)))
 

@@ -1,6 +1,6 @@
 """Figures packed for the page: what has its default is left out, what is shared is written once, digits are few."""
 
-from schedgap.bench.report.figures.figure import Axis, Figure, Series
+from schedgap.bench.report.figures.drawing import Axis, Figure, Series
 from schedgap.bench.report.figures.packing import FigurePacker, short_column
 
 LINES = (Series(0, "a", (0.0, 1.0), (0.0, 5.0), line="line"), Series(1, "b, twice", (0.0, 1.0), (5.0, 0.0), dash=2))

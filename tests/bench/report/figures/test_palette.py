@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from schedgap.bench.report.figures.palette import DARK, DARK_PAGE, DASHES, LIGHT, LIGHT_PAGE, SHAPES, mark
+from schedgap.bench.report.figures.drawing import DARK, DARK_PAGE, DASHES, LIGHT, LIGHT_PAGE, SHAPES, mark
 
 # Machado, Oliveira and Fernandes (2009), severity 1: protanopia, deuteranopia, tritanopia; linear RGB.
 SEEN = {

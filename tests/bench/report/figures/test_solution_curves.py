@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from schedgap.bench.report import Budget, build_content
-from schedgap.bench.report.figures.solution_curves import (
+from schedgap.bench.report.figures.packing import (
     build_curve_figures,
     drawn_instances,
     is_squeezed,

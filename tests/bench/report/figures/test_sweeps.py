@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from schedgap.bench.report import Budget
-from schedgap.bench.report.figures.palette import mark
+from schedgap.bench.report.figures.drawing import mark
 from schedgap.bench.report.figures.sweeps import build_sweeps
 from schedgap.bench.statistics.tables import readable
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_methods
-from schedgap.formulations.fairness.exact import exact_filling
-from schedgap.formulations.fairness.exact.exact_filling import exact_fair_point, is_too_large
+from schedgap.formulations.fairness import exact_filling
+from schedgap.formulations.fairness.exact_filling import exact_fair_point, is_too_large
 from schedgap.formulations.fairness.fair_point import search
 from schedgap.instances.fairness import FAIR, FAMILY, shares_of, verify
 from schedgap.instances.fairness.fair_point import FairPoint, check_fair_point

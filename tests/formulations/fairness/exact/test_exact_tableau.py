@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from schedgap.formulations.fairness.exact.exact_tableau import ExactTableau, OutOfTimeError
+from schedgap.formulations.fairness.exact_filling import ExactTableau, OutOfTimeError
 
 FOREVER = float("inf")
 

@@ -3,7 +3,7 @@ import pytest
 
 from schedgap.formulations.fairness.levels.fluid import fluid_of
 from schedgap.instances.fairness import UNLIMITED, FairnessInstance, random_users, tasks_per_class
-from schedgap.instances.fairness.solution import allocation_of
+from schedgap.instances.fairness.model import allocation_of
 
 
 def twins(notion="eunomia", tasks=(UNLIMITED, UNLIMITED, UNLIMITED)):

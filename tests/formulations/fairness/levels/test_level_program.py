@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.levels.cuts import bound_of
 from schedgap.formulations.fairness.levels.fluid import fluid_of
-from schedgap.formulations.fairness.levels.level_program import LevelProgram
-from schedgap.formulations.fairness.levels.start import first_start, near_cut
+from schedgap.formulations.fairness.levels.level_program import LevelProgram, bound_of
+from schedgap.formulations.fairness.levels.levels import first_start, near_cut
 from schedgap.instances.errors import BackendError
 
 INF = float("inf")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.levels.cuts import Cut, bound_of, cut_from, excesses_of
 from schedgap.formulations.fairness.levels.fluid import fluid_of
-from schedgap.formulations.fairness.levels.remainder import Remainder
+from schedgap.formulations.fairness.levels.level_program import Cut, bound_of, cut_from, excesses_of
+from schedgap.formulations.fairness.levels.levels import Remainder
 
 
 @pytest.fixture

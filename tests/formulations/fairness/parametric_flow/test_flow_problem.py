@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.parametric_flow.flow_problem import FlowProblem, flow_problem
+from schedgap.formulations.fairness.parametric_flow import FlowProblem, flow_problem
 from schedgap.instances.fairness import alice_bob, micro
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from schedgap.formulations.fairness.parametric_flow.max_flow import max_flow
+from schedgap.formulations.fairness.parametric_flow import max_flow
 
 
 def scipy_value(supply, capacity, classes_of):

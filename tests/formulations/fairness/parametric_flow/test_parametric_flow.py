@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.parametric_flow.flow_problem import flow_problem
-from schedgap.formulations.fairness.parametric_flow.parametric_flow import (
+from schedgap.formulations.fairness.parametric_flow import (
     fair_cuts,
     fair_flow,
+    flow_problem,
     is_no_flow,
     parametric_flow,
 )

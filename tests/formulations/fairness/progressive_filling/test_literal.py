@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.progressive_filling.literal import (
+from schedgap.formulations.fairness.progressive_filling import (
+    Filling,
+    NoOptimumError,
+    Point,
+    progressive_filling,
     progressive_filling_literal,
     saturated_as_printed,
 )
-from schedgap.formulations.fairness.progressive_filling.progressive_filling import (
-    Filling,
-    NoOptimumError,
-    progressive_filling,
-)
-from schedgap.formulations.fairness.progressive_filling.round_model import Point
 from schedgap.instances.fairness import FAIR, UNLIMITED, FairnessInstance, alice_bob, micro, shares_of, verify
 from schedgap.instances.method import Status
 

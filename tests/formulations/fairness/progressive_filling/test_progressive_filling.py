@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.backends import dispatch
-from schedgap.formulations.fairness.progressive_filling import progressive_filling as module
-from schedgap.formulations.fairness.progressive_filling.progressive_filling import progressive_filling
+from schedgap.formulations.fairness import progressive_filling as module
+from schedgap.formulations.fairness.progressive_filling import progressive_filling
 from schedgap.instances.fairness import FAIR, alice_bob, micro, shares_of, tasks_per_class, verify
 from schedgap.instances.method import Status
 

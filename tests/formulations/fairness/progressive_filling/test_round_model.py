@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.fairness.progressive_filling.round_model import RoundModel
+from schedgap.formulations.fairness.progressive_filling import RoundModel
 
 
 def solved(instance, active, kept, kept_tasks=None, backend="highs"):

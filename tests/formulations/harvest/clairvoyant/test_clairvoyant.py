@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.alone import alone_ends
 from schedgap.formulations.harvest.clairvoyant.clairvoyant import Lists, clairvoyant_list, follow, wander
-from schedgap.formulations.harvest.clairvoyant.future import Future
+from schedgap.formulations.harvest.clairvoyant.lanes import Future
+from schedgap.formulations.harvest.work_bound import alone_ends
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.generators.quick import quick
 from schedgap.instances.harvest.verify import verify

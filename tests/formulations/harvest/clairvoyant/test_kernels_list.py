@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.future import Future
+from schedgap.formulations.harvest.clairvoyant.lanes import Future
 from schedgap.instances.harvest.generators.quick import quick
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.priced_ends import MOST, SLOTS, priced_ends
+from schedgap.formulations.harvest.clairvoyant.clairvoyant import MOST, SLOTS, priced_ends
 from schedgap.formulations.harvest.price_bound.price_bound import Priced, priced
 
 

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.alone import alone_ends
-from schedgap.formulations.harvest.clairvoyant import search
-from schedgap.formulations.harvest.clairvoyant.clairvoyant import Lists, clairvoyant_list
-from schedgap.formulations.harvest.clairvoyant.search import clairvoyant_search
+from schedgap.formulations.harvest.clairvoyant import clairvoyant as search
+from schedgap.formulations.harvest.clairvoyant.clairvoyant import Lists, clairvoyant_list, clairvoyant_search
 from schedgap.formulations.harvest.price_bound.price_bound import bound_prices
+from schedgap.formulations.harvest.work_bound import alone_ends
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.generators.quick import quick
 from schedgap.instances.harvest.verify import verify

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.alone import alone_ends
-from schedgap.formulations.harvest.machine import machine_of
 from schedgap.formulations.harvest.price_bound.price_bound import PriceProblem, bound_prices
-from schedgap.formulations.harvest.work_bound import bound_work
+from schedgap.formulations.harvest.work_bound import alone_ends, bound_work, machine_of
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status
 

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.harvest.time_indexed.bracket import Bracket
-from schedgap.formulations.harvest.time_indexed.ends import Ends
-from schedgap.formulations.harvest.time_indexed.integer import Integer
-from schedgap.formulations.harvest.time_indexed.time_indexed import time_indexed
+from schedgap.formulations.harvest.time_indexed.time_indexed import Ends, Integer, time_indexed
 from schedgap.instances.harvest.generators.quick import quick
 from schedgap.instances.harvest.verify import ends_ms, verify
 from schedgap.instances.method import Status

@@ -5,8 +5,7 @@ import pytest
 
 from schedgap.formulations.harvest.interval_model import interval_model
 from schedgap.formulations.harvest.time_indexed import bracket
-from schedgap.formulations.harvest.time_indexed.bound import time_indexed_bound
-from schedgap.formulations.harvest.time_indexed.time_indexed import build, time_indexed
+from schedgap.formulations.harvest.time_indexed.time_indexed import build, time_indexed, time_indexed_bound
 from schedgap.instances.errors import BackendError, MethodError
 from schedgap.instances.harvest.generators.quick import quick
 from schedgap.instances.harvest.model import OBJECTIVES

@@ -8,8 +8,7 @@ from schedgap.formulations.provisioning.patterns.patterns import patterns
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning import table7
-from schedgap.instances.provisioning.objective import price_step
-from schedgap.instances.provisioning.verify import verify
+from schedgap.instances.provisioning.verify import price_step, verify
 
 
 @pytest.mark.parametrize("seed", range(15))

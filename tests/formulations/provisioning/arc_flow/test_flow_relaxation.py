@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.backends import solve
+from schedgap.formulations.provisioning.arc_flow.arc_flow import FlowRelaxation
 from schedgap.formulations.provisioning.arc_flow.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.arc_flow.flow_model import GroupLimits, build_flow_model
-from schedgap.formulations.provisioning.arc_flow.flow_relaxation import FlowRelaxation
-from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.verify import price_step
 
 
 def best_within(instance, graphs, weights, low, high):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.arc_flow.arc_flow import arc_flow
-from schedgap.formulations.provisioning.arc_flow.interchangeable import merge_interchangeable
+from schedgap.formulations.provisioning.arc_flow.flow_graph import merge_interchangeable
 from schedgap.formulations.provisioning.patterns.patterns import patterns
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like

@@ -6,7 +6,7 @@ import pytest
 from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
 from schedgap.formulations.provisioning.branch_price.program import Program, clique_values, first_values
 from schedgap.instances.provisioning import ProvisioningInstance
-from schedgap.instances.provisioning.dual_bound import NANO, scaled_bound
+from schedgap.instances.provisioning.pricing import NANO, scaled_bound
 from schedgap.instances.units import DOLLAR
 
 

@@ -11,7 +11,7 @@ from schedgap.formulations.provisioning.column_generation.column_generation impo
     supported,
 )
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.heuristics.provisioning.no_packing import no_packing
+from schedgap.heuristics.provisioning.fit_decreasing import no_packing
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like

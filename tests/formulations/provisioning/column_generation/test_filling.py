@@ -8,8 +8,7 @@ from schedgap.formulations.provisioning.column_generation.relaxation import grou
 from schedgap.formulations.provisioning.column_generation.resource_prices import ResourceRelaxation
 from schedgap.instances.provisioning import ProvisioningInstance
 from schedgap.instances.provisioning.generators import distinct
-from schedgap.instances.provisioning.objective import cost
-from schedgap.instances.provisioning.verify import verify
+from schedgap.instances.provisioning.verify import cost, verify
 
 FAR = 10**15
 

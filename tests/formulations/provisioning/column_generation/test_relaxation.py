@@ -6,9 +6,9 @@ from schedgap.formulations.backends import solve
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.patterns.patterns import build
 from schedgap.instances.provisioning import ProvisioningInstance, merge_equal_classes
-from schedgap.instances.provisioning.dual_bound import dual_bound
 from schedgap.instances.provisioning.generators import distinct, table7
-from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.pricing import dual_bound
+from schedgap.instances.provisioning.verify import price_step
 
 
 def solved(instance, time_limit_s=None):

@@ -10,7 +10,7 @@ from schedgap.formulations.provisioning.column_generation.resource_prices import
     single_resource_prices,
 )
 from schedgap.instances.provisioning.generators import distinct, table7
-from schedgap.instances.provisioning.objective import price_step
+from schedgap.instances.provisioning.verify import price_step
 
 NANO = 1000
 FAR = 10**15

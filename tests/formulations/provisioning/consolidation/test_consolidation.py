@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.consolidation.consolidation import ClusterMaster, consolidation
-from schedgap.formulations.provisioning.consolidation.kinds import kinds_of
+from schedgap.formulations.provisioning.consolidation.consolidation import ClusterMaster, consolidation, kinds_of
 from schedgap.instances.provisioning import ProvisioningInstance, Running, verify
-from schedgap.instances.provisioning.dual_bound import NANO
-from schedgap.instances.provisioning.pricing import Pricer
+from schedgap.instances.provisioning.pricing import NANO, Pricer
 
 MICRO = 1_000_000
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.consolidation.kinds import kinds_of, plan_of
+from schedgap.formulations.provisioning.consolidation.consolidation import kinds_of, plan_of
 from schedgap.instances.provisioning import NOT_ALLOWED, ProvisioningInstance, Running, moves, verify
 
 SMALL, LARGE, ALIKE = 0, 1, 2

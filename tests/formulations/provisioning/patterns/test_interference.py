@@ -9,14 +9,13 @@ from schedgap.formulations.provisioning.patterns.interference import (
     needed_contents,
     value_cover,
 )
-from schedgap.formulations.provisioning.patterns.kernels_interference import loss_bounds
+from schedgap.formulations.provisioning.patterns.kernels_patterns import loss_bounds
 from schedgap.formulations.provisioning.patterns.patterns import patterns
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.generators import distinct, table7
-from schedgap.instances.provisioning.objective import lost_value
-from schedgap.instances.provisioning.verify import verify
+from schedgap.instances.provisioning.verify import lost_value, verify
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.patterns.interference import enumerate_contents, jobs_of
-from schedgap.formulations.provisioning.patterns.kernels_interference import loss_bounds
+from schedgap.formulations.provisioning.patterns.kernels_patterns import loss_bounds
 from schedgap.instances.provisioning.generators import table7
-from schedgap.instances.provisioning.objective import lost_value
+from schedgap.instances.provisioning.verify import lost_value
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.pooled.diving import dive
-from schedgap.formulations.provisioning.pooled.offered import reduced
+from schedgap.formulations.provisioning.pooled.packing import reduced
+from schedgap.formulations.provisioning.pooled.pooled import dive
 from schedgap.formulations.provisioning.pooled.program import Pooled
 from schedgap.instances.provisioning import ProvisioningInstance, kubernetes_like
 

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.pooled.kernels_totals import add_machine
+from schedgap.formulations.provisioning.pooled.kernels_place import add_machine
 from schedgap.instances.units import NEVER
 
 

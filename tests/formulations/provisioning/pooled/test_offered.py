@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.provisioning.pooled.offered import reduced, without_dominated
+from schedgap.formulations.provisioning.pooled.packing import reduced, without_dominated
 from schedgap.instances.provisioning import NOT_ALLOWED, Provisioning, ProvisioningInstance, Running, verify
 
 

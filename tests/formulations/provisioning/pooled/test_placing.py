@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.provisioning.pooled.placing import is_small, place
+from schedgap.formulations.provisioning.pooled.packing import is_small, place
 from schedgap.instances.provisioning import ProvisioningInstance
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.reconfiguration.clairvoyant.kernels_bound import phases, rest
-from schedgap.formulations.reconfiguration.clairvoyant.space import decision_space
+from schedgap.formulations.reconfiguration.clairvoyant.decisions import decision_space
+from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import phases, rest
 from schedgap.instances.reconfiguration.simulator import state as codes
 from schedgap.instances.reconfiguration.simulator.events import advance
 from schedgap.instances.reconfiguration.simulator.plans import apply_plan, rent

@@ -3,12 +3,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from schedgap.formulations.reconfiguration.clairvoyant.method import MAX_TASKS, clairvoyant, few_choices
-from schedgap.formulations.reconfiguration.progress_bound import bound_presence, bound_progress
+from schedgap.formulations.reconfiguration.clairvoyant.search import MAX_TASKS, clairvoyant, few_choices
+from schedgap.formulations.reconfiguration.work_bound import bound_presence, bound_progress
 from schedgap.formulations.reconfiguration.work_prices import bound_work
 from schedgap.heuristics.player import play
-from schedgap.heuristics.reconfiguration.no_packing import no_packing
 from schedgap.heuristics.reconfiguration.player import Player
+from schedgap.heuristics.reconfiguration.rules import no_packing
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning.running import Running
 from schedgap.instances.reconfiguration.simulator import events, plans

@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.reconfiguration.clairvoyant.method import clairvoyant, few_choices
+from schedgap.formulations.reconfiguration.clairvoyant.search import clairvoyant, few_choices
 from schedgap.formulations.reconfiguration.clairvoyant_program.method import (
     MAX_PLACEMENTS,
     clairvoyant_program,
     too_large,
 )
-from schedgap.heuristics.reconfiguration import eva, lookahead, no_packing  # noqa: F401
+from schedgap.heuristics.reconfiguration import (  # noqa: F401
+    eva,
+    lookahead,
+    rules,
+)
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.reconfiguration import eva_synthetic

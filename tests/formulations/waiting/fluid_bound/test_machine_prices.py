@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from schedgap.formulations.waiting.fluid_bound.end_ranges import moments
+from schedgap.formulations.waiting.fluid_bound.bound import moments
 from schedgap.formulations.waiting.fluid_bound.machine_prices import Line, MachineTime
-from schedgap.formulations.waiting.scaled import scale
+from schedgap.formulations.waiting.models import scale
 from schedgap.instances.waiting import bursty
 
 

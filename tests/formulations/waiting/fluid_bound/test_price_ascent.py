@@ -2,10 +2,9 @@
 
 import time
 
-from schedgap.formulations.waiting.fluid_bound.end_ranges import moments
-from schedgap.formulations.waiting.fluid_bound.machine_prices import MachineTime
-from schedgap.formulations.waiting.fluid_bound.price_ascent import Ascent
-from schedgap.formulations.waiting.scaled import scale
+from schedgap.formulations.waiting.fluid_bound.bound import moments
+from schedgap.formulations.waiting.fluid_bound.machine_prices import Ascent, MachineTime
+from schedgap.formulations.waiting.models import scale
 from schedgap.instances.waiting import mms
 
 

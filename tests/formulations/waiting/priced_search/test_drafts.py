@@ -2,10 +2,10 @@
 
 import pytest
 
-from schedgap.formulations.waiting.fluid_bound.end_ranges import priced
-from schedgap.formulations.waiting.priced_search import drafts
+from schedgap.formulations.waiting.fluid_bound.bound import priced
+from schedgap.formulations.waiting.models import scale
+from schedgap.formulations.waiting.priced_search import search as drafts
 from schedgap.formulations.waiting.priced_search.search import schedule_of
-from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.waiting import bursty, mms, verify
 
 

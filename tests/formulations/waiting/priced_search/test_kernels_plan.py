@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from schedgap.formulations.waiting.fluid_bound.end_ranges import priced
-from schedgap.formulations.waiting.priced_search import drafts
-from schedgap.formulations.waiting.priced_search.kernels_plan import Plan
-from schedgap.formulations.waiting.priced_search.kernels_timeline import empty, take
+from schedgap.formulations.waiting.fluid_bound.bound import priced
+from schedgap.formulations.waiting.models import scale
+from schedgap.formulations.waiting.priced_search import search as drafts
+from schedgap.formulations.waiting.priced_search.kernels_plan import Plan, empty, take
 from schedgap.formulations.waiting.priced_search.search import improved
-from schedgap.formulations.waiting.scaled import scale
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import WaitingInstance
 

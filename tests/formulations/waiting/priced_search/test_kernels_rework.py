@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from schedgap.formulations.waiting.fluid_bound.end_ranges import priced
-from schedgap.formulations.waiting.priced_search.drafts import best_draft
-from schedgap.formulations.waiting.priced_search.search import improved, schedule_of
-from schedgap.formulations.waiting.scaled import scale
+from schedgap.formulations.waiting.fluid_bound.bound import priced
+from schedgap.formulations.waiting.models import scale
+from schedgap.formulations.waiting.priced_search.search import best_draft, improved, schedule_of
 from schedgap.instances.waiting import bursty, costs
 
 

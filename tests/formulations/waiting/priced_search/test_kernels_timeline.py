@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedgap.formulations.waiting.priced_search.kernels_timeline import SLOTS, empty, first_room, take
+from schedgap.formulations.waiting.priced_search.kernels_plan import SLOTS, empty, first_room, take
 
 SPAN, CORES, MEMORY = 60, 5, 7
 

@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
 
+from schedgap.heuristics.provisioning.fit_decreasing import no_packing
 from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration import full_reconfiguration
-from schedgap.heuristics.provisioning.no_packing import no_packing
 from schedgap.instances.errors import MethodError
 from schedgap.instances.provisioning.generators import distinct, table7
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.provisioning.objective import cost
-from schedgap.instances.provisioning.verify import verify
+from schedgap.instances.provisioning.verify import cost, verify
 
 OPTIONS = [(tie, down) for tie in ("alignment", "paper") for down in (True, False)]
 

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration import full_reconfiguration
-from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration_tnrp import full_reconfiguration_tnrp
+from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration import (
+    full_reconfiguration,
+    full_reconfiguration_tnrp,
+)
 from schedgap.instances.provisioning.generators import table7
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.verify import verify

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.provisioning.full_reconfiguration.kernels_group import (
+from schedgap.heuristics.provisioning.full_reconfiguration.kernels_pack import (
     class_demand,
     group_rows,
     list_members,

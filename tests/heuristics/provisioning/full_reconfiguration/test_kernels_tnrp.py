@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration_tnrp import full_reconfiguration_tnrp
+from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration import full_reconfiguration_tnrp
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.verify import verify
 

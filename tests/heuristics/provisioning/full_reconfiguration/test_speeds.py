@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration import full_reconfiguration
-from schedgap.heuristics.provisioning.full_reconfiguration.speeds import iteration_prices
+from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration import (
+    full_reconfiguration,
+    iteration_prices,
+)
 from schedgap.instances.errors import MethodError
 from schedgap.instances.provisioning.generators import table7
 from schedgap.instances.provisioning.model import ProvisioningInstance

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster
-from schedgap.heuristics.provisioning.kubernetes.consolidation import (
+from schedgap.heuristics.provisioning.kubernetes.karpenter import (
     candidates,
     has_running,
+    karpenter,
     karpenter_consolidation,
+    queue_of,
 )
-from schedgap.heuristics.provisioning.kubernetes.karpenter import karpenter, queue_of
 from schedgap.instances.provisioning import verify
 from schedgap.instances.provisioning.moves import moves
 

@@ -1,7 +1,7 @@
 """What stays where it runs."""
 
 from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster
-from schedgap.heuristics.provisioning.kubernetes.kernels_nodes import settle
+from schedgap.heuristics.provisioning.kubernetes.kernels_claims import settle
 
 
 def test_tasks_stay_in_queue_order_while_they_fit(make):

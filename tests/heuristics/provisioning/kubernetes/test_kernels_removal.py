@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster
-from schedgap.heuristics.provisioning.kubernetes.consolidation import candidates, consolidate, new_work
-from schedgap.heuristics.provisioning.kubernetes.karpenter import new_claims, place_waiting, queue_of
+from schedgap.heuristics.provisioning.kubernetes.karpenter import (
+    candidates,
+    consolidate,
+    new_claims,
+    new_work,
+    place_waiting,
+    queue_of,
+)
 from schedgap.heuristics.provisioning.kubernetes.kernels_removal import (
     DELETE,
     KEEP,

@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster
-from schedgap.heuristics.provisioning.kubernetes.consolidation import candidates, karpenter_consolidation
-from schedgap.heuristics.provisioning.kubernetes.karpenter import queue_of
-from schedgap.heuristics.provisioning.kubernetes.limits import Limits
+from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster, Limits
+from schedgap.heuristics.provisioning.kubernetes.karpenter import candidates, karpenter_consolidation, queue_of
 from schedgap.instances.provisioning import verify
 from schedgap.instances.provisioning.disruption.model import (
     EMPTY,

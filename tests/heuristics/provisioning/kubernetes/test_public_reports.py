@@ -7,8 +7,7 @@ memory in MiB.
 import numpy as np
 
 from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import cluster_autoscaler
-from schedgap.heuristics.provisioning.kubernetes.consolidation import karpenter_consolidation
-from schedgap.heuristics.provisioning.kubernetes.karpenter import karpenter
+from schedgap.heuristics.provisioning.kubernetes.karpenter import karpenter, karpenter_consolidation
 from schedgap.instances.provisioning import Provisioning, verify
 
 RESOURCES = ("cpu", "ram_mib")

@@ -2,13 +2,12 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from schedgap.heuristics.provisioning.pattern_rounding.kernels_fill import Problem
+from schedgap.heuristics.provisioning.pattern_rounding.kernels_fill import Problem, cheapest_shares, resource_prices
 from schedgap.heuristics.provisioning.pattern_rounding.kernels_lp import (
     Basis,
     Start,
     pattern_lp,
 )
-from schedgap.heuristics.provisioning.pattern_rounding.kernels_resources import cheapest_shares, resource_prices
 
 
 def drawn(seed):

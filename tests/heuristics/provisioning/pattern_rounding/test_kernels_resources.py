@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.provisioning.pattern_rounding.kernels_fill import Problem
-from schedgap.heuristics.provisioning.pattern_rounding.kernels_resources import cheapest_shares, resource_prices
+from schedgap.heuristics.provisioning.pattern_rounding.kernels_fill import Problem, cheapest_shares, resource_prices
 
 
 @pytest.mark.parametrize("seed", range(10))

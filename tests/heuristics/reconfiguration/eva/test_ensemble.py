@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.reconfiguration.eva.ensemble import Candidate, Ensemble, Events
-from schedgap.heuristics.reconfiguration.eva.policy import eva
+from schedgap.heuristics.reconfiguration.eva.ensemble import Candidate, Ensemble, Events, eva
 from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING, QUEUED
 
 BIG, SMALL = 0, 1

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.player import play
-from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
-from schedgap.heuristics.reconfiguration.eva.kernels_candidates import full, partial
-from schedgap.heuristics.reconfiguration.eva.policy import eva
-from schedgap.heuristics.reconfiguration.observation import MIGRATING
+from schedgap.heuristics.reconfiguration.eva.ensemble import eva
+from schedgap.heuristics.reconfiguration.eva.kernels_pack import full, partial
+from schedgap.heuristics.reconfiguration.observation import MIGRATING, catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.player import Player
 from schedgap.instances.reconfiguration import verify
 

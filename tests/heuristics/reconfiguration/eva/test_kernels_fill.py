@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.reconfiguration.catalogue import catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.eva.kernels_pack import pack
-from schedgap.heuristics.reconfiguration.kernels_catalogue import Packing
+from schedgap.heuristics.reconfiguration.kernels_player import Packing
 from schedgap.heuristics.reconfiguration.monitor import ThroughputMonitor
+from schedgap.heuristics.reconfiguration.observation import catalogue_of, present_of
 
 TAU, ROOM = 0.875, 10
 

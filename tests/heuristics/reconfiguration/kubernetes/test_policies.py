@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from schedgap.heuristics.reconfiguration.kubernetes.cluster_autoscaler import cluster_autoscaler
-from schedgap.heuristics.reconfiguration.kubernetes.karpenter import karpenter
+from schedgap.heuristics.reconfiguration.kubernetes import cluster_autoscaler, karpenter
 from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING
 
 BIG, SMALL = 0, 1

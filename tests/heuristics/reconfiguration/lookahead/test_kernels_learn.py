@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.reconfiguration.lookahead.kernels_learn import learn_rates, mark_changed, revalue, tally
+from schedgap.heuristics.reconfiguration.lookahead.kernels_problem import learn_rates, mark_changed, revalue, tally
 from schedgap.heuristics.reconfiguration.lookahead.kernels_search import begin
 
 

@@ -7,12 +7,11 @@ import pytest
 
 from schedgap.heuristics.player import play
 from schedgap.heuristics.reconfiguration.lookahead.policy import lookahead
-from schedgap.heuristics.reconfiguration.no_packing import no_packing
 from schedgap.heuristics.reconfiguration.player import Player
+from schedgap.heuristics.reconfiguration.rules import no_packing
 from schedgap.instances.errors import MethodError
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.reconfiguration.generators.alibaba_like import alibaba_like
-from schedgap.instances.reconfiguration.generators.eva_synthetic import eva_synthetic
+from schedgap.instances.reconfiguration.generators.jobs import alibaba_like, eva_synthetic
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 from schedgap.instances.reconfiguration.verify import verify
 

@@ -4,10 +4,16 @@ import numba
 import numpy as np
 import pytest
 
-from schedgap.heuristics.waiting.compiled.kernels_machines import change_free, find_machine, next_fit, other_machine
-from schedgap.heuristics.waiting.compiled.kernels_running import end_job, end_jobs, start_job
-from schedgap.heuristics.waiting.compiled.policy import Policy
-from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
+from schedgap.heuristics.waiting.compiled.kernels_machines import (
+    change_free,
+    end_job,
+    end_jobs,
+    find_machine,
+    next_fit,
+    other_machine,
+    start_job,
+)
+from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator, Policy
 from schedgap.heuristics.waiting.compiled.state import Jobs, Placed
 
 

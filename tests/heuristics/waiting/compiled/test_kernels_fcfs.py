@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.waiting.compiled.policy import Policy
-from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
+from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator, Policy
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.instances.waiting.verify import verify
 

@@ -2,7 +2,7 @@
 
 import numba
 
-from schedgap.heuristics.waiting.compiled.kernels_look import look_ahead
+from schedgap.heuristics.waiting.compiled.kernels_machines import look_ahead
 from schedgap.instances.units import NEVER
 
 

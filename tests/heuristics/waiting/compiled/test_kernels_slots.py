@@ -2,8 +2,7 @@
 
 import pytest
 
-from schedgap.heuristics.waiting.compiled.policy import Policy
-from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
+from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator, Policy
 
 
 @pytest.mark.parametrize(("kind", "slots"), [("single", 1), ("alike", 2)])

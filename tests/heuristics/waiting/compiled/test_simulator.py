@@ -5,8 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from schedgap.heuristics.waiting.compiled.policy import Policy
-from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
+from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator, Policy
 from schedgap.instances.units import SECOND_US
 from schedgap.instances.waiting.generators import bursty, mms
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.harvest.generators.batches import (
+from schedgap.instances.harvest.generators.vms import (
     BATCH_SHARE,
     BATCH_VMS,
     CORES_SHARE,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.datacentre import datacentre
-from schedgap.instances.harvest.generators.two_kinds import two_kinds
-from schedgap.instances.harvest.offered_load import offered_load
+from schedgap.instances.harvest.generators.quick import two_kinds
+from schedgap.instances.harvest.stability import offered_load
 from schedgap.instances.units import HOUR_MS
 
 SMALL = {"vms": 8, "servers": 80, "jobs": 6, "tasks": "4-8"}

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.harvest.generators.load import loaded
 from schedgap.instances.harvest.generators.quick import quick
 from schedgap.instances.harvest.generators.vms import Vms
-from schedgap.instances.harvest.generators.workloads import Workload, draw_jobs
+from schedgap.instances.harvest.generators.workloads import Workload, draw_jobs, loaded
 
 
 def two_vms():

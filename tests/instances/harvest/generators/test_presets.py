@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.presets import PRESETS, Preset, find_preset
+from schedgap.instances.harvest.generators.replay import PRESETS, Preset, find_preset
 
 
 def test_all_eight_clusters_are_there():

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.batches import Batches
-from schedgap.instances.harvest.generators.presets import PRESETS
-from schedgap.instances.harvest.generators.replay import FreeCores, harvest_vms, regular_vms, replay, spot_vms
+from schedgap.instances.harvest.generators.replay import PRESETS, FreeCores, harvest_vms, regular_vms, replay, spot_vms
+from schedgap.instances.harvest.generators.vms import Batches
 
 DAY_MS = 86_400_000
 # Server 0 has 5 cores, 1 from second 10, 3 from 20; server 1 has 0, 8 from 15; server 2 has 1.

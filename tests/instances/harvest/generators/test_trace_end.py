@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from schedgap.instances.harvest.generators.trace_end import end_ms_of, ending_large
 from schedgap.instances.harvest.generators.vms import Vms
-from schedgap.instances.harvest.generators.workloads import Workload, draw_jobs
+from schedgap.instances.harvest.generators.workloads import Workload, draw_jobs, end_ms_of, ending_large
 from schedgap.instances.units import HOUR_MS
 
 JOBS = draw_jobs(Workload(jobs=3, tasks="2", cores="4", memory_mib_per_core=1), 0)

@@ -5,7 +5,7 @@ import pytest
 
 from schedgap.instances import InstanceError
 from schedgap.instances.provisioning import alibaba_like, alibaba_like_running, verify
-from schedgap.instances.provisioning.generators.alibaba_like import (
+from schedgap.instances.provisioning.generators.snapshots import (
     CORES_CPU_ONLY,
     GIB_CPU_ONLY,
     GPU_SHARE,

@@ -3,7 +3,7 @@ import pytest
 
 from schedgap.instances import InstanceError
 from schedgap.instances.provisioning import alibaba_like, alibaba_like_running, distinct, table7
-from schedgap.instances.provisioning.generators.alibaba_like import durations_h
+from schedgap.instances.provisioning.generators.snapshots import durations_h
 
 
 @pytest.mark.parametrize("generator", [table7, distinct, alibaba_like])

@@ -5,8 +5,7 @@ import pytest
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import eva_workloads
-from schedgap.instances.reconfiguration.generators.alibaba_like import alibaba_like
-from schedgap.instances.reconfiguration.generators.eva_synthetic import eva_synthetic
+from schedgap.instances.reconfiguration.generators.jobs import alibaba_like, eva_synthetic
 
 
 def workloads_of(instance):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.reconfiguration.generators.alibaba_like import alibaba_like
-from schedgap.instances.reconfiguration.generators.left_behind import left_behind
+from schedgap.instances.reconfiguration.generators.jobs import alibaba_like, left_behind
 from schedgap.instances.reconfiguration.trace import Trace
 
 # Family x: 4 cores for 1, 8 for 2. Family y: 3 cores for 2.

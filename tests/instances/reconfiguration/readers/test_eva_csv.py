@@ -3,7 +3,7 @@
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.reconfiguration.readers.eva_csv import eva_csv
+from schedgap.instances.reconfiguration.readers.job_lists import eva_csv
 
 HEADER = "job,workload,arrival_seconds,duration_seconds,gpu,cpu,ram_gib"
 JOBS = [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.reconfiguration.readers.eva_csv import eva_csv
+from schedgap.instances.reconfiguration.readers.job_lists import eva_csv
 from schedgap.instances.reconfiguration.readers.openb import openb
 
 HEADER = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.sharing.generators.macro import macro
+from schedgap.instances.sharing.generators.jobs import macro
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -4,9 +4,8 @@ import numba
 import numpy as np
 
 from schedgap.instances.sharing import random_jobs
-from schedgap.instances.sharing.simulator.initial import initial_state
 from schedgap.instances.sharing.simulator.kernels_waiting import lowest, reorder, wait, wait_no_more
-from schedgap.instances.sharing.simulator.state import NOBODY, Rules
+from schedgap.instances.sharing.simulator.state import NOBODY, Rules, initial_state
 
 
 @numba.njit

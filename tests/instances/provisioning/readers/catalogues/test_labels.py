@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from schedgap.instances.provisioning.readers.catalogues.labels import gpu_values, size_labels, type_labels
+from schedgap.instances.provisioning.readers.catalogues.catalogue import gpu_values, size_labels, type_labels
 
 AWS, AZURE = "karpenter.k8s.aws/instance-", "karpenter.azure.com/sku-"
 

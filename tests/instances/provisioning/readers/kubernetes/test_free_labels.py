@@ -2,10 +2,10 @@
 
 import pytest
 
-from schedgap.instances.provisioning.readers.catalogues.labels import OTHER
+from schedgap.instances.provisioning.readers.catalogues.catalogue import OTHER
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
-from schedgap.instances.provisioning.readers.kubernetes.free_labels import MOST, combinations, values_of
 from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodeTerms, SelectorTerm
+from schedgap.instances.provisioning.readers.kubernetes.templates import MOST, combinations, values_of
 
 GROUP = "eks.amazonaws.com/nodegroup"
 FARGATE = "eks.amazonaws.com/compute-type"

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from schedgap.instances.provisioning.readers.kubernetes.objects import Pod
-from schedgap.instances.provisioning.readers.kubernetes.requests import pod_request
+from schedgap.instances.provisioning.readers.kubernetes.pod_parts import pod_request
 
 MIB = 2**20
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import cluster_autoscaler
-from schedgap.heuristics.provisioning.kubernetes.consolidation import karpenter_consolidation
+from schedgap.heuristics.provisioning.kubernetes.karpenter import karpenter_consolidation
 from schedgap.instances.provisioning import verify
 from schedgap.instances.provisioning.disruption.model import (
     GOING,

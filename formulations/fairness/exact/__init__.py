@@ -1,1 +1,0 @@
-"""The fair point in whole numbers of any size."""

@@ -1,1 +1,0 @@
-"""The fair point as maximum flows in exact arithmetic."""

@@ -1,1 +1,0 @@
-"""Eunomia's Algorithm 1: repaired, and as printed."""

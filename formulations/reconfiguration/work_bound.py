@@ -1,0 +1,102 @@
+"""The methods `bound-progress`, which prices presence and progress together, and `bound-presence`, presence alone.
+
+    bound = sum over plans t of window sum_{i must be in t} u[t, i]  +  sum over tasks i of pi[i] work[i]
+
+for prices that no machine beats (`spell_prices`). pi is a share of the prices of `bound-work`: with share 1 nothing is
+left for presence, with share 0 interference and acquisition that is not paid cost the bound the most. Every share
+gives a valid bound; the best of a few is returned, or that of work alone if it is better.
+
+Prices come from linear programs in floats and are made whole; what they prove is computed in integers that stay within 62
+bits for every instance that `limits` lets pass. Beyond that the instance is unsupported.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.reconfiguration.contents import boundable
+from schedgap.formulations.reconfiguration.presence import Spells, spells
+from schedgap.formulations.reconfiguration.spell_prices import SpellPricer, window_s
+from schedgap.formulations.reconfiguration.work_prices import micro_dollars, work_prices, work_s
+from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.provisioning.moves import RUNNING, STOCK
+from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import IntArray
+
+
+# Shares that are tried, the best on the Alibaba trace first; all of them only where there is little to price. Share 0
+# is presence alone: so, time allowing, no bound of this module is better than `bound-progress`.
+PERCENT = (80, 90, 60, 20, 0)
+PERCENT_OF_MANY = (80, 90, 0)
+FEW_SPELLS = 100
+NODE_LIMIT = 1_000_000
+
+
+@method("bound-progress", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
+def bound_progress(
+    instance: ReconfigurationInstance, *, time_limit_s: float | None = None, num_spells: int = 1000
+) -> Outcome:
+    """Bound the cost by presence and progress: who must be there, moment by moment, and what work costs at least.
+
+    num_spells : stretches of time that are priced apart; more are tighter and take longer.
+    """
+    begun = time.perf_counter()
+    deadline = None if time_limit_s is None else begun + time_limit_s
+    work = work_prices(instance, deadline)
+    run = _Run(instance, spells(instance, num_spells), deadline)
+    tried = PERCENT if run.spells.number <= FEW_SPELLS else PERCENT_OF_MANY
+    bounds = {percent: run.bound(work.price * percent // 100) for percent in tried}
+    chosen = max(tried, key=lambda percent: bounds[percent])
+    bound = bounds[chosen]
+    details = {"work_bound": work.bound, "percent": chosen, "spells": run.spells.number}
+    return run.outcome(max(work.bound, bound), begun, details)
+
+
+@method("bound-presence", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
+def bound_presence(
+    instance: ReconfigurationInstance, *, time_limit_s: float | None = None, num_spells: int = 1000
+) -> Outcome:
+    """Bound the cost by presence alone: the least price of machines for those who must be there, without interference.
+
+    num_spells : stretches of time that are priced apart; more are tighter and take longer.
+    """
+    begun = time.perf_counter()
+    run = _Run(instance, spells(instance, num_spells), None if time_limit_s is None else begun + time_limit_s)
+    nothing = np.zeros(instance.catalogue.num_classes, np.int64)
+    return run.outcome(run.bound(nothing), begun, {"spells": run.spells.number})
+
+
+class _Run:
+    """What the bounds of one run have in common: the instance, its spells, the deadline and the counters."""
+
+    def __init__(self, instance: ReconfigurationInstance, cut: Spells, deadline: float | None) -> None:
+        self.instance, self.spells, self.deadline = instance, cut, deadline
+        opens, closes = window_s(instance)
+        self.window = instance.period_s + closes - opens
+        self.iterations = self.nodes = 0
+
+    def bound(self, speed_price: IntArray) -> int:
+        """Return the proven bound, micro-dollars, at these prices; spells after the deadline are worth nothing."""
+        pricer, worth = SpellPricer(self.instance, speed_price, NODE_LIMIT, self.deadline), 0
+        for g in range(self.spells.number):
+            if self.window <= 0 or pricer.is_late():
+                break
+            worth += pricer.worth(self.spells.most[g], self.spells.presence[g], self.spells.late[g])
+        self.iterations += pricer.iterations
+        self.nodes += pricer.nodes
+        work = sum(int(p) * int(w) for p, w in zip(speed_price, work_s(self.instance), strict=True))
+        return micro_dollars(worth * self.window + work)
+
+    def outcome(self, bound: int, begun: float, details: dict[str, int]) -> Outcome:
+        """Return the outcome."""
+        return Outcome(
+            bound=bound,
+            status=Status.NO_SOLUTION,
+            solve_s=time.perf_counter() - begun,
+            details={**details, "iterations": self.iterations, "nodes": self.nodes},
+        )

@@ -1,1 +1,0 @@
-"""The rules of `heuristics/provisioning/kubernetes`, plan after plan."""
