@@ -26,6 +26,7 @@ from schedgap.bench.records.host import HOST_SCHEMA, HostFacts
 from schedgap.bench.records.journal import FILE_NAME as JOURNAL_NAME
 from schedgap.bench.records.journal import gc_paused, read_journal
 from schedgap.bench.records.runs import PROCESS_GROUP, Record
+from schedgap.bench.suites.suite import Suite  # noqa: TC001 - the model of the file is made of it.
 from schedgap.instances.documents.json_files import first_problem, write_whole
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import JournalError, SuiteError
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.journal import Lines
     from schedgap.bench.records.runs import Run
-    from schedgap.bench.suites.suite import Suite
 
 
 @dataclass(frozen=True, slots=True)
