@@ -107,7 +107,10 @@ def test_a_bound_is_rounded_down(told, text, bound):
         (b'{"schema": "schedgap/answer/1", "bound": "1"}', 'its bound is "1"; give a number'),
         (b'{"schema": "schedgap/answer/1", "bound": "\\u0661"}', 'its bound is "\\u0661"; give a number'),
         (b'{"schema": "schedgap/answer/1", "bound": [1]}', "its bound is [1]; give a number"),
-        (b'{"schema": "schedgap/answer/1", "bound": 1e%b}' % (b"9" * 30), "its bound is 1e999999999999999999999999999999; give a number"),
+        (
+            b'{"schema": "schedgap/answer/1", "bound": 1e%b}' % (b"9" * 30),
+            "its bound is 1e999999999999999999999999999999; give a number",
+        ),
         (b'{"schema": "schedgap/answer/1", "bound": "-Infinity"}', 'its bound is "-Infinity"; give a number'),
         (b'{"schema": "schedgap/answer/1", "bound": true}', "its bound is true; give a number"),
         (b'{"schema": "schedgap/answer/1", "bound": 1e400}', "its bound is 1e+400; give one that an objective can"),
