@@ -109,16 +109,8 @@ def supervised(
     pid = os.fork()
     if pid == 0:
         try:
-            answer(
-                work,
-                failed,
-                limits,
-                theirs.fileno(),
-                output_in,
-                scratch,
-                confinement,
-                limits_addresses=limits_addresses,
-            )
+            to = theirs.fileno()
+            answer(work, failed, limits, to, output_in, scratch, confinement, limits_addresses=limits_addresses)
         finally:
             os._exit(1)
     theirs.close()

@@ -78,22 +78,8 @@ def run_in_container(request: Request, instance: int, scratch: Path, harness: in
         os.mkfifo(pipe)
     given = os.open(scratch / GIVEN, os.O_RDWR)
     from_answers, from_output = (os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) for pipe in (answers, output))
-    command = [
-        *_command(scratch, memory_mib=request.limits.memory_mib),
-        *_time_limits(request),
-        *("--output", str(scratch / "log")),
-        *(
-            "--",
-            sys.executable,
-            "-P",
-            "-m",
-            "schedgap.bench.isolation.runexec",
-            str(asked),
-            str(answers),
-            str(output),
-        ),
-    ]
     printed, complaints = scratch / "results", scratch / "complaints"
+    command = _command_of(request, scratch, asked, answers, output)
     pid = os.posix_spawn(
         command[0],
         command,
@@ -105,13 +91,7 @@ def run_in_container(request: Request, instance: int, scratch: Path, harness: in
     )
 
     def give() -> int:
-        size = os.fstat(instance).st_size
-        # What the run may have put there is neither written to nor followed.
-        to = os.open(scratch / INSTANCE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        sent = 0
-        while sent < size:
-            sent += os.sendfile(to, instance, sent, size - sent)
-        os.close(to)
+        size = _copy(instance, scratch / INSTANCE)
         os.write(given, b"i")
         return size
 
@@ -142,6 +122,16 @@ def run_in_container(request: Request, instance: int, scratch: Path, harness: in
     return ending
 
 
+def _copy(instance: int, path: Path) -> int:
+    """Copy a file to a new one, and return its bytes; what the run may have put there is neither written to nor followed."""
+    size, sent = os.fstat(instance).st_size, 0
+    to = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    while sent < size:
+        sent += os.sendfile(to, instance, sent, size - sent)
+    os.close(to)
+    return size
+
+
 def parse_results(text: str) -> dict[str, str]:
     """Return what `runexec` prints on stdout, lines of `key=value`."""
     pairs = (line.partition("=") for line in text.splitlines())
@@ -159,6 +149,17 @@ def _command(folder: Path, *, memory_mib: int) -> list[str]:
     if folder != Path("/"):
         command += ["--full-access-dir", str(folder)]
     return [*command, "--memlimit", f"{memory_mib * 2**20}B"]
+
+
+def _command_of(request: Request, scratch: Path, *arguments: Path) -> list[str]:
+    """Return the command of a run; arguments : of `main`."""
+    return [
+        *_command(scratch, memory_mib=request.limits.memory_mib),
+        *_time_limits(request),
+        *("--output", str(scratch / "log"), "--"),
+        *(sys.executable, "-P", "-m", "schedgap.bench.isolation.runexec"),
+        *map(str, arguments),
+    ]
 
 
 def _time_limits(request: Request) -> list[str]:

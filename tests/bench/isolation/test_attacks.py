@@ -158,7 +158,7 @@ def test_judging_has_limits_of_its_own(monkeypatch):
 
 
 @pytest.fixture
-def judge_bound(tmp_path):
+def judge_bound():
     """Judge a solution of an instance, and what was said of a bound, of a method that proves some or none."""
     instance = table7(6)
     family = FAMILIES["provisioning"]
@@ -170,7 +170,7 @@ def judge_bound(tmp_path):
         report = Report(**times, status="feasible", mutated=False, bound=bound, trajectory=list(trajectory))
         seen = {"answer": pack(report, plan), "bound": told, **seen}
         request = Request("provisioning", "any", {}, 0, Limits(), instance.digest, None, proves=proves)
-        return judged(request, instance, Ending(**seen), tmp_path).measurement
+        return judged(request, instance, Ending(**seen)).measurement
 
     return call
 

@@ -113,6 +113,7 @@ def test_a_spawner_that_a_run_ended_or_hampered_is_replaced(how):
         first = pool._spawner
         if how == "killed":
             os.kill(first.pid, signal.SIGKILL)
+            first._process.wait()
         else:
             resource.prlimit(first.pid, resource.RLIMIT_CORE, (0, 0))
             os.setpriority(os.PRIO_PROCESS, first.pid, 19)

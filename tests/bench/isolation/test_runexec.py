@@ -121,7 +121,7 @@ def test_the_real_one(real_runexec, write_suite, hostile, tmp_path):
     assert "Read-only file system" in found["x-writes"].reason
 
 
-def test_the_real_one_against_strangers(real, write_suite, hostile, tmp_path):
+def test_the_real_one_against_strangers(real_runexec, write_suite, hostile, tmp_path):
     """What a pull request may hold: the journal and all other files of the user's are out of reach."""
     plugin = Path(shutil.copy(hostile.with_name("reaching.py"), tmp_path))
     (tmp_path / "precious").write_text("mine")

@@ -21,7 +21,7 @@ FAMILY = "provisioning"
 HERE = Path(__file__).parent
 PRECIOUS, JOURNAL = HERE / "precious", HERE / "out" / "journal.jsonl"
 LIBRARY = ctypes.CDLL(None, use_errno=True)
-PIDFD_GETFD = 438
+PIDFD_GETFD, PR_SET_NAME = 438, 15
 SHMGET, MQ_OPEN = {"x86_64": (29, 240), "aarch64": (194, 180)}.get(os.uname().machine, (-1, -1))
 
 
@@ -175,14 +175,16 @@ def priority(instance):
 @method("r-daemon", family=FAMILY)
 def daemon(instance):
     """Forks twice, in a session of its own, deaf to signals, and holds on to the answer's pipe."""
+    name = f"daemon-{os.getpid()}"
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
+            LIBRARY.prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
             for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
                 signal.signal(number, signal.SIG_IGN)
             time.sleep(300)
         os._exit(0)
-    return alone(instance)
+    return Outcome(alone(instance), details={"name": name})
 
 
 @method("r-uncounted", family=FAMILY)
