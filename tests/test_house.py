@@ -9,8 +9,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 # What is asked for, and today's figure where that is not reached yet.
 MOST = {
-    # Asked for: 83,500.
-    "lines": 91_394,
+    # Asked for: 78,000.
+    "lines": 90_968,
     "imports_in_functions": 3,
     "module_cycles": 0,
     "package_cycles": 0,
