@@ -150,12 +150,11 @@ def _journalled(
         for performed in plan.unchanged(ends) if isinstance(executor, ProcessExecutor) else ends:
             if keep is not None:
                 _keep(performed, keep, names[performed.run.key])
-            # First what was measured: a run may have spoilt the files beside the journal.
-            record = recorded(performed, host_id(performed.host))
-            journal.append(record)
-            write_host(journal.directory, performed.host)
+            # What a row refers to is there before it, whenever this process is killed.
+            record = recorded(performed, write_host(journal.directory, performed.host))
             if performed.answer.picture is not None:
                 append_picture(journal.directory, record.key, performed.answer.picture)
+            journal.append(record)
             yield record
 
 

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from schedgap.instances.arrays import FloatArray, IntArray
-
-
-def derived_seed(*parts: object) -> int:
-    """Return a seed in [0, 2**63) hashed from the parts, e.g. (base seed, instance digest, repetition).
-
-    It depends on what is compared, never on who is compared: two methods always see the same randomness.
-    """
-    text = "\x1f".join(str(part) for part in parts)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
 
 
 def generator(family: str, kind: str, *parts: object) -> np.random.Generator:

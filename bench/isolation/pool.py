@@ -221,7 +221,9 @@ class Pool:
         if known not in self._small:
             assert request.instance is not None
             try:
-                small = pickled(shrunk(find_family(request.family), pickle.loads(request.instance)))
+                # Reading it imports its family, which a cluster's worker has not met before.
+                instance = pickle.loads(request.instance)
+                small = pickled(shrunk(find_family(request.family), instance))
             except Exception:
                 # Then nothing is warmed up.
                 small = None

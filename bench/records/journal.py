@@ -216,9 +216,9 @@ class Journal:
             self._verdicts: set[Contradiction] = set()
             self.records = read_journal(directory, self._verdicts)
             self._mend()
-            self._size = os.fstat(self._fd).st_size
-            # Grows with each row, so that all of it is read but once.
-            self._looks, self._digest = _looks(self._fd), _digest(self._fd)
+            # Size, digest and times of what was written, which change at once, whenever an interruption comes. The digest
+            # grows with each row, so that all of the file is read but once.
+            self._written = os.fstat(self._fd).st_size, _digest(self._fd), _looks(self._fd)
             _sync_directory(directory)
         except BaseException:
             os.close(self._fd)
@@ -255,20 +255,25 @@ class Journal:
 
     def _write(self, row: dict[str, Any]) -> None:
         line = journal_line(row)
-        left = memoryview(line)
+        left, (size, digest, _) = memoryview(line), self._written
         try:
             while left:
                 left = left[os.write(self._fd, left) :]
             os.fsync(self._fd)
-            self._size += len(line)
-            self._digest.update(line)
-            self._looks = _looks(self._fd)
+            self._written = size + len(line), _grown(digest, line), _looks(self._fd)
         except OSError as error:
-            os.ftruncate(self._fd, self._size)
+            os.ftruncate(self._fd, size)
             raise JournalError(
                 f"{self.path}: cannot be written ({error.strerror}); {len(self.records)} runs are recorded. "
                 "Make room, then give the same command again to finish the rest."
             ) from None
+        except BaseException:
+            # Ctrl-C: a whole line stays, the run of a part is done again.
+            if os.fstat(self._fd).st_size == size + len(line):
+                self._written = size + len(line), _grown(digest, line), _looks(self._fd)
+            else:
+                os.ftruncate(self._fd, size)
+            raise
 
     def _require_own(self, unwritten: Mapping[str, Record] | None = None, *, at_end: bool = False) -> None:
         """Raise `JournalError` unless the file is the one that was opened, and as it was left.
@@ -278,7 +283,7 @@ class Journal:
 
         unwritten : a run that is about to be written down, and is kept too.
         """
-        mine = os.fstat(self._fd)
+        mine, (size, digest, known_looks) = os.fstat(self._fd), self._written
         try:
             there = os.stat(self.path)
         except OSError as error:
@@ -286,16 +291,16 @@ class Journal:
         else:
             if (there.st_ino, there.st_dev) != (mine.st_ino, mine.st_dev):
                 problem = "is another file than the one that was opened"
-            elif there.st_size != self._size:
-                problem = f"has {there.st_size} bytes, {self._size} were written"
+            elif there.st_size != size:
+                problem = f"has {there.st_size} bytes, {size} were written"
             else:
                 looks = _looks(self._fd)
-                if not at_end and looks == self._looks:
+                if not at_end and looks == known_looks:
                     return
-                if _digest(self._fd).digest() == self._digest.digest():
-                    self._looks = looks
+                if _digest(self._fd).digest() == digest.digest():
+                    self._written = size, digest, looks
                     return
-                problem = f"has other content than was written, of the same {self._size} bytes"
+                problem = f"has other content than was written, of the same {size} bytes"
         kept = self._keep({**self.records, **(unwritten or {})})
         raise JournalError(f"{self.path} {problem}: something else writes here, maybe a run; {kept}.")
 
@@ -433,6 +438,12 @@ def _looks(fd: int) -> tuple[int, int]:
     """Return the times of a file's last changes; nobody sets the second but the system."""
     found = os.fstat(fd)
     return found.st_mtime_ns, found.st_ctime_ns
+
+
+def _grown(digest: hashlib._Hash, line: bytes) -> hashlib._Hash:
+    grown = digest.copy()
+    grown.update(line)
+    return grown
 
 
 def _digest(fd: int) -> hashlib._Hash:

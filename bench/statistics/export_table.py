@@ -53,7 +53,7 @@ RUN_COLUMNS: Mapping[str, str] = {
     **dict.fromkeys(("primal_integral_s", "dual_integral_s", "primal_dual_integral_s"), REAL),
     **dict.fromkeys(("output", "solver", "measures", "details", "host"), TEXT),
     "ended_at": TIME,
-    "isolation": TEXT,
+    **dict.fromkeys(("isolation", "confined"), TEXT),
     **dict.fromkeys(("plugin", "solution_hash"), TEXT),
     "takes_limit": TRUTH,
 }
@@ -171,6 +171,7 @@ def _run_row(record: Record, best: Best) -> tuple[Any, ...]:
         **dict(zip(_MEASUREMENT_NAMES, _MEASUREMENT(measurement), strict=True)),
         **dict(zip(_LIMIT_NAMES, _LIMITS(run.limits), strict=True)),
         **{name: _json(getattr(run, name)) for name in ("source", "parameters", "given")},
+        "confined": " ".join(measurement.confined),
         "measures": _json({} if record.status in FAILED else measurement.measures),
         "details": _json(measurement.details),
         "key": record.key,

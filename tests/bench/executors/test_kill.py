@@ -113,7 +113,7 @@ def test_interrupt_is_clean(tmp_path, write_suite, hostile, start_harness):
     left = below(harness)
     harness.send_signal(signal.SIGINT)
     printed, complaint = harness.communicate(timeout=60)
-    assert harness.returncode == 130
+    assert harness.returncode == 130, complaint
     assert printed == ""
     assert complaint == "interrupted; what was recorded stays, the same command finishes the rest.\n"
     assert 3 <= len(whole_rows(out / FILE_NAME)) < 100

@@ -44,10 +44,11 @@ def reached(held, tmp_path_factory, hostile):
     """One run of each attack and honest ones between; the measurements by label, and the folder with what is precious."""
     folder = tmp_path_factory.mktemp("reach")
     plugin = Path(shutil.copy(hostile.with_name("reaching.py"), folder))
-    (folder / "precious").write_text("mine\n")
+    name = f"mine-{os.getpid()}"
+    (folder / "precious").write_text(f"{name}\n")
     with pytest.MonkeyPatch.context() as patch, socket.socket(socket.AF_UNIX) as ours:
         patch.delenv(MAY_WRITE, raising=False)
-        ours.bind("\0schedgap-mine")
+        ours.bind(f"\0schedgap-{name}")
         ours.listen()
         before = {path: (path.read_bytes(), path.stat()) for path in (plugin, folder / "precious")}
         labels = [f"r-{name}" for name in (*ATTACKS, "program", "priority", "daemon", "honest", "writes", "uncounted")]

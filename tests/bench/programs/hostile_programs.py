@@ -59,7 +59,7 @@ METHODS = {
         "its answer is no solution: solves instance 000000000000...",
     ),
     "m-liar": (enveloped('"bound":1e9'), "invalid", "its bound 1000000000000000 is above the objective"),
-    "m-bound-nan": (enveloped('"bound":"NaN"'), "invalid", "its bound is NaN; give a number"),
+    "m-bound-nan": (enveloped('"bound":"NaN"'), "invalid", 'its bound is "NaN"; give a number'),
     "m-bound-huge": (
         enveloped('"bound":1e999999999'),
         "invalid",
@@ -115,9 +115,9 @@ METHODS = {
     "m-vandal": ("rm -rf $TMPDIR; cat $OK", "invalid", "leave the folder TMPDIR where it is"),
     "m-leaves-files": ("mkdir $TMPDIR/d; echo x > $TMPDIR/d/x; chmod 0 $TMPDIR/d; cat $OK", "feasible", None),
     "m-writes-to-parent": (
-        "for f in /proc/$PPID/fd/*; do [ -p $f ] && echo rubbish-rubbish > $f; done; sleep 60",
-        "invalid",
-        "what it wrote into the pipe of its answer is no answer",
+        "for f in /proc/$PPID/fd/*; do [ -p $f ] && echo rubbish-rubbish > $f; done; cat $OK",
+        "feasible",
+        None,
     ),
     "m-journal": ("ls $OUT > /dev/null; echo x > $OUT/stray; cat $OUT/*.jsonl > /dev/null; cat $OK", "feasible", None),
 }

@@ -327,3 +327,23 @@ def test_nothing_else_is_written_to(tmp_path, records, make, message):
     with pytest.raises(JournalError, match=rf"journal\.jsonl: cannot be written \(.*{message}"):
         Journal(tmp_path / "out")
     assert (tmp_path / "other" / FILE_NAME).read_bytes() == before
+
+
+def test_an_interruption_while_a_row_is_written_is_no_edit(tmp_path, make_record, monkeypatch):
+    """Ctrl-C comes once the line is in the file, and before it is known there; or in its midst: the run is done again."""
+    with pytest.raises(KeyboardInterrupt), Journal(tmp_path) as journal:
+        journal.append(make_record("a", objective=1))
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", interrupt)
+            journal.append(make_record("b", objective=1))
+    with pytest.raises(KeyboardInterrupt), Journal(tmp_path) as journal, monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda fd, line: os_write(fd, line[:9]) and interrupt(fd))
+        journal.append(make_record("c", objective=1))
+    assert [record.run.label for record in read_journal(tmp_path).values()] == ["a", "b"]
+
+
+os_write = os.write
+
+
+def interrupt(fd):
+    raise KeyboardInterrupt
