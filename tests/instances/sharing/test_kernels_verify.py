@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedgap.instances.sharing.verify import first_overload
+from schedgap.instances.sharing.kernels_verify import first_overload
 
 
 def plain(machine, start, end, task2job, demand, capacity):
