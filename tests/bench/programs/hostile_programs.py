@@ -116,8 +116,9 @@ METHODS = {
     "m-leaves-files": ("mkdir $TMPDIR/d; echo x > $TMPDIR/d/x; chmod 0 $TMPDIR/d; cat $OK", "feasible", None),
     "m-writes-to-parent": (
         "for f in /proc/$PPID/fd/*; do [ -p $f ] && echo rubbish-rubbish > $f; done; cat $OK",
-        "feasible",
-        None,
+        "invalid",
+        # What it reached is the pipe of its own answer.
+        "what it printed begins with 'rubbish-rubbish'",
     ),
     "m-journal": ("ls $OUT > /dev/null; echo x > $OUT/stray; cat $OUT/*.jsonl > /dev/null; cat $OK", "feasible", None),
 }

@@ -130,7 +130,7 @@ def test_status_and_reason(ends, family, label):
     end = ends[label]
     if status == "memory" and end.status == "timeout":
         pytest.skip("the machine is too slow to fill 300 MiB in two seconds")
-    assert (end.status, end.reason) == (status, end.reason)
+    assert end.status == status, end.reason
     assert reason is None or reason in end.reason
     assert "\n" not in (end.reason or "")
     assert "Traceback" not in end.output
