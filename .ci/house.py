@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -16,6 +17,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 FLOORS = ("instances", "formulations", "heuristics", "bench")
+# A name in backticks: `name`, `module.name`, `name()`.
+QUOTED = re.compile(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:\(\))?`")
+# What others have named: a word of Python's or of LP files, system calls, pages of documentation, a user's own method.
+OTHERS = {
+    "lambda",
+    "e9",
+    "multiprocessing",
+    "perf_event_open",
+    "seccomp_filter.rst",
+    "gcp_catalog.py",
+    "customSmallerIsBetter",
+}
+OTHERS |= {"BestFit"}
 LONGEST_FUNCTION, MOST_ARGUMENTS, MOST_MODULES, LONGEST_FILE = 60, 12, 20, 500
 
 
@@ -34,6 +48,7 @@ class House:
     crowded_folders: list[str] = field(default_factory=list)
     long_files: list[str] = field(default_factory=list)
     untested_kernels: list[str] = field(default_factory=list)
+    names_that_are_gone: list[str] = field(default_factory=list)
     kernel_tests: list[str] = field(default_factory=list)
 
 
@@ -46,11 +61,14 @@ def measure(root: Path) -> House:
             parts = ("schedgap", *path.relative_to(root).with_suffix("").parts)
             files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     imports: dict[str, set[str]] = {}
+    known, quoted = set(OTHERS), []
     for module, path in files.items():
         text = path.read_text()
         tree = ast.parse(text)
         where = str(path.relative_to(root))
         house.lines += text.count("\n")
+        known |= {*path.relative_to(root).with_suffix("").parts, *_named(tree)}
+        quoted += [(f"{where}: {name}", name) for name in _quoted(tree, text)]
         if text.count("\n") > LONGEST_FILE:
             house.long_files.append(f"{where}: {text.count(chr(10))} lines")
         imports[module] = {name for _, name in _imports(tree, files)}
@@ -70,6 +88,12 @@ def measure(root: Path) -> House:
             elif _has_kernels(tree):
                 house.untested_kernels.append(where)
     house.modules = len(files)
+    # Those of modules that were joined keep their names.
+    joined = (root / "tests").rglob("test_kernels_*.py")
+    house.kernel_tests = sorted({*house.kernel_tests, *(str(test.relative_to(root)) for test in joined)})
+    house.names_that_are_gone = [
+        where for where, name in quoted if name not in OTHERS and not known.issuperset(name.split("."))
+    ]
     house.module_cycles = _cycles(imports)
     # Below a floor, a package is one whatever is inside of it; the floor's own face imports what it likes.
     between: dict[str, set[str]] = defaultdict(set)
@@ -96,6 +120,31 @@ def _imports(tree: ast.AST, files: Mapping[str, Path]) -> Iterator[tuple[int, st
                 known = known.rpartition(".")[0]
             if known in files:
                 yield node.lineno, known
+
+
+def _docstrings(tree: ast.AST) -> list[ast.Constant]:
+    holders = (node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef))
+    first = (holder.body[0] for holder in holders if holder.body)
+    return [node.value for node in first if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+
+
+def _named(tree: ast.AST) -> Iterator[str]:
+    """Yield all names that a module defines or uses, and the words of its texts."""
+    docstrings = {id(node) for node in _docstrings(tree)}
+    for node in ast.walk(tree):
+        for field_name in ("id", "attr", "name", "arg"):
+            if isinstance(name := getattr(node, field_name, None), str):
+                yield from name.split(".")
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield from re.findall(r"\w+", node.value)
+
+
+def _quoted(tree: ast.AST, text: str) -> Iterator[str]:
+    """Yield the names that docstrings and comments quote."""
+    for node in _docstrings(tree):
+        yield from QUOTED.findall(str(node.value))
+    for line in text.splitlines():
+        yield from QUOTED.findall(line[line.index("#") :] if "#" in line else "")
 
 
 def _function(house: House, function: ast.FunctionDef | ast.AsyncFunctionDef, where: str) -> None:

@@ -242,7 +242,7 @@ def make_run(
     repetition: int = 0,
     plugin: str | None = None,
 ) -> Run:
-    """Return the run of a method on an instance. plugin : see `plugin_files.plugin_hash`.
+    """Return the run of a method on an instance. plugin : see `files.plugin_hash`.
 
     Raises
     ------

@@ -1,7 +1,4 @@
-"""Options that several commands share.
-
-What a shell completes besides commands and options: names of suites, families and methods.
-"""
+"""Options that several commands share, and what a shell completes of them: names of suites, families and methods."""
 
 from __future__ import annotations
 

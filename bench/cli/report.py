@@ -1,7 +1,4 @@
-"""`schedgap report`.
-
-`schedgap history`.
-"""
+"""`schedgap report` and `schedgap history`."""
 
 from __future__ import annotations
 

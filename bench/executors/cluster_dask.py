@@ -37,7 +37,7 @@ def connect(setting: Setting, jobs: int | None, address: str | None) -> DaskExec
     if address is None:
         raise ExecutorError("executor dask needs the address of a scheduler; give --address tcp://HOST:8786.")
     session = cluster.make_session(setting)
-    # Instances are sent as what a task holds, so that a cluster.lost worker's can be sent again.
+    # Instances are sent as what a task holds, so that a lost worker's can be sent again.
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"})
     # They tell in many words of what is done again, and of what is said below in one sentence.
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
@@ -82,7 +82,7 @@ class DaskExecutor(cluster.ClusterExecutor):
         self._client.run(cluster.end_session, self._session.identity, on_error="ignore")
 
     def _share(self, name: str, value: Any) -> Any:
-        # A task that holds the value, which `scatter` would not be: it is done again where a worker is cluster.lost.
+        # A task that holds the value, which `scatter` would not be: it is done again where a worker is lost.
         return self._client.submit(_same, value, key=f"schedgap-{self._session.identity}-{name}")
 
     def _submit(self, session: Any, task: Task, instance: Any) -> Any:

@@ -67,7 +67,7 @@ class RayExecutor(cluster.ClusterExecutor):
         self._here = next((node for node in ray.nodes() if node["NodeID"] == here), None)
 
     def close(self) -> None:
-        """End this harness's runs: its workers are its own, and end with it. Whoever is cluster.gone is not asked to."""
+        """End this harness's runs: its workers are its own, and end with it. A head that is gone is not asked to."""
         if self._is_there:
             ray.shutdown()
 

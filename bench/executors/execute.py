@@ -45,7 +45,7 @@ class Setting:
 class Task:
     """One run with all that is needed to do it anywhere.
 
-    pickled : the instance. kind : see `payload.compiled_kind`. keep : send the solution back too.
+    pickled : the instance. kind : see `messages.compiled_kind`. keep : send the solution back too.
     is_plugin : the method is not one of this package. before : pickles of instances on which the method is called
     first, in the same process, untimed. proves : its bounds count.
     """

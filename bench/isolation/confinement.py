@@ -87,19 +87,19 @@ _MACHINES = {
 class Confinement:
     """How runs of one server are confined, which holds the namespaces and rules for all.
 
-    asked : paths that a run may write to beside those of the user, first the folder where its own is. held : what the kernel
-    does, in words. namespaces : descriptors, in the order in which they are entered. rules : of Landlock.
+    folder : beneath which runs have theirs. held : what the kernel does, in words. namespaces : descriptors, in the order in
+    which they are entered. rules : of Landlock.
     """
 
-    asked: tuple[str, ...]
+    folder: Path
     held: tuple[str, ...]
     namespaces: tuple[int, ...] = ()
     rules: int | None = None
 
     @classmethod
-    def prepared(cls, folder: Path, asked: tuple[str, ...] = ()) -> Confinement:
+    def prepared(cls, folder: Path) -> Confinement:
         """Return what this machine can do. folder : beneath which runs have theirs; it is also what they see as /dev/shm."""
-        named = [*asked, *filter(None, os.environ.get(MAY_WRITE, "").split(os.pathsep))]
+        named = filter(None, os.environ.get(MAY_WRITE, "").split(os.pathsep))
         allowed = tuple(Path(path).resolve() for path in named if os.path.exists(path))
         namespaces = _mounted(folder.resolve(), allowed)
         abi = _landlock_abi()
@@ -111,7 +111,7 @@ class Confinement:
         }
         writable = (folder, Path(os.devnull), *allowed, *(() if namespaces else (SHARED_MEMORY,)))
         rules = _rules(abi, writable) if abi else None
-        return cls((str(folder), *asked), tuple(name for name, holds in held.items() if holds), namespaces, rules)
+        return cls(folder, tuple(name for name, holds in held.items() if holds), namespaces, rules)
 
     def enter(self) -> None:
         """Confine this process, which has one thread, and all that it will start.

@@ -164,9 +164,8 @@ class Request:
     warm : the child warms up by itself before the timed call.
     shrunk : the instance is the family's small version of one, for the effects on compiled code only.
     before : pickles of instances on which the method is called first, in the same process, untimed.
-    isolation : how the run is kept apart. may_write : paths that a confined run may write to, beside its own folder and those of
-    the user. compile_s : how long it may compile beside its limits. proves : the method is registered as one whose bounds
-    count, or is a program; nothing that the run's process says decides that.
+    isolation : how the run is kept apart. compile_s : how long it may compile beside its limits. proves : the
+    method is registered as one whose bounds count, or is a program; nothing that the run's process says decides that.
     """
 
     family: str
@@ -187,7 +186,6 @@ class Request:
     code: str | None = None
     compile_s: float = MAX_COMPILE_S
     proves: bool = True
-    may_write: tuple[str, ...] = ()
 
     @property
     def program(self) -> Program | None:

@@ -111,7 +111,7 @@ class Pool:
     def run(self, request: Request, kind: str) -> Answer:
         """Measure one run; whatever happens to it or to its server, there is an answer.
 
-        kind : what tells compiled specialisations apart (see `payload.compiled_kind`).
+        kind : what tells compiled specialisations apart (see `messages.compiled_kind`).
 
         Raises
         ------

@@ -215,7 +215,7 @@ class Server:
             scratch,
             request.allowance,
             self._processors,
-            self._confined(scratch.parent, request.may_write) if request.is_plugin else None,
+            self._confined(scratch.parent) if request.is_plugin else None,
             instance=given,
             is_foreign=request.is_foreign,
             limits_addresses=request.program is None,
@@ -249,10 +249,10 @@ class Server:
         printed = ending.output.decode(errors="replace").strip().splitlines()
         return Described(None, printed[-1] if printed else f"its process ended with code {ending.exit_code}")
 
-    def _confined(self, folder: Path, also: tuple[str, ...] = ()) -> Confinement:
+    def _confined(self, folder: Path) -> Confinement:
         """Return how code of others is confined; our own methods fill the cache of compiled code."""
-        if self._confinement is None or self._confinement.asked != (str(folder), *also):
+        if self._confinement is None or self._confinement.folder != folder:
             if self._confinement is not None:
                 self._confinement.close()
-            self._confinement = Confinement.prepared(folder, also)
+            self._confinement = Confinement.prepared(folder)
         return self._confinement

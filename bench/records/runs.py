@@ -127,7 +127,7 @@ class Run:
     source : where the instance came from (generator, importer or file, with parameters). label : the method with the
     parameters that were given. parameters : all of the method's parameters, defaults included. backend,
     backend_version : the solver chosen by the parameter `backend`, and its package's version; None without one.
-    plugin : hash of the files of the plug-in that defines the method (see `plugin_files`), None of our own methods.
+    plugin : hash of the files of the plug-in that defines the method (see `plugins.files.plugin_hash`), None of our own methods.
     seed : what `rng` is made of; it depends on base seed, instance and repetition, never on the method.
     stochastic : whether the answer depends on it. takes_limit : whether the method has the time limit to keep to, as policies
     have not; None of rows that do not say.

@@ -1,4 +1,4 @@
-"""Figures as SVG or PDF files for papers.
+"""Figures as SVG, PDF or PNG files for papers.
 
 Figures of the report for `SuiteResult.plot`, which a notebook shows.
 """

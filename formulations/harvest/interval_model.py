@@ -6,7 +6,7 @@ Rows        sum_v on[t, v] = 1;  end[p] >= start[t] + runtime[t] for the tasks t
             cumulative: the tasks of a VM, and intervals of the cores that it lacks, within the most cores that it has;
             likewise memory;  equal tasks start in their order
 
-Exact in whole multiples of the greatest common divisor of all times (see `time_indexed_grid` for why that loses nothing);
+Exact in whole multiples of the greatest common divisor of all times (see `time_indexed.grid` for why that loses nothing);
 for some tens of tasks. No part ends later than it would if the others ended as early as they could alone, and all together
 as late as in a known schedule: this bounds all times.
 

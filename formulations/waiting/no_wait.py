@@ -1,11 +1,11 @@
-"""Nobody waits: the optimum by two ways to the least-cost flow of `no_wait_flow`.
+"""Nobody waits: the optimum by two ways to the least-cost flow of `network`.
 
 Successive shortest paths are marginal analysis, machine by machine; the program goes to a back end. How long machines
 are paid depends on the last end of a fixed job after the horizon. That is searched by halving the candidates: jobs
 that end after the later half's last candidate are rented, machines are paid for the first one. Of shortest paths only those
 that a half changes are searched anew.
 
-Up to which size each is a proof is told with the flow (`no_wait_flow`); beyond that the instance is unsupported.
+Up to which size each is a proof is told with the flow (`network`); beyond that the instance is unsupported.
 
 Nobody waits: which jobs run fixed, and on how many machines, as a least-cost flow of slots through time.
 

@@ -13,7 +13,7 @@ scheduling : who starts when a machine has room. `fcfs`: the head of the queue, 
 fit : the machine that a job goes to, the `first` with room or the `best`, which has the fewest cores free. The paper
     says best and its authors' simulator takes the first.
 semantics : `paper`: jobs leave the queue at their limit, and jobs larger than a machine rent at arrival. `artifact`:
-    as the authors' simulator does (`kernels_artifact`), for instances whose runtimes are whole seconds.
+    as the authors' simulator does (`serve_as_artifact`), for instances whose runtimes are whole seconds.
 
 How many machines to buy: the number of the lowest cost that a search finds.
 
@@ -29,7 +29,7 @@ would wait longer than rent / l hours does better to rent, and 1 / l hours a dol
 get limits near 0: they are the compound policy's short jobs, but take an idle machine where there is one, and small means
 few core-hours, not a short runtime.
 
-And jobs are served by conservative backfilling (`kernels_conservative`), which knows a job's wait when it comes, as the
+And jobs are served by conservative backfilling (`serve_by_reservation`), which knows a job's wait when it comes, as the
 paper assumes for Short Waits Wait: so a job that would wait longer rents at once, and no large job holds up others.
 """
 

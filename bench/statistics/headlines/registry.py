@@ -1,4 +1,4 @@
-"""All headlines, by name; a new one is a module beside this one and an entry here."""
+"""All headlines, by name; a new one is stated beside this module, and an entry here."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The time-indexed program: how many tasks of each group start in each slot, on each VM or on all of them together.
 
-Sets        g groups of equal tasks (see `time_indexed_grid`); t slots before a horizon H; n places: single VMs, or the
+Sets        g groups of equal tasks (see `grid`); t slots before a horizon H; n places: single VMs, or the
             whole pool as one; p parts (jobs) whose last ends count, unless ends count one by one
 Variables   x[n, g, t]  tasks of g that start in slot t at n, whole;  late[g]  tasks of g that end after H
             F[g, t]     tasks of g that have ended by t;  z[p, t] whether p has not ended by t

@@ -2,7 +2,7 @@
 
 The graph holds sizes in integers, in multiples of their greatest common divisor, and is refused where they are too fine; so
 the program knows no size, only tasks. The bound is the solver's: a proof for prices up to 2^38 times their greatest common
-divisor (`separable`). Beyond, and where there is no graph, the bound is the cheap one of `fallback`.
+divisor (`separable`). Beyond, and where there is no graph, the bound is the cheap one of `cheap_bound`.
 
 The linear relaxation over the paths of flow graphs, by column generation, and the arcs that a better solution may use.
 

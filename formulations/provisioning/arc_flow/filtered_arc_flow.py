@@ -1,6 +1,6 @@
 """Arc-flow solved window by window: is there a solution that costs at most W? W grows until the answer is yes.
 
-The linear relaxation over paths is cheap (`flow_relaxation`), its bound is near, and its reduced costs tell which arcs a
+The linear relaxation over paths is cheap (`FlowRelaxation`), its bound is near, and its reduced costs tell which arcs a
 solution of cost at most W can use. So the model of each window is small, and each infeasible window raises the proven
 bound to just above W. Within a window
 

@@ -237,7 +237,7 @@ def bound_fluid(
 
     The bound is that of the number of machines for which it is least: every evaluation proves a line over that number.
     O(rounds x (jobs + starts in the jobs' windows)), on the coarsest grid for
-    each of up to 33 ranges of ends (`end_ranges`).
+    each of up to 33 ranges of ends (`priced`).
 
     A proof at every size: prices are found in floats, and what they prove is computed in integers, whatever they are
     (`machine_prices`). Where a job's rent has more than 61 bits it counts as 2^61, which makes the bound weaker.

@@ -8,9 +8,9 @@ changes, since the moment of its start and the age of the VM then stay the same.
 - for a VM that has shrunk, grown or come or gone; where runs end later than estimated, of the tasks that lose by it;
 - of tasks that a VM that has changed, or on which a run ended, serves better than what they wait for.
 
-Every `RECONSIDER_MS` all plans are made anew, since VMs that are young and idle become better with time.
+Every `reconsider_ms` all plans are made anew, since VMs that are young and idle become better with time.
 
-Only the first `MOST_PLANNED` tasks that VMs are large enough for have plans. Those behind wait for their turn, even where one of
+Only the first `most_planned` tasks that VMs are large enough for have plans. Those behind wait for their turn, even where one of
 them would fit at once: a plan costs O(V), and is made anew many times before a task so far behind can start.
 """
 
@@ -132,7 +132,7 @@ def _assign(s: State, m: Matcher, task: int, vm: int, wait: int, end: float) -> 
 
 @inner_kernel
 def _plan_first(s: State, m: Matcher) -> None:
-    """Plan those of the first `MOST_PLANNED` waiting tasks that have no plan, in order."""
+    """Plan those of the first `most_planned` waiting tasks that have no plan, in order."""
     task, left = next_waiting(s, 0), m.options.most_planned
     while task != NOBODY and left > 0:
         if m.plans[task].vm == NOBODY:

@@ -49,7 +49,7 @@ class Machines(NamedTuple):
 
 
 class Running(NamedTuple):
-    """A heap of running jobs by their ends (`kernels_heap`). times : (R + 1,) int64. jobs : (R + 1,) int32."""
+    """A heap of running jobs by their ends (`kernels.heap`). times : (R + 1,) int64. jobs : (R + 1,) int32."""
 
     times: IntArray
     jobs: NDArray[np.int32]

@@ -199,7 +199,7 @@ class FreeCores:
 def replay(preset: str | Preset, *, servers: int, days: float, seed: int, arrivals: Batches | None = None) -> FreeCores:
     """Return the free cores of servers of a cluster, from a moment on at which it has long been running.
 
-    preset : a name of `presets.PRESETS`, or parameters. days : how long the cluster is watched.
+    preset : a name of `PRESETS`, or parameters. days : how long the cluster is watched.
     arrivals : batches of a trace, of which whole ones are drawn; else they are drawn as Azure's were in 2017.
 
     Raises

@@ -146,7 +146,7 @@ def kubernetes_like(
 
     zone_bound : share of the deployments bound to one zone, as volumes bind them. on_demand_only : share of those that
     must not run on spot machines, which cost 30 to 60% of the price on demand, different in each zone. Capacities are
-    what is left for pods: less what the kubelet reserves and DaemonSets take (see `kubernetes_parts`).
+    what is left for pods: less what the kubelet reserves and DaemonSets take.
 
     Raises
     ------
