@@ -122,7 +122,7 @@ class Ledger:
 
 LEDGER = Ledger()
 # Where this process writes, if it is a run or was started by one, and then where is what earlier ones have written.
-_OWN: list[Path] = [Path(os.environ["NUMBA_CACHE_DIR"])] if os.environ.get(READ) else []
+_OWN: list[Path] = [Path(own)] if os.environ.get(READ) and (own := os.environ.get("NUMBA_CACHE_DIR")) else []
 
 
 def follow(fd: int) -> None:

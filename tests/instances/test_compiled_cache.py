@@ -17,7 +17,9 @@ NAME, SECOND = f"f-{'0' * 32}.compiled", f"g-{'1' * 32}.compiled"
 def place(tmp_path, monkeypatch):
     """The trusted folder of this test; its process is neither a run nor knows of one."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.delenv(compiled_cache.READ, raising=False)
+    # Set first, so that it is gone after the test too: `write_to` sets it.
+    monkeypatch.setenv(compiled_cache.READ, "")
+    monkeypatch.delenv(compiled_cache.READ)
     monkeypatch.setattr(compiled_cache, "LEDGER", Ledger())
     monkeypatch.setattr(compiled_cache, "_OWN", [])
     monkeypatch.setattr(compiled_cache, "_COMPLAINTS", [])
