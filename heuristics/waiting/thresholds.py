@@ -1,11 +1,11 @@
 """Thresholds of a policy: who counts as short, how long jobs wait. Each is given, or learnt like the number of machines.
 
 A policy may learn from the instance's history, the jobs known from before, or with hindsight from the very jobs that it is
-scored on. All policies learn by the same search. Its grid has for each threshold the usual value, this times and divided by
-16, and both ends: 0, and longer than anything lasts. The ends are the trivial policies, in which nobody waits, everybody
-waits or everybody rents, so none of these is better on what is learnt from. From the best point of the grid, and from the
-best without ends, the search goes on to the best of the neighbours, a factor of 2 away in one threshold or in several, until
-none is better. At every point the policy buys its own best number of machines, unless that is given.
+scored on. All policies learn by the same search: it starts from the best of a coarse grid around the usual values, a factor of 16
+between its points, and goes on to the best of the neighbours, a factor of 2 away in one threshold or in several, until none is
+better. What it finds is held against the trivial policies, in which each threshold is 0 or longer than anything lasts: nobody
+waits, everybody waits or everybody rents. With hindsight it is held against what the history teaches, too. At every point the
+policy buys its own best number of machines, unless that is given.
 """
 
 from __future__ import annotations
@@ -91,10 +91,10 @@ class Thresholds:
 
         values = tuple(free.values())
         if values:
-            inner = list(product(*(_scaled(value, COARSE) for value in values)))
-            grid = list(product(*([*_scaled(value, COARSE), 0.0, FOREVER] for value in values)))
-            grid += [tuple(also[name] for name in free)] if also else []
-            values = best([descended(best(inner)), descended(best(grid))])
+            grid = list(product(*(_scaled(value, COARSE) for value in values)))
+            trivial = list(product((0.0, FOREVER), repeat=len(values)))
+            trivial += [tuple(also[name] for name in free)] if also else []
+            values = descended(best([descended(best(grid)), *trivial]))
         return chosen(values), dict(zip(free, values, strict=True))
 
     def simulation(
