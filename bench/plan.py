@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from schedgap.bench.audit import second_opinion
 from schedgap.bench.executors.execute import Performed, Setting, Task
 from schedgap.bench.isolation.activity import doing
@@ -276,7 +278,7 @@ def make_run(
 
 def _solved_by(run: Run, method: Method, backend: str) -> Run:
     given = {**run.given, "backend": backend}
-    return replace(
+    return structs.replace(
         run,
         method=method.name,
         version=method.version,

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict
 
 from schedgap.bench.report.figures.selection import Budget, clipped
 from schedgap.bench.statistics import tables as terminal

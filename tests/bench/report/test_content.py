@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from schedgap.bench.report import Budget, build_content
 from schedgap.bench.report.figures.selection import clipped
@@ -74,7 +75,7 @@ def test_gaps_of_all_and_of_each_group(content):
 
 def test_curves_over_time_only_where_there_are_trajectories(content, results, records):
     assert {s.method for s in figure(content, "anytime").series} == {0, 1, 2, 3}
-    still = [replace(r, measurement=replace(r.measurement, trajectory=())) for r in records]
+    still = [structs.replace(r, measurement=structs.replace(r.measurement, trajectory=())) for r in records]
     assert figure(build_content(replace(results, records=tuple(still))), "anytime") is None
 
 

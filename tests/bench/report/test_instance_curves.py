@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from schedgap.bench.records.pictures import read_pictures
 from schedgap.bench.report import Budget, build_content
 from schedgap.bench.report.drilldown import build_drilldown, build_instance_curves
@@ -26,8 +28,8 @@ def test_groups_take_turns_for_the_room(curved):
 def test_repetitions_come_after_all_methods_as_far_as_there_is_room(make_record):
     """Of `a` there are three runs; `c` has no mark. A curve of two points counts 40 bytes."""
     first = [make_record(method, "i", objective=1) for method in "aaabc"]
-    runs = [replace(record.run, repetition=n, stochastic=True) for n, record in enumerate(first)]
-    records = [replace(record, key=str(n), run=runs[n]) for n, record in enumerate(first)]
+    runs = [structs.replace(record.run, repetition=n, stochastic=True) for n, record in enumerate(first)]
+    records = [structs.replace(record, key=str(n), run=runs[n]) for n, record in enumerate(first)]
     drilldown = build_drilldown(records, best_of(records), Budget())
     curve = Curve("c", "x", "y", (0.0, 1.0), (0.0, 1.0))
     pictures = {record.key: Picture((), (), curves=(curve,)) for record in records}
