@@ -26,7 +26,7 @@ from schedgap.bench.programs.program import MODULE, Kind, Program, files_among, 
 from schedgap.bench.programs.run import find_player
 from schedgap.bench.records.host import package_version
 from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, Scalar
-from schedgap.bench.statistics.headlines import check_headline
+from schedgap.bench.statistics.headlines.registry import check_headline
 from schedgap.bench.statistics.suite_names import check_names
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError, SuiteError, one_of
 from schedgap.instances.family import find_family

@@ -23,8 +23,8 @@ import msgspec
 import numpy as np
 
 from schedgap.bench.records.pictures import ends_a_line
-from schedgap.bench.statistics.headlines import Row, find_headline
 from schedgap.bench.statistics.headlines.gap import OBJECTIVE, rows_of, time_of
+from schedgap.bench.statistics.headlines.registry import find_headline
 from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.profiles import with_ratios
 from schedgap.bench.statistics.summary import (
@@ -41,6 +41,7 @@ from schedgap.instances.errors import JournalError, about_file
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
+    from schedgap.bench.statistics.headlines.headline import Row
     from collections.abc import Sequence
     from pathlib import Path
 

@@ -13,7 +13,7 @@ from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.pictures import append_picture, read_pictures
 from schedgap.bench.report.page import build_content, render_page
 from schedgap.bench.statistics.export_table import frame, points
-from schedgap.bench.statistics.headlines import suite_json
+from schedgap.bench.statistics.headlines.registry import suite_json
 from schedgap.bench.suites.results import read_results, write_plan
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import SchedgapError

@@ -5,8 +5,9 @@ from dataclasses import replace
 from msgspec import structs
 
 from schedgap.bench.records.pictures import read_pictures
-from schedgap.bench.report import Budget, build_content
 from schedgap.bench.report.drilldown import build_drilldown, build_instance_curves
+from schedgap.bench.report.figures.selection import Budget
+from schedgap.bench.report.page import build_content
 from schedgap.bench.statistics.summary import best_of
 from schedgap.instances.picture import Curve, Picture
 
@@ -15,7 +16,7 @@ def test_groups_take_turns_for_the_room(curved):
     """The first with curves is `i`, then `k`, of another group, then `j`; each has at least 100 bytes."""
     content = build_content(curved)
     pictures = read_pictures(curved.directory, {record.key for record in curved.records})
-    names = [view.name for view in content.drilldown.instances]
+    names = [view.run.instance for view in content.drilldown.instances]
     assert names == ["h", "i", "j", "k"]
     for limit, shown in ((1, "i"), (700, "ik"), (10_000, "ikj")):
         budget = replace(Budget(), curve_bytes=limit)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from schedgap.bench.report import build_content
+from schedgap.bench.report.page import build_content
 from schedgap.bench.statistics.headlines.measures import difference, signed_percent
 
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from schedgap.bench.report import Budget, build_content
 from schedgap.bench.report.figures.packing import (
     build_curve_figures,
     drawn_instances,
     is_squeezed,
 )
+from schedgap.bench.report.figures.selection import Budget
+from schedgap.bench.report.page import build_content
 from schedgap.instances.picture import Curve, Picture
 
 

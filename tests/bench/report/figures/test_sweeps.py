@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from schedgap.bench.report import Budget
 from schedgap.bench.report.figures.drawing import mark
+from schedgap.bench.report.figures.selection import Budget
 from schedgap.bench.report.figures.sweeps import build_sweeps
 from schedgap.bench.statistics.tables import readable
 
