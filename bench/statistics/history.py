@@ -41,13 +41,13 @@ from schedgap.instances.errors import JournalError, about_file
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from schedgap.bench.statistics.headlines.headline import Row
     from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from schedgap.bench.records.runs import Record
+    from schedgap.bench.statistics.headlines.headline import Row
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite
 
