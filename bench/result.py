@@ -30,7 +30,7 @@ import cloudpickle
 
 from schedgap.bench.plan import chosen_method
 from schedgap.bench.records.runs import FAILED
-from schedgap.bench.statistics.headlines import find_headline, headline_rows, suite_json
+from schedgap.bench.statistics.headlines.registry import find_headline, headline_rows, suite_json
 from schedgap.bench.statistics.tables import (
     Head,
     failures,
