@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.headlines.registry import find_headline, headline_rows, suite_json
+from schedgap.bench.statistics.summary import in_unit
 from schedgap.bench.statistics.tables import (
     Head,
     failures,
@@ -185,7 +186,7 @@ class GapResult(_Tabular):
 
     def __repr__(self) -> str:
         scale, unit = find_family(self.family).objective_scale, self.unit
-        bound, objective = (number(_shown(value, scale)) for value in (self.best.bound, self.best.objective))
+        bound, objective = (number(in_unit(value, scale)) for value in (self.best.bound, self.best.objective))
         gap = percent(self.best.gap(self.best.objective))
         found = f"bound {bound}, best solution {objective} {unit}, gap {gap}"
         return f"<GapResult {self.instance:.80}: {found}, {len(self.records)} runs>"
@@ -221,8 +222,8 @@ class GapResult(_Tabular):
                 {
                     "method": record.run.label,
                     "status": str(record.status),
-                    "objective": _shown(objective, scale),
-                    "bound": None if failed else _shown(measurement.bound, scale),
+                    "objective": in_unit(objective, scale),
+                    "bound": None if failed else in_unit(measurement.bound, scale),
                     "gap": self.best.gap(objective),
                     "wall_s": measurement.wall_s,
                     "reason": measurement.reason,
@@ -232,12 +233,8 @@ class GapResult(_Tabular):
         return {
             "instance": self.instance,
             "digest": self.digest,
-            "bound": _shown(self.best.bound, scale),
-            "best_objective": _shown(self.best.objective, scale),
+            "bound": in_unit(self.best.bound, scale),
+            "best_objective": in_unit(self.best.objective, scale),
             "results": results,
             "audit": None if self.audit is None else self.audit.to_json(),
         }
-
-
-def _shown(value: int | None, scale: int) -> float | None:
-    return None if value is None else value / scale
