@@ -19,10 +19,9 @@ from schedgap.instances.jit import kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from schedgap.instances.arrays import BoolArray, IntArray
+    from schedgap.instances.arrays import IntArray
 
 TOO_MANY = -1
-UNREACHED = -(2**61)
 # An odd number near 2^32 / golden ratio spreads neighbouring keys (Knuth's multiplicative hashing); keys are folded to
 # 31 bits first, so that the product stays within 63.
 SPREAD = 2654435769
@@ -242,34 +241,3 @@ def follow(node: int, nodes: Nodes, choice: IntArray, out: IntArray) -> None:
     while node > 0:
         out[nodes.layer[node]] = choice[node] - nodes.ptr[node]
         node = nodes.head[choice[node]]
-
-
-@kernel
-def useful_arcs(
-    value: IntArray,
-    nodes: Nodes,
-    best: IntArray,
-    root: IntArray,
-    price: IntArray,
-    limit: int,
-    before: IntArray,
-    keep: BoolArray,
-) -> None:
-    """Mark the arcs on some path from a root q with price[q] - value of the path at most `limit`.
-
-    best : (N,) of `longest_paths`. root, price : (Q,). before : (N,) work array. keep : (A,). O(A).
-    """
-    node_layer, node_ptr, head = nodes
-    before[:] = UNREACHED
-    keep[:] = False
-    for q in range(root.shape[0]):
-        if price[q] - best[root[q]] <= limit:
-            before[root[q]] = max(before[root[q]], -price[q])
-    for u in range(node_layer.shape[0] - 1, 0, -1):
-        if before[u] == UNREACHED:
-            continue
-        for e in range(node_ptr[u], node_ptr[u + 1]):
-            total = before[u] + (e - node_ptr[u]) * value[node_layer[u]]
-            if -(total + best[head[e]]) <= limit:
-                keep[e] = True
-                before[head[e]] = max(before[head[e]], total)
