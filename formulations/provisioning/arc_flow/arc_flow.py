@@ -101,7 +101,7 @@ def build_flow_model(instance: ProvisioningInstance, graphs: tuple[FlowGraph, ..
     _add_cover(rows, instance, types, graphs, starts)
     first, most = 0, [np.full(types.shape[0], np.inf)]
     for graph, which, start in zip(graphs, rented, starts[:-1], strict=True):
-        root, head, arcs = graph.root[which], graph.nodes.head, start + np.arange(graph.num_arcs)
+        root, head, arcs = graph.root[which], graph.nodes.head.astype(np.int64), start + np.arange(graph.num_arcs)
         fed, inner, machines = root > 0, head > 0, first + np.arange(root.shape[0])
         # As much flow leaves a node as enters it; node u has row u - 1, the end has none.
         rows.add(

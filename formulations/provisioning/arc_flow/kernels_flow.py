@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from schedgap.instances.jit import kernel
+from schedgap.instances.jit import inlined_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,6 +79,15 @@ def subset_sums(demand: IntArray, most: IntArray, box: IntArray, offset: IntArra
                 sums[offset[i, r] + v] = largest
 
 
+@inlined_kernel
+def dot(amounts: IntArray, stride: IntArray) -> int:
+    """Return the sum of amounts times strides, (R,) each; NumPy's own sums take a second to compile."""
+    total = np.int64(0)
+    for r in range(stride.shape[0]):
+        total += amounts[r] * stride[r]
+    return total
+
+
 @kernel
 def copies_that_fit(left: int, demand: IntArray, stride: IntArray, most: int) -> int:
     """Return how many tasks of one class fit what is left, at most `most`. O(R)."""
@@ -135,7 +144,7 @@ def expand_states(
     arc_ptr[0] = 0
     layer_ptr[0], layer_ptr[1] = 0, num_roots
     for i in range(num_layers):
-        step = (demand[i] * stride).sum()
+        step = dot(demand[i], stride)
         for s in range(layer_ptr[i], layer_ptr[i + 1]):
             fit = copies_that_fit(state[s], demand[i], stride, most[i])
             if arcs + fit + 1 > head.shape[0]:
@@ -183,7 +192,7 @@ def merge_states(
     count = 1
     node_used = np.empty(node2state.shape[0], np.int64)
     for i in range(num_layers - 1, -1, -1):
-        step = (demand[i] * stride).sum()
+        step = dot(demand[i], stride)
         for s in range(layer_ptr[i], layer_ptr[i + 1]):
             first, stop = arc_ptr[s], arc_ptr[s + 1]
             if stop == first + 1:
@@ -196,7 +205,7 @@ def merge_states(
                     amount = rest // stride[r]
                     rest -= amount * stride[r]
                     top[r] = max(top[r], amount)
-            used[s] = (top * stride).sum()
+            used[s] = dot(top, stride)
             at = find_slot(used[s], i, node_used, table)
             if table.layer[at] != i:
                 table.slot[at], table.layer[at] = count, i
