@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from schedgap.bench.audit import second_opinion
 from schedgap.bench.executors.execute import Performed, Setting, Task
 from schedgap.bench.isolation.activity import doing
@@ -24,7 +26,7 @@ from schedgap.bench.programs.program import MODULE, Kind, Program, files_among, 
 from schedgap.bench.programs.run import find_player
 from schedgap.bench.records.host import package_version
 from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, Scalar
-from schedgap.bench.statistics.headlines import check_headline
+from schedgap.bench.statistics.headlines.registry import check_headline
 from schedgap.bench.statistics.suite_names import check_names
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError, SuiteError, one_of
 from schedgap.instances.family import find_family
@@ -276,7 +278,7 @@ def make_run(
 
 def _solved_by(run: Run, method: Method, backend: str) -> Run:
     given = {**run.given, "backend": backend}
-    return replace(
+    return structs.replace(
         run,
         method=method.name,
         version=method.version,

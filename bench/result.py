@@ -30,7 +30,7 @@ import cloudpickle
 
 from schedgap.bench.plan import chosen_method
 from schedgap.bench.records.runs import FAILED
-from schedgap.bench.statistics.headlines import find_headline, headline_rows, suite_json
+from schedgap.bench.statistics.headlines.registry import find_headline, headline_rows, suite_json
 from schedgap.bench.statistics.tables import (
     Head,
     failures,
@@ -96,7 +96,7 @@ class Drawing:
 class _Tabular:
     """What is shown of records: a line, a table, a frame.
 
-    Frames have the columns of `schedgap/table/1`, documented in docs/bench.md, with their units: `wall_s` is seconds,
+    Frames have the columns of `schedgap/table/1`, documented in docs/journal.md, with their units: `wall_s` is seconds,
     `objective` whole units of the family, `objective_shown` the same in `unit`, `gap` a share.
     """
 

@@ -1,13 +1,12 @@
 """Results as flat tables for other tools, `schedgap/table/1`: one row a run, and one row a point of a trajectory.
 
-`docs/bench.md` documents the columns. Whole numbers are nullable 64-bit integers, so that nothing is lost where one is
+`docs/journal.md` documents the columns. Whole numbers are nullable 64-bit integers, so that nothing is lost where one is
 missing, and a column with one that these do not hold is text; texts and truth values are nullable too.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -58,11 +57,11 @@ RUN_COLUMNS: Mapping[str, str] = {
     "takes_limit": TRUTH,
 }
 # Columns that are fields of a run, of its limits and of its measurement, as they are.
-_RUN_NAMES = tuple(field.name for field in fields(Run) if field.name in RUN_COLUMNS)
-_MEASUREMENT_NAMES = tuple(field.name for field in fields(Measurement) if field.name in RUN_COLUMNS)
-_LIMIT_NAMES = tuple(f"limits_{field.name}" for field in fields(Limits))
+_RUN_NAMES = tuple(name for name in Run.__struct_fields__ if name in RUN_COLUMNS)
+_MEASUREMENT_NAMES = tuple(name for name in Measurement.__struct_fields__ if name in RUN_COLUMNS)
+_LIMIT_NAMES = tuple(f"limits_{name}" for name in Limits.__struct_fields__)
 _RUN, _MEASUREMENT = attrgetter(*_RUN_NAMES), attrgetter(*_MEASUREMENT_NAMES)
-_LIMITS = attrgetter(*(field.name for field in fields(Limits)))
+_LIMITS = attrgetter(*Limits.__struct_fields__)
 POINT_COLUMNS: Mapping[str, str] = {
     **dict.fromkeys(("key", "instance", "digest", "label"), TEXT),
     **dict.fromkeys(("seed", "point"), WHOLE),

@@ -23,8 +23,8 @@ import msgspec
 import numpy as np
 
 from schedgap.bench.records.pictures import ends_a_line
-from schedgap.bench.statistics.headlines import Row, find_headline
 from schedgap.bench.statistics.headlines.gap import OBJECTIVE, rows_of, time_of
+from schedgap.bench.statistics.headlines.registry import find_headline
 from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.profiles import with_ratios
 from schedgap.bench.statistics.summary import (
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from schedgap.bench.records.runs import Record
+    from schedgap.bench.statistics.headlines.headline import Row
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite
 

@@ -10,9 +10,10 @@ import os
 import pickle
 import tempfile
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from schedgap.bench.api import recorded
 from schedgap.bench.executors.factory import open_executor

@@ -154,6 +154,8 @@ class CompiledSimulator:
         else:
             self.limit_us = np.array([most])
         self.slots_a_machine = self._slots_a_machine(at_once)
+        # With no machine at all, whoever waits as long as it takes would wait for ever.
+        self.least = int(self.limit_us.max() >= NO_LIMIT_US)
 
     def run(self, num_machines: int) -> WaitingSchedule:
         """Play the policy with so many fixed machines."""

@@ -2,9 +2,9 @@
 
 import csv
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from schedgap.bench import run_suite
 from schedgap.bench.records.journal import journal_line

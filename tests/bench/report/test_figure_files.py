@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from schedgap.bench.report import Budget, build_content, write_figures
+from schedgap.bench.report.figure_files import write_figures
 from schedgap.bench.report.figures.packing import MethodCurve, solution_figures
+from schedgap.bench.report.figures.selection import Budget
+from schedgap.bench.report.page import build_content
 from schedgap.instances.errors import ReportError
 from schedgap.instances.picture import Curve
 
