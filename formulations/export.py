@@ -63,8 +63,8 @@ def find_model_builder(family: str, name: str) -> Builder:
     return MODEL_BUILDERS[family, name]
 
 
-def write_model(model: LinearModel, path: Path, file_format: str) -> None:
-    """Write a model as `mps` or `lp`.
+def write_model(model: LinearModel, path: Path, file_format: str, note: str = "") -> None:
+    """Write a model as `mps` or `lp`; its first line is the note, a comment for people.
 
     Raises
     ------
@@ -73,19 +73,21 @@ def write_model(model: LinearModel, path: Path, file_format: str) -> None:
     """
     if file_format not in FORMATS:
         raise MethodError(f"a model is written as {' or '.join(FORMATS)}, not as '{file_format}'.")
-    (write_mps if file_format == "mps" else write_lp)(model, path)
+    (write_mps if file_format == "mps" else write_lp)(model, path, note=note)
 
 
-def write_mps(model: LinearModel, path: Path, *, names: bool = True) -> None:
+def write_mps(model: LinearModel, path: Path, *, names: bool = True, note: str = "") -> None:
     """Write free-format MPS. names : keep the model's names; else rows are r0, r1, ... and variables x0, x1, ..."""
     rows, columns = _names(model, _mps_name, names)
-    path.write_text("\n".join(_mps_lines(model, rows, columns)) + "\n", encoding="utf-8")
+    first = [f"* {note}"] if note else []
+    path.write_text("\n".join([*first, *_mps_lines(model, rows, columns)]) + "\n", encoding="utf-8")
 
 
-def write_lp(model: LinearModel, path: Path) -> None:
+def write_lp(model: LinearModel, path: Path, *, note: str = "") -> None:
     """Write the CPLEX LP format; a row with two different finite sides becomes two, the second named `..._upper`."""
     rows, columns = _names(model, _lp_name, True)
-    path.write_text("\n".join(_lp_lines(model, rows, columns)) + "\n", encoding="utf-8")
+    first = [f"\\ {note}"] if note else []
+    path.write_text("\n".join([*first, *_lp_lines(model, rows, columns)]) + "\n", encoding="utf-8")
 
 
 def _names(model: LinearModel, cleaned: Callable[[str], str], keep: bool) -> tuple[list[str], list[str]]:

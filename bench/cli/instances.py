@@ -162,10 +162,12 @@ def export(
     builder = find_model_builder(family.name, formulation)
     path = out or instance.with_name(f"{instance.stem}-{formulation}.{file_format}")
     refuse_existing(path, force=force)
-    model = builder(family.read_instance(instance))
-    write_model(model, path, file_format)
+    stated = family.read_instance(instance)
+    model = builder(stated)
+    note = f"{family.unit_of(stated)}: the objective times {model.objective_scale / family.objective_scale!r}"
+    write_model(model, path, file_format, note)
     rows, columns = model.matrix.shape
-    typer.echo(f"{path}: {columns} variables, {rows} rows, {model.matrix.nnz} entries")
+    typer.echo(f"{path}: {columns} variables, {rows} rows, {model.matrix.nnz} entries; {note}")
 
 
 def schema(

@@ -42,7 +42,8 @@ def read_back(path):
 @pytest.mark.parametrize("file_format", ["mps", "lp"])
 def test_highs_reads_the_same_optimum_back(tmp_path, file_format):
     path = tmp_path / f"model.{file_format}"
-    write_model(mixed(), path, file_format)
+    write_model(mixed(), path, file_format, "$/h: the objective times 0.5")
+    assert path.read_text().splitlines()[0][1:] == " $/h: the objective times 0.5"
     solver = read_back(path)
     assert solver.getInfo().objective_function_value == pytest.approx(solve(mixed()).objective, abs=1e-9)
     lp = solver.getLp()

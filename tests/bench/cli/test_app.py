@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import highspy
 import pytest
 
 from schedgap.bench.cli.app import COMMANDS, load_command
@@ -198,7 +199,15 @@ def test_export(instance_file, schedgap, tmp_path, file_format):
     code, out, _ = schedgap(*arguments)
     assert code == 0
     assert out.startswith(f"{path}: ")
-    assert path.stat().st_size > 0
+    # What any solver finds in the file, times the factor that is told and written, is the price.
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.readModel(str(path))
+    solver.run()
+    note = path.read_text().splitlines()[0].lstrip("*\\ ")
+    assert out.strip().endswith(note)
+    best = json.loads(schedgap("gap", instance_file, "--method", "patterns", "--json")[1])["best_objective"]
+    assert solver.getInfo().objective_function_value * float(note.split()[-1]) == pytest.approx(best)
     code, _, err = schedgap(*arguments)
     assert code == 2
     assert "not written over" in err
