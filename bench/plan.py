@@ -251,7 +251,7 @@ def make_run(
         for a parameter that the method does not have, or one of the wrong type.
     """
     chosen = method.checked(given)
-    parameters = {**method.parameters, **chosen}
+    parameters = method.recorded(chosen)
     backend = parameters.get("backend")
     return Run(
         family=method.family,

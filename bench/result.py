@@ -80,7 +80,7 @@ class Drawing:
 class _Tabular:
     """What is shown of records: a line, a table, a frame.
 
-    Frames have the columns of `schedgap/table/1`, documented in docs/bench.md, with their units: `wall_s` is seconds,
+    Frames have the columns of `schedgap/table/1`, documented in docs/journal.md, with their units: `wall_s` is seconds,
     `objective` whole units of the family, `objective_shown` the same in `unit`, `gap` a share.
     """
 

@@ -1,6 +1,6 @@
 """Results as flat tables for other tools, `schedgap/table/1`: one row a run, and one row a point of a trajectory.
 
-`docs/bench.md` documents the columns. Whole numbers are nullable 64-bit integers, so that nothing is lost where one is
+`docs/journal.md` documents the columns. Whole numbers are nullable 64-bit integers, so that nothing is lost where one is
 missing, and a column with one that these do not hold is text; texts and truth values are nullable too.
 """
 
