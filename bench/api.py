@@ -182,7 +182,7 @@ def gap(
 
     instance : an object, or the path of its file. methods : `NAME`, `NAME[parameter=value,...]`, or functions from instance
     to solution, of a notebook as of a module, lambdas and closures too. These run as all methods do, in a limited process
-    of their own, where they are sent by value with what they use (`transport`), and are called by their name in
+    of their own, where they are sent by value with what they use (`catalogue.transported`), and are called by their name in
     kebab-case; their answers are verified alike. family : by default the instance's own. bound : a method to prove the bound
     with; by default one is chosen when none of the methods proves bounds. plugins : Python files with methods, and programs,
     which are run too. solutions : directory for the verified solutions and certificates, one file a method; made if need

@@ -53,7 +53,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class PricedCut:
     """A cut's denominator and price."""
 
     denominator: int
@@ -61,7 +61,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SearchEnd:
     """What a search gave. content : tasks that are worth more than the limit, None if there are none such."""
 
     content: tuple[int, ...] | None
@@ -80,11 +80,11 @@ class Relaxation:
 def dearer_content(
     items: Sequence[Item],
     capacity: Sequence[int],
-    cuts: Sequence[Cut],
+    cuts: Sequence[PricedCut],
     limit: int,
     hints: Sequence[Sequence[int]] = (),
     spare: Sequence[int] | None = None,
-) -> Verdict:
+) -> SearchEnd:
     """Look for a content that is worth more than `limit`.
 
     hints : multipliers of the capacities, whole ones each. spare : what a content leaves free of each resource at most.
@@ -98,10 +98,10 @@ def dearer_content(
         if sums would leave 64 bits.
     """
     if limit < 0:
-        return Verdict((), 0)
+        return SearchEnd((), 0)
     useful = _useful(items, capacity)
     if sum(item.value for item in useful) <= limit:
-        return Verdict(None, 0)
+        return SearchEnd(None, 0)
     _refuse_large(useful, len(capacity), cuts, limit)
     value = np.array([item.value for item in useful])
     spare = _with_worthless(capacity if spare is None else spare, items, capacity)
@@ -109,12 +109,12 @@ def dearer_content(
     is_single = len(capacity) == 1
     rows = _relaxations(useful, capacity, hints, spare, WIDEST * (len(useful) + 1) if is_single else MOST_ENTRIES)
     if any(most(value, each.weights, each.width) <= limit for each in rows):
-        return Verdict(None, 0)
+        return SearchEnd(None, 0)
     relaxed = _relaxations(useful, capacity, hints, spare, MOST_ENTRIES) if is_single else rows
     content, count = np.zeros(len(useful), np.int64), np.zeros(2, np.int64)
     found = search(_arrays(useful, capacity, spare, cuts), _tables(value, relaxed), limit, content, count)
     tasks = [task for i in content[: count[0]].tolist() for task in useful[i].tasks]
-    return Verdict(tuple(sorted(tasks)) if found == DEARER else None, int(count[1]))
+    return SearchEnd(tuple(sorted(tasks)) if found == DEARER else None, int(count[1]))
 
 
 def _with_worthless(spare: Sequence[int], items: Sequence[Item], capacity: Sequence[int]) -> list[int]:
@@ -123,7 +123,7 @@ def _with_worthless(spare: Sequence[int], items: Sequence[Item], capacity: Seque
     return [min(each + extra, room) for each, extra, room in zip(spare, more, capacity, strict=True)]
 
 
-def _refuse_large(items: Sequence[Item], resources: int, cuts: Sequence[Cut], limit: int) -> None:
+def _refuse_large(items: Sequence[Item], resources: int, cuts: Sequence[PricedCut], limit: int) -> None:
     held = [0] * len(cuts)
     for item in items:
         for j, numerator in item.numerators:
@@ -216,7 +216,7 @@ def _tables(value: np.ndarray, relaxed: Sequence[Relaxation]) -> Relaxations:
     return Relaxations(weight, np.array(widths), starts, worth)
 
 
-def _arrays(items: Sequence[Item], capacity: Sequence[int], spare: Sequence[int], cuts: Sequence[Cut]) -> Items:
+def _arrays(items: Sequence[Item], capacity: Sequence[int], spare: Sequence[int], cuts: Sequence[PricedCut]) -> Items:
     next_kind = [len(items)] * len(items)
     for i in range(len(items) - 2, -1, -1):
         next_kind[i] = next_kind[i + 1] if items[i].kind == items[i + 1].kind else i + 1

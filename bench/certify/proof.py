@@ -28,7 +28,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.certify.contents import Cut, Item, dearer_content, remaining
+from schedgap.bench.certify.contents import Item, PricedCut, dearer_content, remaining
 from schedgap.bench.certify.problem import DOLLAR, read_node
 from schedgap.instances.errors import SolutionError
 
@@ -52,7 +52,7 @@ class Decisions:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProofFinding:
     """What a check found. reason : why the bound is not proven, None where it is. bound : micro-dollars."""
 
     bound: int
@@ -62,7 +62,7 @@ class Finding:
     reason: str | None = None
 
 
-def check(problem: Problem, certificate: Mapping[str, Any]) -> Finding:
+def check(problem: Problem, certificate: Mapping[str, Any]) -> ProofFinding:
     """Check the proof of a certificate, as `read_certificate` gives it.
 
     Raises
@@ -85,8 +85,8 @@ def check(problem: Problem, certificate: Mapping[str, Any]) -> Finding:
             tried, reason = _Leaf(problem, decisions, leaf).check(int(bound))
         contents += tried
         if reason is not None:
-            return Finding(int(bound), nodes, leaves, contents, f"{decisions.where}: {reason}")
-    return Finding(int(bound), nodes, leaves, contents)
+            return ProofFinding(int(bound), nodes, leaves, contents, f"{decisions.where}: {reason}")
+    return ProofFinding(int(bound), nodes, leaves, contents)
 
 
 def _nodes(problem: Problem, root: dict[str, Any]) -> Iterator[tuple[Decisions, dict[str, Any] | None]]:
@@ -135,7 +135,7 @@ class _Leaf:
         self.classes = problem.task_classes
         self.scale: int = leaf["scale"]
         self.prices = self._prices(leaf)
-        self.cuts: list[Cut] = []
+        self.cuts: list[PricedCut] = []
         self.numerators: list[list[tuple[int, int]]] = [[] for _ in self.classes]
         self.worth = sum(self.prices)
         for j, given in enumerate(leaf.get("cuts", ())):
@@ -199,7 +199,7 @@ class _Leaf:
             if numerator:
                 self.numerators[task].append((j, numerator))
                 total += numerator
-        self.cuts.append(Cut(given["denominator"], given["price"]))
+        self.cuts.append(PricedCut(given["denominator"], given["price"]))
         self.worth -= given["price"] * (total // given["denominator"])
 
     def _machine_prices(self, given: Sequence[int]) -> list[int]:

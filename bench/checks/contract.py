@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.catalogue import chosen_method, load_catalogue
 from schedgap.bench.checks.trials import (
-    Kind,
+    RunKind,
     Seen,
     Trial,
     default_instances,
@@ -44,7 +44,7 @@ FACTOR, GRACE_S = 2.0, 5.0
 USED_UP = 0.9
 
 
-_BEFORE = {Kind.AGAIN: Kind.ALONE, Kind.OTHER_SEED: Kind.AGAIN, Kind.AFTER_OTHERS: Kind.AGAIN}
+_BEFORE = {RunKind.AGAIN: RunKind.ALONE, RunKind.OTHER_SEED: RunKind.AGAIN, RunKind.AFTER_OTHERS: RunKind.AGAIN}
 
 
 class Result(StrEnum):
@@ -90,8 +90,8 @@ def judge_trial(trial: Trial, beside: Sequence[Trial]) -> Checked:
         checks += [
             _bounds(trial, beside),
             _claims(trial),
-            _same(trial, Kind.AGAIN, "same answer in another process"),
-            _same(trial, Kind.AFTER_OTHERS, "same answer after other instances"),
+            _same(trial, RunKind.AGAIN, "same answer in another process"),
+            _same(trial, RunKind.AFTER_OTHERS, "same answer after other instances"),
             _seed(trial),
             _no_time(trial),
             _in_time(trial),
@@ -108,9 +108,9 @@ def _ends(trial: Trial) -> Check:
 
 def _supports(trial: Trial) -> Check:
     name = "says what it cannot take"
-    taken, refused = trial.supported(), len(trial.seen[Kind.ALONE]) - len(trial.supported())
+    taken, refused = trial.supported(), len(trial.seen[RunKind.ALONE]) - len(trial.supported())
     if not taken:
-        reasons = {s.record.measurement.reason for s in trial.seen[Kind.ALONE].values()}
+        reasons = {s.record.measurement.reason for s in trial.seen[RunKind.ALONE].values()}
         return Check(name, Result.FAILED, f"it takes none of {refused} instances: {min(map(str, reasons))}")
     mute = [s for s in _all(trial) if s.record.status is Status.UNSUPPORTED and not s.record.measurement.reason]
     if mute:
@@ -140,7 +140,7 @@ def _bounds(trial: Trial, beside: Sequence[Trial]) -> Check:
         undeclared = [s for s in own if s.record.measurement.bound is not None]
         if undeclared:
             return _check(name, undeclared, lambda _: "it returns a bound; declare bounds=True", trial)
-    others = [s.record for other in beside for s in other.seen[Kind.ALONE].values()]
+    others = [s.record for other in beside for s in other.seen[RunKind.ALONE].values()]
     keys = {s.record.key for s in own}
     for found in contradictions([*(s.record for s in own), *others]):
         if keys & set(found.keys):
@@ -167,19 +167,19 @@ def _claims(trial: Trial) -> Check:
     return Check(name, Result.PASSED, f"{proven} of {len(trial.answered())} proven optimal")
 
 
-def _same(trial: Trial, kind: Kind, name: str) -> Check:
+def _same(trial: Trial, kind: RunKind, name: str) -> Check:
     wrong, compared = _different(trial, kind)
-    if wrong and kind is Kind.AFTER_OTHERS and _different(trial, Kind.AGAIN)[0]:
+    if wrong and kind is RunKind.AFTER_OTHERS and _different(trial, RunKind.AGAIN)[0]:
         return Check(name, Result.SKIPPED, "its answers differ without other instances too")
     return _check(name, wrong, _answered(trial), trial, _number(compared, "instance"))
 
 
 def _seed(trial: Trial) -> Check:
     name = "depends on the seed as declared"
-    wrong, _ = _different(trial, Kind.OTHER_SEED)
+    wrong, _ = _different(trial, RunKind.OTHER_SEED)
     if trial.method.stochastic:
         return Check(name, Result.PASSED, f"stochastic; another seed changed {_number(len(wrong), 'answer')}")
-    if wrong and any(_different(trial, kind)[0] for kind in (Kind.AGAIN, Kind.AFTER_OTHERS)):
+    if wrong and any(_different(trial, kind)[0] for kind in (RunKind.AGAIN, RunKind.AFTER_OTHERS)):
         return Check(name, Result.SKIPPED, "its answers differ without another seed too")
     told = _answered(trial)
     way_out = "give --stochastic" if trial.method.module == MODULE else "declare stochastic=True"
@@ -188,7 +188,7 @@ def _seed(trial: Trial) -> Check:
 
 def _no_time(trial: Trial) -> Check:
     """See that it answers soon; what it answers is checked with all other answers."""
-    runs = trial.seen[Kind.NO_TIME].values()
+    runs = trial.seen[RunKind.NO_TIME].values()
     late = [s for s in runs if (s.record.measurement.wall_s or 0.0) > GRACE_S]
     solved = sum(verified_objective(s.record) is not None for s in runs)
     return _check("answers without any time", late, _time, trial, f"{solved} of {len(runs)} with a solution")
@@ -199,7 +199,7 @@ def _in_time(trial: Trial) -> Check:
     if not trial.method.takes_limit:
         return Check(name, Result.SKIPPED, "it takes no time_limit_s")
     late = [s for s in _all(trial) if s.record.status is Status.TIMEOUT or _overruns(s)]
-    large = list(trial.seen[Kind.LARGE].values())
+    large = list(trial.seen[RunKind.LARGE].values())
     detail = f"{_time(large[0])} on {large[0].record.run.instance}" if large else "on small instances"
     return _check(name, late, _time, trial, detail)
 
@@ -213,7 +213,7 @@ def _all(trial: Trial) -> list[Seen]:
     return [seen for runs in trial.seen.values() for seen in runs.values()]
 
 
-def _different(trial: Trial, kind: Kind) -> tuple[list[Seen], int]:
+def _different(trial: Trial, kind: RunKind) -> tuple[list[Seen], int]:
     """Return the runs whose answer is not that of the run before, and how many could be compared.
 
     Before `AGAIN` comes the plain run, and `AGAIN` before all others: those share what processes of one start share.
@@ -246,7 +246,7 @@ def _time(seen: Seen) -> str:
 
 def _answered(trial: Trial) -> Callable[[Seen], str]:
     def told(seen: Seen) -> str:
-        before = _BEFORE[Kind(seen.record.run.group)]
+        before = _BEFORE[RunKind(seen.record.run.group)]
         end = seen.record.measurement
         ends = (trial.seen[before][seen.record.run.digest].record.measurement, end)
         what = (f"{m.claimed_status}, objective {m.objective}, bound {m.bound}" for m in ends)
@@ -265,7 +265,7 @@ def _check(name: str, wrong: Iterable[Seen], told: Callable[[Seen], str], trial:
         return Check(name, Result.PASSED, detail or _number(len(_all(trial)), "run"))
     first = found[0]
     how = first.record.run.group
-    where = first.record.run.instance + ("" if how == Kind.ALONE else f" ({how})")
+    where = first.record.run.instance + ("" if how == RunKind.ALONE else f" ({how})")
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return Check(name, Result.FAILED, f"{where}: {told(first)}{more}")
 

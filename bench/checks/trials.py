@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Chosen = tuple[Method, dict[str, Scalar]]
 
 
-class Kind(StrEnum):
+class RunKind(StrEnum):
     """What is special about a run."""
 
     ALONE = "alone"
@@ -71,11 +71,11 @@ class Trial:
     label: str
     limits: Limits
     instances: Mapping[str, str]
-    seen: dict[Kind, dict[str, Seen]] = field(default_factory=lambda: {kind: {} for kind in Kind})
+    seen: dict[RunKind, dict[str, Seen]] = field(default_factory=lambda: {kind: {} for kind in RunKind})
 
     def supported(self) -> dict[str, Seen]:
         """Return the plain runs on the instances that the method takes."""
-        alone = self.seen[Kind.ALONE].items()
+        alone = self.seen[RunKind.ALONE].items()
         return {digest: seen for digest, seen in alone if seen.record.status is not Status.UNSUPPORTED}
 
     def answered(self) -> dict[str, Seen]:
@@ -112,7 +112,7 @@ def try_methods(
         rounds.trials[label] = Trial(method, given, label, limits, names)
     trials = list(rounds.trials.values())
     own = trials[: len(chosen)]
-    first = [rounds.task(Kind.ALONE, trial, digest) for trial in trials for digest in names]
+    first = [rounds.task(RunKind.ALONE, trial, digest) for trial in trials for digest in names]
     rounds.total = len(first) + 4 * len(names) * len(own)
     rounds.do(first)
     second = [task for trial in own for task in _repeated(rounds, trial)]
@@ -122,7 +122,7 @@ def try_methods(
     while offered:
         # Only a run tells whether a method takes an instance.
         third = [
-            rounds.task(Kind.LARGE, rounds.trials[label], left.pop(0).digest, limits=short)
+            rounds.task(RunKind.LARGE, rounds.trials[label], left.pop(0).digest, limits=short)
             for label, left in offered.items()
             if left
         ]
@@ -136,10 +136,10 @@ def _repeated(rounds: _Rounds, trial: Trial) -> Iterator[Task]:
     answered = list(trial.answered())
     for digest, after in zip(answered, [*answered[1:], *answered[:1]], strict=True):
         before = tuple(rounds.plan.instances[each][0] for each in (after, digest))
-        yield rounds.task(Kind.AGAIN, trial, digest)
-        yield rounds.task(Kind.OTHER_SEED, trial, digest)
-        yield rounds.task(Kind.AFTER_OTHERS, trial, digest, before=before)
-        yield rounds.task(Kind.NO_TIME, trial, digest, limits=structs.replace(trial.limits, time_limit_s=0.0))
+        yield rounds.task(RunKind.AGAIN, trial, digest)
+        yield rounds.task(RunKind.OTHER_SEED, trial, digest)
+        yield rounds.task(RunKind.AFTER_OTHERS, trial, digest, before=before)
+        yield rounds.task(RunKind.NO_TIME, trial, digest, limits=structs.replace(trial.limits, time_limit_s=0.0))
 
 
 @dataclass(slots=True)
@@ -156,10 +156,10 @@ class _Rounds:
     total: int = 0
 
     def task(
-        self, kind: Kind, trial: Trial, digest: str, *, limits: Limits | None = None, before: tuple[bytes, ...] = ()
+        self, kind: RunKind, trial: Trial, digest: str, *, limits: Limits | None = None, before: tuple[bytes, ...] = ()
     ) -> Task:
         """Return a run of a trial's method on an instance. before : see `Task`."""
-        seed = 1 if kind is Kind.OTHER_SEED else 0
+        seed = 1 if kind is RunKind.OTHER_SEED else 0
         instance = self.known[digest]
         run = make_run(instance, trial.method, trial.given, limits or self.limits, group=kind, base_seed=seed)
         self.plan.add(instance, run)
@@ -175,11 +175,11 @@ class _Rounds:
             for performed in executor.execute(tasks):
                 run = performed.run
                 is_refused = performed.answer.measurement.status is Status.UNSUPPORTED
-                if is_refused and run.group == Kind.LARGE:
+                if is_refused and run.group == RunKind.LARGE:
                     continue
                 taken.add(run.label)
                 seen = Seen(recorded(performed, ""), performed.answer.solution)
-                self.trials[run.label].seen[Kind(run.group)][run.digest] = seen
+                self.trials[run.label].seen[RunKind(run.group)][run.digest] = seen
                 self.done += 1
                 if self.on_progress is not None:
                     self.on_progress(self.done, self.total)

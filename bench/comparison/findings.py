@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from schedgap.bench.records.runs import Record, Run
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What has changed, the gravest first."""
 
     CONTRADICTION = "contradiction"
@@ -40,7 +40,7 @@ class Kind(StrEnum):
     TIME = "time"
 
 
-GRAVITY = {kind: rank for rank, kind in enumerate(Kind)}
+GRAVITY = {kind: rank for rank, kind in enumerate(ChangeKind)}
 
 
 def worse(
@@ -51,7 +51,7 @@ def worse(
     drawn: bool = False,
     clock: bool = False,
     min_effect: float = 0.0,
-) -> Kind | None:
+) -> ChangeKind | None:
     """Return in what `after` is worse than `before`, the gravest of several, None where it is not.
 
     drawn : the method draws at random, so only whether it ends, and with a solution or a bound, is compared here. clock :
@@ -60,24 +60,24 @@ def worse(
     """
     if after.status in FAILED:
         if after.status is Status.INVALID:
-            return Kind.INVALID if before.status is not Status.INVALID else None
-        return Kind.FAILED if before.status not in FAILED else None
+            return ChangeKind.INVALID if before.status is not Status.INVALID else None
+        return ChangeKind.FAILED if before.status not in FAILED else None
     if before.status in FAILED:
         return None
     old, new = verified_objective(before), verified_objective(after)
     if old is not None and new is None:
-        return Kind.SOLUTION
+        return ChangeKind.SOLUTION
     if new is None and before.measurement.bound is not None and after.measurement.bound is None:
-        return Kind.BOUND
+        return ChangeKind.BOUND
     if drawn:
         return None
     if old is not None and new is not None and new > old and not (clock and _growth(before, after, best) <= min_effect):
-        return Kind.OBJECTIVE
+        return ChangeKind.OBJECTIVE
     if is_proven(before) and not is_proven(after):
-        return Kind.PROOF
+        return ChangeKind.PROOF
     known, bound = before.measurement.bound, after.measurement.bound
     if not clock and known is not None and (bound is None or bound < known):
-        return Kind.BOUND
+        return ChangeKind.BOUND
     return None
 
 
@@ -104,7 +104,7 @@ class Finding:
     what contradicts what.
     """
 
-    kind: Kind
+    kind: ChangeKind
     family: str
     method: str
     instance: str = ""
@@ -121,7 +121,7 @@ class Finding:
 
 def contradicting(run: Run, reason: str) -> Finding:
     """Return the finding that a run's claim cannot be true, by what is known of both sides."""
-    return Finding(Kind.CONTRADICTION, **_names(run), reason=reason)
+    return Finding(ChangeKind.CONTRADICTION, **_names(run), reason=reason)
 
 
 def judge_pair(pair: Pair, best: Mapping[str, Best], min_effect: float) -> tuple[Finding | None, Finding | None]:
@@ -130,7 +130,7 @@ def judge_pair(pair: Pair, best: Mapping[str, Best], min_effect: float) -> tuple
     if base is None:
         return None, None
     if new is None:
-        return _finding(Kind.MISSING, pair), None
+        return _finding(ChangeKind.MISSING, pair), None
     old, now = base.measurement, new.measurement
     # All that the rules look at.
     if old.objective == now.objective and old.bound == now.bound and old.status is now.status:
@@ -143,12 +143,12 @@ def judge_pair(pair: Pair, best: Mapping[str, Best], min_effect: float) -> tuple
     return None if found is None else _finding(found, pair), None if gained is None else _finding(gained, pair)
 
 
-def _finding(kind: Kind, pair: Pair) -> Finding:
+def _finding(kind: ChangeKind, pair: Pair) -> Finding:
     run = pair.run
     base, new = _value(kind, pair.base), _value(kind, pair.new)
     change = (new - base) / base if isinstance(base, int) and isinstance(new, int) and base else None
     reason = None if pair.new is None else pair.new.measurement.reason
-    if kind is Kind.PROOF:
+    if kind is ChangeKind.PROOF:
         reason = reason or _unproven(pair)
     return Finding(kind, **_names(run), base=base, new=new, change=change, reason=reason)
 
@@ -172,12 +172,12 @@ def _unproven(pair: Pair) -> str | None:
     return None if objective is None else f"a bound of {bound} does not prove a solution of {objective}"
 
 
-def _value(kind: Kind, record: Record | None) -> int | str | None:
+def _value(kind: ChangeKind, record: Record | None) -> int | str | None:
     if record is None:
         return None
-    if kind is Kind.OBJECTIVE:
+    if kind is ChangeKind.OBJECTIVE:
         return verified_objective(record)
-    return record.measurement.bound if kind is Kind.BOUND else str(record.status)
+    return record.measurement.bound if kind is ChangeKind.BOUND else str(record.status)
 
 
 def worse_method(method: MethodComparison, min_effect: float, time_factor: float | None) -> Iterable[Finding]:
@@ -186,7 +186,7 @@ def worse_method(method: MethodComparison, min_effect: float, time_factor: float
     if method.stochastic and gap is not None and gap.low > 0 and gap.mean > min_effect:
         yield _gap_finding(method)
     if time_factor is not None and time is not None and time.low > time_factor:
-        yield Finding(Kind.TIME, method.family, method.label, change=time.mean, interval=(time.low, time.high))
+        yield Finding(ChangeKind.TIME, method.family, method.label, change=time.mean, interval=(time.low, time.high))
 
 
 def better_method(method: MethodComparison, min_effect: float) -> Iterable[Finding]:
@@ -200,7 +200,7 @@ def _gap_finding(method: MethodComparison) -> Finding:
     gap = method.gap
     assert gap is not None
     return Finding(
-        Kind.GAP,
+        ChangeKind.GAP,
         method.family,
         method.label,
         base=method.gap_base,

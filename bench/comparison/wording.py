@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from schedgap.bench.comparison.comparison import Comparison, Verdict
-from schedgap.bench.comparison.findings import Finding, Kind
+from schedgap.bench.comparison.findings import ChangeKind, Finding
 from schedgap.bench.statistics import tables
 from schedgap.bench.statistics.tables import NOTHING, percent
 from schedgap.instances.family import find_family
@@ -58,9 +58,9 @@ def change(finding: Finding) -> str:
     """Return by how much the value changed, with its interval where it has one."""
     if finding.change is None:
         return NOTHING
-    if finding.kind is Kind.TIME:
+    if finding.kind is ChangeKind.TIME:
         return _interval(times(finding.change), finding.interval, times)
-    if finding.kind is Kind.GAP:
+    if finding.kind is ChangeKind.GAP:
         return f"{_interval(points(finding.change), finding.interval, points)} pp"
     return _interval(signed(finding.change), finding.interval, signed)
 
@@ -72,17 +72,17 @@ def sentence(finding: Finding) -> str:
     values = f"{before} -> {value(finding, finding.new)}"
     reason = f": {short(finding.reason)}" if finding.reason else ""
     match finding.kind:
-        case Kind.OBJECTIVE:
+        case ChangeKind.OBJECTIVE:
             return f"objective {values} {unit} ({change(finding)})"
-        case Kind.BOUND:
+        case ChangeKind.BOUND:
             return f"proven bound {values} {unit} ({change(finding)})"
-        case Kind.GAP:
+        case ChangeKind.GAP:
             return f"mean gap {values} ({change(finding)})"
-        case Kind.TIME:
+        case ChangeKind.TIME:
             return f"takes {change(finding)} as long"
-        case Kind.MISSING:
+        case ChangeKind.MISSING:
             return f"{before} in BASE, not measured in NEW"
-        case Kind.CONTRADICTION:
+        case ChangeKind.CONTRADICTION:
             return f"BASE and NEW contradict each other{reason}"
         case _:
             return f"{values}{reason}"
@@ -126,7 +126,7 @@ def value(finding: Finding, given: float | str | None) -> str:
     """Return a finding's value on one side."""
     if given is None or isinstance(given, str):
         return given or NOTHING
-    if finding.kind is Kind.GAP:
+    if finding.kind is ChangeKind.GAP:
         return percent(given)
     # All digits: one micro-dollar more is a regression, and must look like one.
     return f"{Decimal(given) / find_family(finding.family).objective_scale:,f}"

@@ -120,7 +120,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedRuns:
     """All runs of a method that ended in one status. more : how many of them have other reasons than those shown."""
 
     method: str
@@ -134,8 +134,8 @@ class Failure:
 class Failures:
     """left_out : kinds of failure that there was no room for."""
 
-    failed: tuple[Failure, ...]
-    unsupported: tuple[Failure, ...]
+    failed: tuple[FailedRuns, ...]
+    unsupported: tuple[FailedRuns, ...]
     left_out: int
 
 
@@ -152,12 +152,12 @@ def build_failures(records: Sequence[Record], budget: Budget) -> Failures:
     )
 
 
-def _failure(records: Sequence[Record], budget: Budget) -> Failure:
+def _failure(records: Sequence[Record], budget: Budget) -> FailedRuns:
     reasons: dict[str, list[Record]] = {}
     for record in records:
         reasons.setdefault(reason_of(record), []).append(record)
     shown = sorted(reasons.items(), key=lambda item: -len(item[1]))[:MAX_REASONS]
-    return Failure(
+    return FailedRuns(
         clipped(records[0].run.label, budget.text),
         str(records[0].status),
         len(records),

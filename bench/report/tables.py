@@ -124,7 +124,7 @@ FAILED, WHOLE, OPEN, PROVEN = "some runs failed", "no run failed", "not all prov
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """value : what to sort by; None comes last. bar : mean and worst gap, drawn beside the text; None for no bar.
 
     span : the least and the most, below the text; empty for none.
@@ -143,7 +143,7 @@ class Row:
     method: str
     group: str
     status: str
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
     is_first: bool
 
 
@@ -199,12 +199,12 @@ def build_table(headline: Headline, rows: Sequence[Given], family: Family, budge
     return Table(tuple(columns), tuple(made), len(rows) - len(made))
 
 
-def _cell(column: Column, row: Given, largest: float, budget: Budget) -> Cell:
+def _cell(column: Column, row: Given, largest: float, budget: Budget) -> TableCell:
     bar = None
     if column.has_bar and row["gap_mean"] is not None and largest > 0:
         bar = row["gap_mean"] / largest, (row.get("gap_worst") or row["gap_mean"]) / largest
     text = column.text(row) if column.is_text and column.value(row) else on_page(column.text(row))
-    return Cell(clipped(text, budget.text), column.value(row), bar, column.span(row))
+    return TableCell(clipped(text, budget.text), column.value(row), bar, column.span(row))
 
 
 def _status(row: Given) -> str:

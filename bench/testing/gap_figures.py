@@ -26,14 +26,14 @@ SHOWN_LINES = 12
 _TOLD = ("instance", "status", "objective", "bound", "gap", "wall_s")
 
 
-class Figure(float):
+class GapFigure(float):
     """A gap that knows what it was measured on; otherwise a float. name : `mean`, `worst`, ..."""
 
     name: str
     gaps: Gaps
 
     @classmethod
-    def of(cls, value: float, name: str, gaps: Gaps) -> Figure:
+    def of(cls, value: float, name: str, gaps: Gaps) -> GapFigure:
         """Return the figure `name` of gaps."""
         figure = cls(value)
         figure.name, figure.gaps = name, gaps
@@ -92,22 +92,22 @@ class Gaps:
         return tuple(f"{each.instance}: {each.problem}" for each in self.details if each.problem is not None)
 
     @property
-    def mean(self) -> Figure:
+    def mean(self) -> GapFigure:
         """Return the mean gap over the runs that have one."""
         return self._figure("mean")
 
     @property
-    def median(self) -> Figure:
+    def median(self) -> GapFigure:
         """Return the median gap over the runs that have one."""
         return self._figure("median")
 
     @property
-    def p95(self) -> Figure:
+    def p95(self) -> GapFigure:
         """Return the gap that 95 % of the runs that have one do not exceed."""
         return self._figure("p95")
 
     @property
-    def worst(self) -> Figure:
+    def worst(self) -> GapFigure:
         """Return the highest gap."""
         return self._figure("worst")
 
@@ -168,11 +168,11 @@ class Gaps:
             "instances": [{name: getattr(each, name) for name in _TOLD} for each in self.details],
         }
 
-    def _figure(self, name: str) -> Figure:
+    def _figure(self, name: str) -> GapFigure:
         value = getattr(self.summary, f"gap_{name}")
         if value is None:
             raise ValueError(f"{self!r} has no {name} gap")
-        return Figure.of(value, name, self)
+        return GapFigure.of(value, name, self)
 
     def _worst_first(self) -> list[InstanceGap]:
         whole = [each for each in self.details if each.gap is not None]

@@ -40,7 +40,7 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     if figures is None:
         return None
     for side in (left, right):
-        if isinstance(side, figures.Figure):
+        if isinstance(side, figures.GapFigure):
             explained: list[str] = side.explain(f"{figures.shown(left)} {op} {figures.shown(right)}")
             return explained
     return None

@@ -19,7 +19,7 @@ from schedgap.bench.statistics.profiles import Changes, gap_curves
 from schedgap.bench.statistics.tables import percent
 
 if TYPE_CHECKING:
-    from schedgap.bench.report.figures.selection import Point
+    from schedgap.bench.report.figures.selection import RunPoint
 
 
 _NO_GAPS = (
@@ -111,7 +111,7 @@ def _box(selection: Selection, scope: int, method: int, row: int, own: tuple[flo
     )
 
 
-def _medians(selection: Selection, scope: int, own: list[Point]) -> Series:
+def _medians(selection: Selection, scope: int, own: list[RunPoint]) -> Series:
     wall_s, gap = median(p.wall_s for p in own), median(p.gap for p in own)
     return Series(
         own[0].method,

@@ -72,7 +72,7 @@ class Scope:
     records: Runs
 
 
-class Point(NamedTuple):
+class RunPoint(NamedTuple):
     """A run with a gap and a time: numbers of method, group and instance."""
 
     method: int
@@ -98,7 +98,7 @@ class Selection:
     groups: tuple[str, ...]
     instances: tuple[str, ...]
     scopes: tuple[Scope, ...]
-    points: tuple[Point, ...]
+    points: tuple[RunPoint, ...]
     points_left_out: int
     rows: Sequence[Mapping[str, Any]]
     gaps: Mapping[tuple[int, int], tuple[float, ...]]
@@ -202,7 +202,7 @@ def _points(
     groups: Mapping[str, int],
     best: Mapping[str, Best],
     budget: Budget,
-) -> tuple[tuple[Point, ...], tuple[str, ...], int]:
+) -> tuple[tuple[RunPoint, ...], tuple[str, ...], int]:
     """Return runs as points: if there are too many, as many of each method and group, evenly along its gaps."""
     cells: dict[tuple[int, int], list[tuple[float, float, str]]] = {}
     for record in records:
@@ -213,10 +213,10 @@ def _points(
     total = sum(map(len, cells.values()))
     share = max(2, budget.points // max(1, len(cells)))
     names: dict[str, int] = {}
-    kept: list[Point] = []
+    kept: list[RunPoint] = []
     for cell, members in cells.items():
         members.sort()
         for i in evenly(len(members), share if total > budget.points else len(members)):
             gap, wall_s, instance = members[i]
-            kept.append(Point(*cell, names.setdefault(clipped(instance, budget.text), len(names)), wall_s, gap))
+            kept.append(RunPoint(*cell, names.setdefault(clipped(instance, budget.text), len(names)), wall_s, gap))
     return tuple(kept), tuple(names), total - len(kept)

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from schedgap.bench.certify.contents import Cut, Item, Verdict, dearer_content
+from schedgap.bench.certify.contents import Item, PricedCut, SearchEnd, dearer_content
 from schedgap.instances.errors import SolutionError
 
 
@@ -28,8 +28,8 @@ def test_items_that_are_apart():
 def test_a_cut_takes_its_price_once_for_each_whole():
     items = [item(t, 4, 1, cuts=[(0, 1)]) for t in range(6)]
     # 6 x 4 less 3 x 5; 5 x 4 less 2 x 5 is more.
-    assert dearer_content(items, [9], [Cut(2, 5)], 9).content is not None
-    assert dearer_content(items, [9], [Cut(2, 5)], 10).content is None
+    assert dearer_content(items, [9], [PricedCut(2, 5)], 9).content is not None
+    assert dearer_content(items, [9], [PricedCut(2, 5)], 10).content is None
 
 
 def test_a_content_that_leaves_too_much_free_is_none():
@@ -100,7 +100,7 @@ def test_fine_capacities_are_made_coarse_and_stay_exact():
 def test_one_wide_resource_needs_no_search():
     """Of 400 items in a capacity of 500,000, all tables together would be too large; worth is size, so nothing is above it."""
     items = [item(t, 20_000 + 97 * t, 20_000 + 97 * t) for t in range(400)]
-    assert dearer_content(items, [500_000], [], 500_000) == Verdict(None, 0)
+    assert dearer_content(items, [500_000], [], 500_000) == SearchEnd(None, 0)
     assert dearer_content(items, [500_000], [], 499_000).content is not None
 
 

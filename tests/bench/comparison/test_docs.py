@@ -14,7 +14,7 @@ import pytest
 
 from schedgap.bench.cli.app import COMMANDS, load_command
 from schedgap.bench.comparison.comparison import Side, Verdict, compare_results
-from schedgap.bench.comparison.findings import Estimate, Finding, Kind
+from schedgap.bench.comparison.findings import ChangeKind, Estimate, Finding
 from schedgap.bench.comparison.output import to_json
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.statistics.history import Entry, MethodFigures
@@ -29,7 +29,7 @@ def test_every_field_is_named(make_record):
     results = Results(Path("x"), None, (), records, 1, {})
     content = to_json(compare_results(results, results))
     named = set(re.findall(r"`([\w.-]+)`", (DOCS / "compare.md").read_text()))
-    wanted = set(content) | set(content["methods"][0]) | set(Kind) | set(Verdict)
+    wanted = set(content) | set(content["methods"][0]) | set(ChangeKind) | set(Verdict)
     wanted |= {field.name for kind in (Finding, Estimate, Side) for field in fields(kind)}
     assert wanted - named == set()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedgap.bench.comparison.findings import Kind, judge_pair, worse
+from schedgap.bench.comparison.findings import ChangeKind, judge_pair, worse
 from schedgap.bench.comparison.pairs import Pair
 from schedgap.bench.statistics.summary import best_of
 from schedgap.instances.method import Status
@@ -34,34 +34,34 @@ def failed(status):
     ("before", "after", "expected"),
     [
         (GOOD, GOOD, None),
-        (GOOD, {**GOOD, "objective": 1001}, Kind.OBJECTIVE),
+        (GOOD, {**GOOD, "objective": 1001}, ChangeKind.OBJECTIVE),
         (GOOD, {**GOOD, "objective": 999}, None),
-        (GOOD, LOOSE, Kind.BOUND),
+        (GOOD, LOOSE, ChangeKind.BOUND),
         (LOOSE, GOOD, None),
-        (GOOD, {"objective": 1000}, Kind.BOUND),
+        (GOOD, {"objective": 1000}, ChangeKind.BOUND),
         ({"objective": 1000}, GOOD, None),
-        ({"bound": 900}, {"bound": 899}, Kind.BOUND),
+        ({"bound": 900}, {"bound": 899}, ChangeKind.BOUND),
         # A better objective does not make up for a weaker bound.
-        (GOOD, {"objective": 950, "bound": 899}, Kind.BOUND),
-        (OPTIMAL, GOOD, Kind.PROOF),
-        (OPTIMAL, {**GOOD, "objective": 1001}, Kind.OBJECTIVE),
-        (failed(Status.INFEASIBLE), failed(Status.NO_SOLUTION), Kind.PROOF),
-        (GOOD, NOTHING, Kind.SOLUTION),
-        (GOOD, failed(Status.UNSUPPORTED), Kind.SOLUTION),
-        (GOOD, failed(Status.INFEASIBLE), Kind.SOLUTION),
+        (GOOD, {"objective": 950, "bound": 899}, ChangeKind.BOUND),
+        (OPTIMAL, GOOD, ChangeKind.PROOF),
+        (OPTIMAL, {**GOOD, "objective": 1001}, ChangeKind.OBJECTIVE),
+        (failed(Status.INFEASIBLE), failed(Status.NO_SOLUTION), ChangeKind.PROOF),
+        (GOOD, NOTHING, ChangeKind.SOLUTION),
+        (GOOD, failed(Status.UNSUPPORTED), ChangeKind.SOLUTION),
+        (GOOD, failed(Status.INFEASIBLE), ChangeKind.SOLUTION),
         (NOTHING, GOOD, None),
-        (NOTHING, failed(Status.UNSUPPORTED), Kind.BOUND),
+        (NOTHING, failed(Status.UNSUPPORTED), ChangeKind.BOUND),
         (failed(Status.UNSUPPORTED), failed(Status.UNSUPPORTED), None),
-        (failed(Status.UNSUPPORTED), failed(Status.CRASHED), Kind.FAILED),
-        (GOOD, failed(Status.INVALID), Kind.INVALID),
-        (failed(Status.TIMEOUT), failed(Status.INVALID), Kind.INVALID),
+        (failed(Status.UNSUPPORTED), failed(Status.CRASHED), ChangeKind.FAILED),
+        (GOOD, failed(Status.INVALID), ChangeKind.INVALID),
+        (failed(Status.TIMEOUT), failed(Status.INVALID), ChangeKind.INVALID),
         (failed(Status.INVALID), failed(Status.INVALID), None),
         (failed(Status.INVALID), failed(Status.TIMEOUT), None),
         (failed(Status.CRASHED), failed(Status.TIMEOUT), None),
         (failed(Status.CRASHED), NOTHING, None),
-        *((GOOD, failed(status), Kind.FAILED) for status in ("timeout", "memory", "crashed", "error")),
+        *((GOOD, failed(status), ChangeKind.FAILED) for status in ("timeout", "memory", "crashed", "error")),
         # What a failed run gave does not count.
-        (GOOD, {**GOOD, "objective": 1, "status": Status.INVALID}, Kind.INVALID),
+        (GOOD, {**GOOD, "objective": 1, "status": Status.INVALID}, ChangeKind.INVALID),
         ({**GOOD, "objective": 1, "status": Status.INVALID}, GOOD, None),
     ],
 )
@@ -72,7 +72,7 @@ def test_worse(kind, before, after, expected):
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        (Status.CRASHED, Status.INFEASIBLE, Kind.FAILED),
+        (Status.CRASHED, Status.INFEASIBLE, ChangeKind.FAILED),
         # Nor does who finds nothing.
         (Status.CRASHED, Status.NO_SOLUTION, None),
         (Status.CRASHED, Status.TIMEOUT, None),
@@ -88,7 +88,7 @@ def test_what_betters_a_failure(make_record, before, after, expected):
 
 
 def test_gravest_first():
-    assert list(Kind) == [
+    assert list(ChangeKind) == [
         "contradiction",
         "missing",
         "invalid",
@@ -107,11 +107,11 @@ def test_gravest_first():
     [
         # Gaps to 900: of 1000 0.1, of 1001 0.1009, of 1002 0.10180.
         ({"objective": 1001}, None),
-        ({"objective": 1002}, Kind.OBJECTIVE),
+        ({"objective": 1002}, ChangeKind.OBJECTIVE),
         ({"objective": 1001, "bound": 800}, None),
         ({"objective": 1000, "bound": None}, None),
-        (NOTHING, Kind.SOLUTION),
-        (failed(Status.TIMEOUT), Kind.FAILED),
+        (NOTHING, ChangeKind.SOLUTION),
+        (failed(Status.TIMEOUT), ChangeKind.FAILED),
     ],
 )
 def test_the_clock_excuses_little(kind, after, expected):
@@ -122,21 +122,21 @@ def test_the_clock_excuses_little(kind, after, expected):
 @pytest.mark.parametrize("after", [{}, failed(Status.UNSUPPORTED)])
 def test_a_bound_that_was_all_there_was_is_not_excused(kind, after, excuse):
     """Neither the clock nor chance: what gave a bound gives nothing any more. A weaker bound they do excuse."""
-    assert kind(NOTHING, after, **{excuse: True}, min_effect=0.001) is Kind.BOUND
+    assert kind(NOTHING, after, **{excuse: True}, min_effect=0.001) is ChangeKind.BOUND
     assert kind(NOTHING, {"bound": 1}, **{excuse: True}, min_effect=0.001) is None
 
 
 def test_a_lost_proof_counts_whatever_the_clock_did(kind):
-    assert kind(OPTIMAL, GOOD, clock=True, min_effect=0.5) is Kind.PROOF
+    assert kind(OPTIMAL, GOOD, clock=True, min_effect=0.5) is ChangeKind.PROOF
 
 
 @pytest.mark.parametrize(
     ("after", "expected"),
     [
         ({"objective": 2000, "bound": 1}, None),
-        (NOTHING, Kind.SOLUTION),
-        (failed(Status.ERROR), Kind.FAILED),
-        (failed(Status.INVALID), Kind.INVALID),
+        (NOTHING, ChangeKind.SOLUTION),
+        (failed(Status.ERROR), ChangeKind.FAILED),
+        (failed(Status.INVALID), ChangeKind.INVALID),
     ],
 )
 def test_one_draw_says_nothing_of_quality(kind, after, expected):

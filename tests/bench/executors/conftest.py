@@ -75,7 +75,8 @@ class DaskCluster(Cluster):
         self.processes = []
         file = folder / "scheduler.json"
         self.start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", file)
-        wait_for(file.exists)
+        # It is there before anything is in it.
+        wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
         self.address = json.loads(file.read_text())["address"]
         if workers:
             self.start(
