@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,7 +13,7 @@ from schedgap.instances.fields import fields_hash
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from schedgap.bench.isolation.messages import Ending
     from schedgap.instances.family import Family
@@ -32,16 +33,11 @@ def read(unpack: Callable[[bytes, type[Any]], T], data: bytes, family: Family, w
     RefusedError
         if they hold nothing of the kind.
     """
-    try:
-        return unpack(data, family.solution)
-    except AnswerError as error:
-        raise RefusedError(f"its {what} cannot be read: {error}") from None
-    except SchedgapError as error:
-        raise RefusedError(str(error)) from None
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise RefusedError(f"its solution cannot be read: {error!r:.300}") from None
+    with _refusing("read"):
+        try:
+            return unpack(data, family.solution)
+        except AnswerError as error:
+            raise RefusedError(f"its {what} cannot be read: {error}") from None
 
 
 def objective_of(family: Family, instance: Any, solution: Any) -> int:
@@ -52,14 +48,21 @@ def objective_of(family: Family, instance: Any, solution: Any) -> int:
     RefusedError
         if it is not feasible.
     """
-    try:
+    with _refusing("verified"):
         return int(family.verify(instance, solution))
+
+
+@contextmanager
+def _refusing(how: str) -> Iterator[None]:
+    """Whatever a solution of a stranger's raises is why it is refused, save that there is no memory for it."""
+    try:
+        yield
+    except (MemoryError, RefusedError):
+        raise
     except SchedgapError as error:
         raise RefusedError(str(error)) from None
-    except MemoryError:
-        raise
     except Exception as error:
-        raise RefusedError(f"its solution cannot be verified: {error!r:.300}") from None
+        raise RefusedError(f"its solution cannot be {how}: {error!r:.300}") from None
 
 
 def above(bound: int | None, objective: int) -> str | None:

@@ -14,12 +14,13 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.isolation.answer import pack
 from schedgap.bench.isolation.child import measured
-from schedgap.bench.isolation.fork import answer
+from schedgap.bench.isolation.fork import answer, confine
 from schedgap.bench.isolation.messages import Cause, Ending, Message, Request, send
 from schedgap.bench.isolation.supervise import supervise
 from schedgap.bench.plugins.discover import load_methods
@@ -198,15 +199,9 @@ def main(asked: Path, answers: Path, output: Path) -> None:
             pipe.read(1)
         return pickle.loads((asked.parent / INSTANCE).read_bytes())
 
-    answer(
-        lambda pipe: measured(request, given, pipe),
-        pack,
-        request.limits,
-        to_answers,
-        to_output,
-        asked.parent,
-        limits_addresses=request.program is None,
-    )
+    limits_addresses = request.program is None
+    own = partial(confine, request.limits, to_answers, to_output, asked.parent, limits_addresses=limits_addresses)
+    answer(own, lambda pipe: measured(request, given, pipe), pack, to_answers)
 
 
 if __name__ == "__main__":
