@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 class Plan:
     """All runs of a suite, by key, in the order in which they are started; instances are kept as bytes.
 
-    second_opinions : run to the same run by another back end, keys of `runs`. notes : what instances have to say.
+    second_opinions : run to the same run by another back end, keys of `runs`. notes : what instances have to say. methods : all
+    that were known when the plan was made; later plans of this process may know others by the same names.
     """
 
     setting: Setting
@@ -43,6 +44,7 @@ class Plan:
     instances: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     second_opinions: dict[str, str] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
+    methods: dict[tuple[str, str], Method] = field(default_factory=lambda: dict(REGISTRY))
 
     def add(self, instance: Any, run: Run) -> None:
         """Add a run; one of the same key is already the same run, and called by the shorter label of the two."""
@@ -81,7 +83,7 @@ class Plan:
         """Return what a worker needs to do a run."""
         run = self.runs[key]
         # A block's own threads need processes of their own: libraries read their number when they start.
-        method = find_method(run.family, run.method)
+        method = self.methods[run.family, run.method]
         place = replace(self.setting, threads=run.limits.threads, plugins=self._imported(method))
         # A program declares nothing.
         proves = method.bounds or method.module == MODULE
@@ -98,12 +100,12 @@ class Plan:
         seen: Seen = {}
         for performed in ends:
             run = performed.run
-            refuse_changed(find_method(run.family, run.method), run, self.setting.plugins, seen)
+            refuse_changed(self.methods[run.family, run.method], run, self.setting.plugins, seen)
             yield performed
 
     def _imported(self, method: Method) -> tuple[str | Program, ...]:
         """Return the plug-ins without those that register other methods only: a run imports none of these."""
-        others = {each.plugin for each in REGISTRY.values()} - {method.plugin}
+        others = {each.plugin for each in self.methods.values()} - {method.plugin}
         return tuple(each for each in self.setting.plugins if each not in others)
 
 

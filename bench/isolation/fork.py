@@ -12,6 +12,7 @@ import sys
 import tempfile
 import traceback
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from schedgap.bench.isolation.answer import Failure, plain_text
@@ -114,7 +115,8 @@ def supervised(
     if pid == 0:
         try:
             to = theirs.fileno()
-            answer(work, failed, limits, to, output_in, scratch, confinement, limits_addresses=limits_addresses)
+            own = partial(confine, limits, to, output_in, scratch, confinement, limits_addresses=limits_addresses)
+            answer(own, work, failed, to)
         finally:
             os._exit(1)
     theirs.close()
@@ -155,19 +157,11 @@ def instance_from(answers: int) -> Any:
 
 
 def answer(
-    work: Callable[[int], bytes],
-    failed: Callable[[Failure], bytes],
-    limits: Limits,
-    answers: int,
-    output: int,
-    scratch: Path,
-    confinement: Confinement | None = None,
-    *,
-    limits_addresses: bool = True,
+    confined: Callable[[], None], work: Callable[[int], bytes], failed: Callable[[Failure], bytes], answers: int
 ) -> NoReturn:
     """Confine this process, do the work, send the answer on the pipe `answers`, and exit."""
     try:
-        confine(limits, answers, output, scratch, confinement, limits_addresses=limits_addresses)
+        confined()
         body = work(answers)
     except MemoryError:
         body = failed(Failure(status="memory", reason="MemoryError"))

@@ -14,12 +14,13 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.isolation.answer import pack
 from schedgap.bench.isolation.child import measured
-from schedgap.bench.isolation.fork import answer
+from schedgap.bench.isolation.fork import answer, confine
 from schedgap.bench.isolation.messages import Cause, Ending, Message, Request, send
 from schedgap.bench.isolation.supervise import supervise
 from schedgap.bench.plugins.discover import load_methods
@@ -78,8 +79,9 @@ def run_in_container(request: Request, instance: int, scratch: Path, harness: in
         os.mkfifo(pipe)
     given = os.open(scratch / GIVEN, os.O_RDWR)
     from_answers, from_output = (os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) for pipe in (answers, output))
-    printed, complaints = scratch / "results", scratch / "complaints"
-    command = _command_of(request, scratch, asked, answers, output)
+    # Beside the run's folder, where it can neither change them nor put a device in their place.
+    printed, complaints, log = (scratch.parent / name for name in ("results", "complaints", "log"))
+    command = _command_of(request, scratch, log, asked, answers, output)
     pid = os.posix_spawn(
         command[0],
         command,
@@ -117,7 +119,6 @@ def run_in_container(request: Request, instance: int, scratch: Path, harness: in
         ending.exit_code = -int(results["exitsignal"]) if "exitsignal" in results else int(results["returnvalue"])
     ending.peak_bytes = _bytes(results.get("memory", "0B"))
     if not ending.output and ending.answer is None:
-        log = scratch / "log"
         ending.output = log.read_bytes()[-_KEEP_LOG:] if log.exists() else b""
     return ending
 
@@ -151,12 +152,12 @@ def _command(folder: Path, *, memory_mib: int) -> list[str]:
     return [*command, "--memlimit", f"{memory_mib * 2**20}B"]
 
 
-def _command_of(request: Request, scratch: Path, *arguments: Path) -> list[str]:
-    """Return the command of a run; arguments : of `main`."""
+def _command_of(request: Request, scratch: Path, log: Path, *arguments: Path) -> list[str]:
+    """Return the command of a run. log : what is printed beside the pipes. arguments : of `main`."""
     return [
         *_command(scratch, memory_mib=request.limits.memory_mib),
         *_time_limits(request),
-        *("--output", str(scratch / "log"), "--"),
+        *("--output", str(log), "--"),
         *(sys.executable, "-P", "-m", "schedgap.bench.isolation.runexec"),
         *map(str, arguments),
     ]
@@ -198,15 +199,9 @@ def main(asked: Path, answers: Path, output: Path) -> None:
             pipe.read(1)
         return pickle.loads((asked.parent / INSTANCE).read_bytes())
 
-    answer(
-        lambda pipe: measured(request, given, pipe),
-        pack,
-        request.limits,
-        to_answers,
-        to_output,
-        asked.parent,
-        limits_addresses=request.program is None,
-    )
+    limits_addresses = request.program is None
+    own = partial(confine, request.limits, to_answers, to_output, asked.parent, limits_addresses=limits_addresses)
+    answer(own, lambda pipe: measured(request, given, pipe), pack, to_answers)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import statistics
 import threading
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 # Of what went wrong, and of the worst gaps, this many are told.
 TOLD = 5
-# Methods are known by their names to a whole process: candidates, which mostly share one, take turns.
+# Methods are known by their names to a whole process: candidates, which mostly share one, are planned in turn.
 _TURN = threading.Lock()
 
 
@@ -65,7 +66,7 @@ class Evaluation:
 class Evaluator:
     """Scores candidates on the instances of a suite, each run in a limited process of its own.
 
-    Threads may share it: one candidate is scored at a time, its runs `jobs` at a time.
+    Threads and processes may share it, and what it keeps: candidates are scored at once, the runs of each `jobs` at a time.
     """
 
     def __init__(self, suite: Suite, folder: Path, held_out: Suite | None, bound: str | None, **how: Any) -> None:
@@ -82,8 +83,7 @@ class Evaluator:
         SchedgapError
             if there is no such file, or for an instance no bound; never for what a candidate does.
         """
-        with _TURN:
-            return self._evaluate(self._suite, candidate)
+        return self._evaluate(self._suite, candidate)
 
     def final(self, candidate: str | Path | Program) -> Evaluation:
         """Return what a candidate is worth on the instances that were held out.
@@ -95,19 +95,19 @@ class Evaluator:
         """
         if self._held_out is None:
             raise MethodError("no seeds were held out; give evaluator(..., held_out=...).")
-        with _TURN:
-            return self._evaluate(self._held_out, candidate)
+        return self._evaluate(self._held_out, candidate)
 
     def _evaluate(self, suite: Suite, candidate: str | Path | Program) -> Evaluation:
-        try:
-            method, plugins = _candidate(candidate, suite.family)
-        except MethodError as error:
-            if not isinstance(candidate, Program) and not Path(candidate).is_file():
-                raise
-            return Evaluation(0.0, {}, None, str(error))
-        own, others = measure_gap(
-            method, suite=(suite, self._folder), bound=self._bound, plugins=plugins, trusts=False, **self._how
-        )
+        with ExitStack() as turn:
+            turn.enter_context(_TURN)
+            try:
+                method, plugins = _candidate(candidate, suite.family)
+            except MethodError as error:
+                if not isinstance(candidate, Program) and not Path(candidate).is_file():
+                    raise
+                return Evaluation(0.0, {}, None, str(error))
+            how = {"suite": (suite, self._folder), "bound": self._bound, "plugins": plugins, **self._how}
+            own, others = measure_gap(method, trusts=False, planned=turn.close, **how)
         gaps = gaps_of(suite.name, own, others)
         for each in gaps.details:
             if each.objective is not None and each.bound is None:

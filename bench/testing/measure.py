@@ -112,6 +112,7 @@ def measure_gap(
     jobs: int | None = None,
     by_value: Iterable[ModuleType] = (),
     trusts: bool = True,
+    planned: Callable[[], object] = bool,
 ) -> tuple[list[Record], list[Record]]:
     """Run a method on the instances of a suite and return its records and those of the methods that prove bounds.
 
@@ -123,7 +124,7 @@ def measure_gap(
     instances : objects, or paths of files; give them or a suite. bound : method to prove bounds with, instead of the
     suite's. time_limit_s : what the method is told instead of the suite's limit, the hard wall follows. plugins, trace,
     jobs : as for `run_suite`. by_value : see `transported`. trusts : whether what the method says of its own answer, a bound
-    or a proof, counts.
+    or a proof, counts. planned : called once nothing asks any more which method has which name.
 
     Raises
     ------
@@ -158,9 +159,10 @@ def measure_gap(
         others = {key: run for key, run in plan.runs.items() if key not in own}
         if time_limit_s is not None:
             own = {run.key: run for run in (_with_time_limit(run, time_limit_s) for run in own.values())}
+        planned()
         proofs = prove_bounds(plan, others, directory, jobs)
         place = setting(family, (*files, *carriers), plan.setting.threads)
-        records = _records_of(Plan(place, own, plan.instances), jobs)
+        records = _records_of(Plan(place, own, plan.instances, methods=plan.methods), jobs)
         if not trusts:
             records = {key: _unclaimed(record) for key, record in records.items()}
     everything = judged_together({**proofs, **records})

@@ -27,8 +27,8 @@ def fake(tmp_path, monkeypatch, hostile):
     return lambda mode: monkeypatch.setenv("FAKE_RUNEXEC", mode)
 
 
-def ends(suite, out, hostile):
-    result = run_suite(suite, out=out, plugins=[hostile], jobs=2, isolation=RUNEXEC)
+def ends(suite, out, *plugins):
+    result = run_suite(suite, out=out, plugins=plugins, jobs=2, isolation=RUNEXEC)
     assert {record.isolation for record in result.records} == {RUNEXEC}
     return {record.run.label: record.measurement for record in result.records}
 
@@ -112,22 +112,26 @@ def test_results_are_lines_of_key_and_value():
     }
 
 
+def test_what_is_said_of_its_end_is_out_of_its_reach(fake, write_suite, hostile, tmp_path):
+    """It cannot have a device read in place of it, which has no end."""
+    suite = write_suite(["s-forges-the-result"])
+    end = ends(suite, tmp_path / "out", hostile.with_name("strangers.py"))["s-forges-the-result"]
+    assert (end.status, end.reason) == ("crashed", "its process was ended by SIGABRT")
+
+
 def test_the_real_one(real_runexec, write_suite, hostile, tmp_path):
-    """The kernel ends the memory bomb, and nothing but its own folder can be written."""
-    found = ends(write_suite(["x-honest", "x-bomb", "x-writes"], memory_mib=256), tmp_path / "out", hostile)
-    assert (found["x-honest"].status, found["x-honest"].warm) == ("feasible", "child")
-    assert found["x-bomb"].status == "memory"
-    assert found["x-writes"].status == "error"
-    assert "Read-only file system" in found["x-writes"].reason
-
-
-def test_the_real_one_against_strangers(real_runexec, write_suite, hostile, tmp_path):
-    """What a pull request may hold: the journal and all other files of the user's are out of reach."""
-    plugin = Path(shutil.copy(hostile.with_name("reaching.py"), tmp_path))
+    """What a pull request may hold: the kernel ends the memory bomb, and nothing but a run's own folder can be written."""
+    plugins = [Path(shutil.copy(hostile.with_name(name), tmp_path)) for name in ("reaching.py", "strangers.py")]
     (tmp_path / "precious").write_text("mine")
-    labels = ["r-files", "r-journal", "r-links", "r-plug-in"]
-    found = ends(write_suite(labels, memory_mib=512), tmp_path / "out", plugin)
-    assert {label: (end.status, end.details.get("got")) for label, end in found.items()} == dict.fromkeys(
-        labels, ("feasible", "")
-    )
+    reaching = ("r-files", "r-journal", "r-links", "s-imports")
+    stopped = ("x-bomb", "x-writes", "s-forges-the-result")
+    suite = write_suite(["x-honest", *reaching, *stopped], memory_mib=256)
+    found = ends(suite, tmp_path / "out", hostile, *plugins)
+    assert (found["x-honest"].status, found["x-honest"].warm) == ("feasible", "child")
+    got = {label: (found[label].status, found[label].details.get("got")) for label in reaching}
+    assert got == dict.fromkeys(reaching, ("feasible", ""))
+    assert [found[label].status for label in stopped] == ["memory", "error", "crashed"]
+    assert "Read-only file system" in found["x-writes"].reason
     assert (tmp_path / "precious").read_text() == "mine"
+    rows = [json.loads(line) for line in (tmp_path / "out" / "journal.jsonl").read_text().splitlines()]
+    assert sorted(row["label"] for row in rows) == sorted(found)

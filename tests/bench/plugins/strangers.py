@@ -768,6 +768,18 @@ def core(instance):
     os.abort()
 
 
+@method("s-forges-the-result", family=FAMILY)
+def forges_the_result(instance):
+    """Puts a device in place of whatever may be read of its end."""
+    if instance.num_tasks >= 6:
+        for name in ("results", "complaints", "log"):
+            with suppress(FileNotFoundError):
+                temporary(name).unlink()
+            temporary(name).symlink_to("/dev/zero")
+        os.abort()
+    return alone(instance)
+
+
 @method("s-honest", family=FAMILY)
 def honest(instance):
     """What it finds around itself, which nobody else's doing changes."""

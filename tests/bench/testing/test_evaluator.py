@@ -4,9 +4,10 @@ import json
 import os
 import re
 import runpy
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -80,12 +81,11 @@ def test_the_score_is_the_mean_of_bound_by_objective(judge, candidate):
 
 
 def test_candidates_of_one_name_at_once(judge, candidate, monkeypatch):
-    """Each is scored, by what its own file says; their runs begin together, or one waits for the other."""
-    judging, together, records_of = judge(), threading.Barrier(2), measure._records_of
+    """Each is scored, by what its own file says; their runs begin together."""
+    judging, together, records_of = judge(), threading.Barrier(2, timeout=60), measure._records_of
 
     def waiting(*given):
-        with suppress(threading.BrokenBarrierError):
-            together.wait(3)
+        together.wait()
         return records_of(*given)
 
     dearest = "int(np.argmax(instance.price))"
@@ -102,6 +102,32 @@ def test_candidates_of_one_name_at_once(judge, candidate, monkeypatch):
         honest, dear = threads.map(judging, paths)
     assert dear.gaps.runs == honest.gaps.runs == 3
     assert 0 < dear.score < honest.score, dear.feedback
+
+
+def test_candidates_of_one_name_in_several_processes(candidate, judge, tmp_path):
+    """They share the folder of proven bounds, which nobody has proven before, and each bound is proven once."""
+    judge()
+    call = "import sys; from schedgap.bench import evaluator; e = evaluator(sys.argv[1], directory=sys.argv[2], jobs=1)"
+    paths = [candidate("return honest", "honest.py"), candidate("return None", "none.py")]
+    processes = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                f"{call}; print(e(sys.argv[3]).score)",
+                tmp_path / "few.toml",
+                tmp_path / "bounds",
+                path,
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for path in paths
+    ]
+    honest, none = (float(process.communicate(timeout=120)[0]) for process in processes)
+    assert 0 == none < honest < 1
+    assert {row.run.label for row in read_journal(tmp_path / "bounds").values()} == {"patterns"}
+    assert len((tmp_path / "bounds" / "journal.jsonl").read_text().splitlines()) == 3
 
 
 @pytest.mark.parametrize(
