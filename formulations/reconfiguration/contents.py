@@ -38,6 +38,30 @@ def boundable(instance: ReconfigurationInstance) -> str | None:
 THOUSAND = 1000
 
 
+def useful(
+    instance: ReconfigurationInstance, machine_type: IntArray, price: IntArray, speed_price: IntArray
+) -> list[int]:
+    """Return the numbers of offers that no other one makes superfluous: as cheap, for whatever fits, at as good progress.
+
+    machine_type, price : (N,). speed_price : (N, C). Of equal ones the first stays. Types that nobody would rent cost a bound
+    neither time nor the last digits of its prices.
+    """
+    catalogue = instance.catalogue
+    family, capacity = catalogue.type2family[machine_type], catalogue.capacity[machine_type]
+    kept: list[int] = []
+    # Whatever makes an offer superfluous comes before it, or is its equal.
+    for n in np.lexsort((np.arange(price.size), -speed_price.sum(axis=1), -capacity.sum(axis=1), price)).tolist():
+        mine = catalogue.demand[family[n]]
+        for m in kept:
+            others = catalogue.demand[family[m]]
+            fits = (mine[:, :1] < 0) | ((others >= 0) & (others <= mine))
+            if (capacity[m] >= capacity[n]).all() and (speed_price[m] >= speed_price[n]).all() and fits.all():
+                break
+        else:
+            kept.append(n)
+    return sorted(kept)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
     """Tasks that may be put on a machine, priced.

@@ -15,6 +15,9 @@ by the authors' rules (Eva, section 5):
 - In its first period a machine is not paid for `acquire_s` seconds, and nobody progresses on it for as long and for
   `setup_s`, `fetch_s`, `init_s` more. Whoever is moved there pays by lost progress what the machine does not cost:
       window sum u_i + sum_{i in Q} (seconds of progress)_i pi_i r_i(Q) <= (paid seconds) price           (2)
+  Where it takes more than a period until anybody runs there, nobody who was sent there leaves before: at each of these plans
+  the machine holds whom it held at the one before. So it is (2) for the mean of the seconds that are paid in all of these
+  windows, and the progress of the last one.
 - Duals that violate (1) or (2) by at most d are lowered by d each; where u becomes 0 the task is worth no more than
   one that need not be there.
 """
@@ -30,7 +33,7 @@ import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items
+from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items, useful
 from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING
 from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.formulations.reconfiguration.presence import start_up_s
@@ -69,19 +72,28 @@ def window_s(instance: ReconfigurationInstance) -> tuple[int, int]:
 def offers(instance: ReconfigurationInstance, speed_price: IntArray) -> list[Offer]:
     """Return machines in later windows, then in their first, which others make superfluous left out."""
     opens, closes = window_s(instance)
-    window = instance.period_s + closes - opens
+    window, first = instance.period_s + closes - opens, int(start_up_s(instance).min())
     made = []
     for k, price in enumerate((instance.catalogue.price * NANO).tolist()):
         made.append(Offer(k, price, speed_price))
         acquire, setup = int(instance.acquire_s[k]), int(instance.setup_s[k])
-        paid = max(0, instance.period_s + closes - max(acquire, opens))
-        if paid < window:
-            progress = np.maximum(0, instance.period_s + closes - acquire - setup - start_up_s(instance))
+        # Whoever is sent to a new machine stays at all plans until it runs there.
+        plans = max(1, -(-(acquire + setup + first) // instance.period_s))
+        ends = [instance.period_s * n + closes for n in range(1, plans + 1)]
+        paid = sum(max(0, min(window, end - acquire)) for end in ends)
+        if paid < window * plans:
+            progress = np.maximum(0, ends[-1] - acquire - setup - start_up_s(instance))
             share = np.minimum(progress, window).tolist()
             # In Python's integers: a price times a long period may go beyond 64 bits.
             slower = [-(-p * s // window) for p, s in zip(speed_price.tolist(), share, strict=True)]
-            made.append(Offer(k, price * paid // window, np.array(slower, np.int64)))
-    return made
+            made.append(Offer(k, price * paid // (window * plans), np.array(slower, np.int64)))
+    kept = useful(
+        instance,
+        np.array([offer.machine_type for offer in made]),
+        np.array([offer.price for offer in made]),
+        np.stack([offer.speed_price for offer in made]),
+    )
+    return [made[n] for n in kept]
 
 
 class SpellPricer(Generation):

@@ -37,7 +37,7 @@ FEW_SPELLS = 100
 NODE_LIMIT = 1_000_000
 
 
-@method("bound-progress", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
+@method("bound-progress", version=2, family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
 def bound_progress(
     instance: ReconfigurationInstance, *, time_limit_s: float | None = None, num_spells: int = 1000
 ) -> Outcome:
@@ -57,7 +57,7 @@ def bound_progress(
     return run.outcome(max(work.bound, bound), begun, details)
 
 
-@method("bound-presence", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
+@method("bound-presence", version=2, family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
 def bound_presence(
     instance: ReconfigurationInstance, *, time_limit_s: float | None = None, num_spells: int = 1000
 ) -> Outcome:

@@ -21,7 +21,7 @@ import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items, boundable
+from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items, boundable, useful
 from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.moves import RUNNING, STOCK
@@ -57,7 +57,7 @@ class WorkPrices:
     nodes: int
 
 
-@method("bound-work", family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
+@method("bound-work", version=2, family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
 def bound_work(instance: ReconfigurationInstance, *, time_limit_s: float | None = None) -> Outcome:
     """Bound the cost by work alone: at any time, on machines shared in the best way, interference included."""
     begun = time.perf_counter()
@@ -93,6 +93,8 @@ class _Search(Generation):
         self.catalogue, self.work, self.deadline = instance.catalogue, work_s(instance), deadline
         self.pricer = ContentPricer(instance)
         num_classes = self.catalogue.num_classes
+        types = np.arange(self.catalogue.num_types)
+        self.types = useful(instance, types, self.catalogue.price, np.zeros((types.size, num_classes), np.int64))
         super().__init__(GrowingLp(self.work / HOUR_S, np.full(num_classes, np.inf)))
         alone = self.catalogue.price[self.catalogue.reservation_type]
         self.master.add_columns(alone / MICRO, np.eye(num_classes))
@@ -104,7 +106,8 @@ class _Search(Generation):
         classes = np.arange(price.shape[0])
         items = Items(classes, np.ones_like(classes), classes, self.catalogue.counts, np.zeros_like(classes), price)
         scaled, before = price.tolist(), self.master.num_columns
-        for k, paid in enumerate(self.catalogue.price.tolist()):
+        for k in self.types:
+            paid = int(self.catalogue.price[k])
             if self.deadline is not None and time.perf_counter() >= self.deadline:
                 return True, False
             best = _best_in_time(self.pricer, k, items, paid * NANO, self.deadline)

@@ -49,6 +49,22 @@ def test_a_machine_that_may_never_be_paid_is_worth_nothing(plain):
     assert bound_progress(instance).bound == bound_work(instance).bound == 100
 
 
+def test_whoever_is_sent_to_a_slow_machine_stays_until_it_runs(plain):
+    """In 100 s of acquisition nobody is paid for, but then 40 s of set-up are: of three windows 50 s are paid."""
+    assert bound_presence(plain((100,), acquire_s=[100], setup_s=[40])).bound == pytest.approx(2 * 50 / 3, abs=1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_schedule_on_slow_machines_is_cheaper(seed, oddities, wander):
+    try:
+        instance = oddities(seed)
+    except InstanceError:
+        pytest.skip("a class fits no type")
+    slower = np.random.default_rng(seed).integers(0, 3, (2, instance.acquire_s.size)) * instance.period_s
+    instance = instance.replace(acquire_s=instance.acquire_s + slower[0], setup_s=instance.setup_s + slower[1])
+    assert bound_progress(instance).bound <= min(wander(instance, 5, seed))
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_no_schedule_is_cheaper(seed, oddities, wander):
     try:
