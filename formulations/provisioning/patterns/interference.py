@@ -99,7 +99,7 @@ def value_cover(instance: ProvisioningInstance, chosen: PatternSet) -> Cover:
 
 
 DISTURBED = Enumeration(
-    "patterns", "raise max_patterns or use bounds", with_interference, every_disturbed, needed_disturbed, value_cover
+    "patterns", "raise max_contents or use bounds", with_interference, every_disturbed, needed_disturbed, value_cover
 )
 
 
@@ -122,10 +122,10 @@ def interference(
     time_limit_s: float | None = None,
     threads: int = 1,
     backend: str = "highs",
-    max_patterns: int = MAX_PATTERNS,
+    max_contents: int = MAX_PATTERNS,
     dominance: bool = True,
 ) -> Outcome:
     """Minimise price plus value lost to interference, over all patterns of machines: Eva's TNRP, exactly."""
     return DISTURBED.solve(
-        instance, max_patterns, dominance=dominance, backend=backend, time_limit_s=time_limit_s, threads=threads
+        instance, max_contents, dominance=dominance, backend=backend, time_limit_s=time_limit_s, threads=threads
     )

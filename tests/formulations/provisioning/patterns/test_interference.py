@@ -79,7 +79,7 @@ def test_too_many_contents_are_reported():
     instance = distinct(60).replace(
         workloads=("w",), class2workload=np.zeros(60, np.int64), throughput=np.array([[900]])
     )
-    outcome = interference(instance, max_patterns=1000)
+    outcome = interference(instance, max_contents=1000)
     assert outcome.status is Status.UNSUPPORTED
     assert "more than 1000 patterns for 60 task classes" in outcome.details["reason"]
 
