@@ -5,7 +5,8 @@ import json
 import pytest
 
 from schedgap.bench.audit import Audit, audit_of
-from schedgap.bench.plan import Plan, chosen_method, make_run, setting
+from schedgap.bench.catalogue import chosen_method
+from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.provisioning import table7
