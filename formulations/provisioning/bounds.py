@@ -15,7 +15,7 @@ bound-dual-feasible     also on what a task blocks: copies of a class that fit o
 They stay proofs at any size: the linear programs only propose prices, which count in Python's integers. Where HiGHS has no
 answer to one, or none in time, the bound is that of bound-resource.
 
-Dual-feasible functions in integers: valid inequalities for the content of one machine, made from one resource.
+Dual-feasible functions in integers: valid inequalities for the pattern of one machine, made from one resource.
 
 A function phi with sum phi(d) <= phi(C) wherever sum d <= C turns a capacity row into another valid row, in which items
 weigh what they really block. Sources: Fekete and Schepers, "New classes of fast lower bounds for bin packing problems",

@@ -43,12 +43,12 @@ def add_load(load: IntArray, demand: IntArray, c: int, number: int) -> None:
 
 
 @kernel
-def content_load(content: IntArray, demand: IntArray, load: IntArray) -> None:
-    """Set the load (F, R) of a content (C,). O(F C R)."""
+def pattern_load(pattern: IntArray, demand: IntArray, load: IntArray) -> None:
+    """Set the load (F, R) of a pattern (C,). O(F C R)."""
     load[:] = 0
-    for c in range(content.shape[0]):
-        if content[c] > 0:
-            add_load(load, demand, c, content[c])
+    for c in range(pattern.shape[0]):
+        if pattern[c] > 0:
+            add_load(load, demand, c, pattern[c])
 
 
 @kernel

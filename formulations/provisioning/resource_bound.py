@@ -1,6 +1,6 @@
-"""Bounds from prices on what a machine's content uses: a small linear program, and a certificate in integers.
+"""Bounds from prices on what a machine's pattern uses: a small linear program, and a certificate in integers.
 
-Sets        b blocks of machine types; m rows of a block: every content x of a machine of type k in b satisfies
+Sets        b blocks of machine types; m rows of a block: every pattern x of a machine of type k in b satisfies
             sum_c size[b, m, c] x[c] <= capacity[b, m, k]
 Variables   X[b, c] tasks of class c on machines of block b;  Y[k] machines of type k; shares allowed
 Minimise    sum_k price[k] Y[k]
@@ -8,7 +8,7 @@ Rows        sum_b X[b, c] >= counts[c]                                     for e
             sum_k capacity[b, m, k] Y[k] - sum_c size[b, m, c] X[b, c] >= 0        for each b, m
             sum_k Y[k] <= machines                                         where machines are limited
 
-The duals of the second rows are prices w on what contents use. Rounded down to integers and scaled so that no machine's
+The duals of the second rows are prices w on what patterns use. Rounded down to integers and scaled so that no machine's
 capacity is worth more than its price (plus the dual u of the last row), they prove
 
     price >= sum_c counts[c] min_b (w[b] @ size[b, :, c]) - machines u
@@ -118,7 +118,7 @@ def block_worths(
 ) -> list[int] | None:
     """Return what a task of each class is worth, in parts of a micro-dollar of which there are `PRICE_SCALE`.
 
-    No content of a machine is worth more than the machine. None where the linear program met the limit.
+    No pattern of a machine is worth more than the machine. None where the linear program met the limit.
     """
     solved = _solved_prices(instance, blocks, None, time_limit_s)
     return None if solved is None else worths(instance, solved[0], _row_prices(instance, *solved))
@@ -188,7 +188,7 @@ def worths(
 ) -> list[int]:
     """Return what a task of each class is worth at given prices: the least over the blocks, exactly.
 
-    Prices are lowered until no content of a machine is worth more than it and `whole_rent`, in the unit of `block_worths`.
+    Prices are lowered until no pattern of a machine is worth more than it and `whole_rent`, in the unit of `block_worths`.
     """
     worth: list[int | None] = [None] * instance.num_classes
     for block, price in zip(blocks, prices, strict=True):

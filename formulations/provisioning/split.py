@@ -1,6 +1,6 @@
 """Which machines cost the gap: a machine loses what its price is above the worth of its tasks at a bound's prices.
 
-The prices are those of `bound-type-prices`: resources of each machine type, lowered until no content of a machine is worth
+The prices are those of `bound-type-prices`: resources of each machine type, lowered until no pattern of a machine is worth
 more than the machine. So no loss is negative, and since the bound is the worth of all tasks, the losses add up to the
 objective less that bound, in exact arithmetic. Dearer prices prove more, but every run's picture asks for them.
 """
@@ -50,10 +50,10 @@ def split(instance: ProvisioningInstance, solution: Provisioning) -> Split | Non
     machines, prices, worths = ([0] * instance.num_types for _ in range(3))
     for g, (k, repeat) in enumerate(zip(solution.machine_type.tolist(), solution.repeat.tolist(), strict=True)):
         inside = slice(int(solution.indptr[g]), int(solution.indptr[g + 1]))
-        content = zip(solution.task_class[inside].tolist(), solution.count[inside].tolist(), strict=True)
+        pattern = zip(solution.task_class[inside].tolist(), solution.count[inside].tolist(), strict=True)
         machines[k] += repeat
         prices[k] += repeat * int(instance.price[k]) * NANO
-        worths[k] += repeat * sum(count * worth[c] for c, count in content)
+        worths[k] += repeat * sum(count * worth[c] for c, count in pattern)
     order = sorted(np.flatnonzero(machines).tolist(), key=lambda k: worths[k] - prices[k])
     losses = [_loss(instance.type_names[k], machines[k], prices[k], worths[k]) for k in order[:MAX_TYPES]]
     rest = order[MAX_TYPES:]

@@ -1,1 +1,1 @@
-"""Arc-flow formulations of machine contents, whole and window by window."""
+"""Arc-flow formulations of machine patterns, whole and window by window."""

@@ -32,7 +32,7 @@ from schedgap.formulations.provisioning.limits import claimed, without_classes_a
 from schedgap.instances import exact
 from schedgap.instances.errors import BackendError, MethodError
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
+from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import price_step
@@ -177,7 +177,11 @@ def arc_flow(
     start = time.perf_counter()
     deadline = start + (math.inf if time_limit_s is None else time_limit_s)
     merged = merge_equal_classes(instance)
-    prepared = prepare(merged.instance, interchangeable, deadline)
+    if interchangeable:
+        prepared = merge_interchangeable(merged.instance, deadline=deadline)
+    else:
+        every = build_flow_graphs(merged.instance, deadline=deadline)
+        prepared = every if isinstance(every, str) else (merge_equal_classes(merged.instance), every)
     if isinstance(prepared, str):
         bound, build_s = cheap_bound(merged.instance, deadline), time.perf_counter() - start
         return Outcome(bound=bound, status=Status.NO_SOLUTION, build_s=build_s, details={"reason": prepared})
@@ -210,15 +214,3 @@ def arc_flow(
         backend,
         details,
     )
-
-
-def prepare(
-    instance: ProvisioningInstance, interchangeable: bool, deadline: float
-) -> tuple[Merged, tuple[FlowGraph, ...]] | str:
-    """Return the instance to solve, as merged classes, with its graphs; or the reason why there are none."""
-    if interchangeable:
-        return merge_interchangeable(instance, deadline=deadline)
-    graphs = build_flow_graphs(instance, deadline=deadline)
-    if isinstance(graphs, str):
-        return graphs
-    return merge_equal_classes(instance), graphs

@@ -1,17 +1,17 @@
-"""Arc-flow graphs: all contents of machines as the paths of a compressed acyclic graph.
+"""Arc-flow graphs: all patterns of machines as the paths of a compressed acyclic graph.
 
 After Brandao and Pedroso, "Bin packing and related problems: general arc-flow formulation with graph compression"
 (Computers and Operations Research 69, 2016; multiple-choice vector packing: arXiv:1312.3836). Families of machines on which
 every class has the same demand share one graph, with a root for each machine type; what is left of a machine's capacity
-is rounded down to what later classes can use, and states from which the same contents fit are merged (`kernels_flow`).
+is rounded down to what later classes can use, and states from which the same patterns fit are merged (`kernels_flow`).
 
 Pricing is a longest path: exact, and about a nanosecond an arc for all machine types of a graph.
 
 Merging task classes that differ in one resource where the difference never decides what fits.
 
-If every content of every machine that fits with the smallest demands in a cluster of classes also fits with the largest,
+If every pattern of every machine that fits with the smallest demands in a cluster of classes also fits with the largest,
 then the classes of the cluster are interchangeable: the instance with the smallest demands has the same optimum, and its
-solutions hold for any assignment of the tasks. A longest path in the flow graph of the small instance finds the content
+solutions hold for any assignment of the tasks. A longest path in the flow graph of the small instance finds the pattern
 whose largest demand is worst; a cluster that makes it too large is cut in two, until none is.
 
 On subsets of the Alibaba trace, where RAM rarely limits machines with GPUs, half of the classes go (58 to 26 of 1,000 tasks).
@@ -62,7 +62,7 @@ GROWTH, STATES_PER_SECOND = 4, 1_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowGraph:
-    """The contents of the machine types of one or more families, as paths from their roots to node 0.
+    """The patterns of the machine types of one or more families, as paths from their roots to node 0.
 
     types : (Q,) int64, the machine types. root : (Q,) int64, where their paths begin. classes : (L,) int64, the task
     class of each layer. free : (Z,) int64, classes that need nothing here: all their tasks fit every machine.
@@ -238,7 +238,7 @@ class FlowPricer:
         use_tables: bool = False,
         counts: IntArray | None = None,
     ) -> Priced:
-        """Find a most valuable content of every machine type; of those worth at most `target` (K,) only what it is worth.
+        """Find a most valuable pattern of every machine type; of those worth at most `target` (K,) only what it is worth.
 
         values : (C,) int64, not negative, or (F, C), for each family its own. counts : (C,), at most so many tasks of each
         class. node_limit and use_tables are for other pricers.
@@ -261,9 +261,9 @@ class FlowPricer:
                     k, root = int(graph.types[q]), int(graph.root[q])
                     worth[k] = best[root] + free
                     if worth[k] > target[k]:
-                        content = np.zeros(graph.classes.shape[0], np.int64)
-                        follow(root, graph.nodes, choice, content)
-                        patterns[k, graph.classes] = content
+                        pattern = np.zeros(graph.classes.shape[0], np.int64)
+                        follow(root, graph.nodes, choice, pattern)
+                        patterns[k, graph.classes] = pattern
                         patterns[k, graph.free] = counts[graph.free]
         return Priced(worth, worth.copy(), patterns)
 
@@ -330,7 +330,7 @@ def _smallest(instance: ProvisioningInstance, clusters: Clusters) -> Provisionin
 def _blamed(
     instance: ProvisioningInstance, small: ProvisioningInstance, clusters: Clusters, graphs: tuple[FlowGraph, ...]
 ) -> set[int]:
-    """Return, for each machine type that some content overfills, the cluster that adds most to the worst content."""
+    """Return, for each machine type that some pattern overfills, the cluster that adds most to the worst pattern."""
     largest = np.stack([instance.demand[:, cluster].max(axis=1) for cluster in clusters], axis=1)
     blamed: set[int] = set()
     for graph in graphs:
@@ -343,10 +343,10 @@ def _blamed(
             longest_paths(weight, small.counts[graph.classes], graph.nodes, best, choice)
             over = best[graph.root] + free.sum() > small.capacity[graph.types, r]
             for q in np.flatnonzero(over & (families == f)):
-                content = np.zeros(graph.classes.shape[0], np.int64)
-                follow(int(graph.root[q]), graph.nodes, choice, content)
+                pattern = np.zeros(graph.classes.shape[0], np.int64)
+                follow(int(graph.root[q]), graph.nodes, choice, pattern)
                 blame = np.zeros(len(clusters), np.int64)
-                blame[graph.classes] = content * (weight - small.demand[f, graph.classes, r])
+                blame[graph.classes] = pattern * (weight - small.demand[f, graph.classes, r])
                 blame[graph.free] = free
                 blamed.add(int(np.argmax(blame)))
     return blamed

@@ -178,9 +178,9 @@ def merge_states(
     node_layer: NDArray[np.int32],
     table: Table,
 ) -> int:
-    """Merge the states of a layer from which the same contents fit; returns the number of nodes.
+    """Merge the states of a layer from which the same patterns fit; returns the number of nodes.
 
-    used[s], (S,) : the most of each resource that any content from s on uses. A content fits what is left at s exactly
+    used[s], (S,) : the most of each resource that any pattern from s on uses. A pattern fits what is left at s exactly
     if it fits used[s], so states of equal `used` are one node; a state that can only take nothing is the one after it.
     state2node, node2state : (S,), (S + 1,). node_layer : (S + 1,). O(R) an arc.
     """

@@ -3,7 +3,7 @@
     minimise    sum_p price[type p] x[p]                       x[p]: machines with pattern p, whole
     subject to  sum_p pattern[p, c] x[p] >= counts[c]          for each task class c
 
-over all patterns of all machine types. Column generation with exact pricing (`kernels_content`), subset-row cuts that pricing
+over all patterns of all machine types. Column generation with exact pricing (`kernels_pattern`), subset-row cuts that pricing
 respects, branching on pairs of tasks, and dives; with one machine type and one resource, only patterns that leave no more free
 than all machines of a cheaper solution leave together, and a search of their list where they are few; everything that counts is
 proven in integers, and the proof can be written down for others to check. Best where tasks are large, and so machines hold few,
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.formulations.column_generation.diving import Depths, Dive
-from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
+from schedgap.formulations.provisioning.branch_price.kernels_pattern import FREE
 from schedgap.formulations.provisioning.branch_price.listing import MAX_WORTH, Listing, by_task, listed
 from schedgap.formulations.provisioning.branch_price.program import Program, first_values
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation, machines_of

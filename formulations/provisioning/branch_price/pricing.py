@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.provisioning.branch_price.kernels_content import Effort, search_content
-from schedgap.formulations.provisioning.branch_price.kernels_goods import (
+from schedgap.formulations.provisioning.branch_price.kernels_pattern import (
     FREE,
+    Effort,
     Goods,
     fill_values,
     new_stack,
+    search_pattern,
     sort_by_worth,
 )
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
 
 # Rounds of tuning prices before a search, the share of its nodes that one candidate of its root may take, and at least; patterns.
-ROUNDS, EACH_SHARE, LEAST_EACH, MOST_CONTENTS = 60, 0.1, 100, 500
+ROUNDS, EACH_SHARE, LEAST_EACH, MOST_PATTERNS = 60, 0.1, 100, 500
 # Candidates and resources looked at a second until so many nodes have been timed.
 FIRST_RATE, MEASURED_NODES = 1e9, 20_000
 # Of the search for a machine of a packing.
@@ -99,7 +100,7 @@ class Pricing:
         for k in range(num_types):
             goods = self._goods(k, values, penalties, spare)
             effort = Effort(node_limit, max(LEAST_EACH, int(EACH_SHARE * node_limit)), ROUNDS)
-            rows = min(values.shape[0], MOST_CONTENTS)
+            rows = min(values.shape[0], MOST_PATTERNS)
             found, most, upper[k], nodes = self._search(k, goods, int(target[k]), effort, left, rows)
             searched += nodes
             is_complete = is_complete and bool(upper[k] <= most)
@@ -138,7 +139,7 @@ class Pricing:
         found, capacity = np.empty((rows, allowed.shape[0]), np.int64), self.program.capacity[k]
         if not self.price[k].any():
             self.price[k] = 0.1 * (goods.value @ allowed) / max(1, int(capacity.sum()))
-        number, most, upper, nodes = search_content(
+        number, most, upper, nodes = search_pattern(
             goods, capacity, allowed, target, effort, self.price[k], self.stack, found
         )
         return found[:number].copy(), most, upper, nodes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
+from schedgap.formulations.provisioning.branch_price.kernels_pattern import FREE
 from schedgap.formulations.provisioning.column_generation.resource_prices import single_resource_prices
 from schedgap.formulations.provisioning.limits import MAX_NANO
 from schedgap.instances.provisioning.pricing import NANO

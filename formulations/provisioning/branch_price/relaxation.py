@@ -23,8 +23,7 @@ import numpy as np
 
 from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.column_generation.master import Master
-from schedgap.formulations.provisioning.branch_price.kernels_cuts import violated_triples
-from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
+from schedgap.formulations.provisioning.branch_price.kernels_pattern import FREE, violated_triples
 from schedgap.formulations.provisioning.branch_price.pricing import Cut, Pricing
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values
 from schedgap.instances.provisioning.pricing import NANO, scaled_bound

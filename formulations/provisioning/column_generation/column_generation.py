@@ -11,7 +11,7 @@ that solves parts of the instance in the same way. The bound rises further by br
 and on how many tasks of a class are on machines of a family (`branching`); first over prices of resources alone, without
 pricing, which ends in machines for an annealing search to fill (`filling`).
 
-Where demands are coarse, contents are paths of a flow graph over interchangeable classes, and pricing is a longest path: a
+Where demands are coarse, patterns are paths of a flow graph over interchangeable classes, and pricing is a longest path: a
 branch takes a millisecond, so that thousands of them prove what no single relaxation does.
 
 No bound rests on a solver: its duals are rounded, cut and priced in integers at whatever sizes the instance has. Prices
@@ -152,12 +152,12 @@ class ColumnGeneration(Search):
 
     def take(self, solution: Provisioning) -> None:
         """Take a solution of the instance as it was given, if it is cheaper than the best."""
-        types, content = solution.machines(self.merged.source.num_classes)
+        types, pattern = solution.machines(self.merged.source.num_classes)
         for merged in (self.merged, self.small):
             joined = np.zeros((merged.instance.num_classes, types.shape[0]), np.int64)
-            np.add.at(joined, merged.class2merged, content.T)
-            content = joined.T
-        self.improve(Provisioning.from_machines(types, content))
+            np.add.at(joined, merged.class2merged, pattern.T)
+            pattern = joined.T
+        self.improve(Provisioning.from_machines(types, pattern))
 
     def run(self, patience: int) -> None:
         """Local search, relaxation, dives and the program over the patterns once; then all parts in turns."""
@@ -289,7 +289,7 @@ class Neighbourhood:
 
     The sub-problem is an instance of its own: its relaxation prunes it at once where its bound shows that nothing can be gained.
 
-    machine_type : (M,) int64. content : (M, C) int64. waste : (M,) float64, price less the duals' worth of the content.
+    machine_type : (M,) int64. pattern : (M, C) int64. waste : (M,) float64, price less the duals' worth of the pattern.
     """
 
     def __init__(self, instance: ProvisioningInstance, solution: Provisioning, duals: IntArray) -> None:
@@ -302,32 +302,32 @@ class Neighbourhood:
 
     def take(self, solution: Provisioning) -> None:
         """Take another incumbent."""
-        self.machine_type, self.content = solution.machines(self.instance.num_classes)
+        self.machine_type, self.pattern = solution.machines(self.instance.num_classes)
 
     @property
     def waste(self) -> FloatArray:
         """(M,) float64, micro-dollars: how much each machine costs more than its tasks are worth at the duals."""
-        return self.instance.price[self.machine_type] - self.content @ self.duals / NANO
+        return self.instance.price[self.machine_type] - self.pattern @ self.duals / NANO
 
     def solution(self) -> Provisioning:
         """Return the incumbent, equal machines grouped."""
-        return Provisioning.from_machines(self.machine_type, self.content)
+        return Provisioning.from_machines(self.machine_type, self.pattern)
 
     def step(self, deadline: float) -> bool:
         """Try one neighbourhood; returns whether the incumbent became cheaper."""
         self.tries += 1
         chosen = self._choose()
         started = time.perf_counter()
-        better = _resolve(self.instance, self.machine_type[chosen], self.content[chosen], deadline)
+        better = _resolve(self.instance, self.machine_type[chosen], self.pattern[chosen], deadline)
         # Aim at sub-problems of a fraction of a second: larger ones find more, but there are fewer of them.
         self.size *= 1.05 if time.perf_counter() - started < 0.4 else 0.9
         self.size = min(max(self.size, MIN_MACHINES), MAX_MACHINES)
         if better is None:
             return False
-        types, content = better
+        types, pattern = better
         kept = np.setdiff1d(np.arange(self.machine_type.shape[0]), chosen)
         self.machine_type = np.concatenate((self.machine_type[kept], types))
-        self.content = np.vstack((self.content[kept], content))
+        self.pattern = np.vstack((self.pattern[kept], pattern))
         return True
 
     def _choose(self) -> IntArray:
@@ -340,17 +340,17 @@ class Neighbourhood:
 
 
 def _resolve(
-    instance: ProvisioningInstance, machine_type: IntArray, content: IntArray, deadline: float
+    instance: ProvisioningInstance, machine_type: IntArray, pattern: IntArray, deadline: float
 ) -> tuple[IntArray, IntArray] | None:
-    """Return cheaper machines for the same tasks, as types (M,) and content (M, C), or None if none were found."""
-    counts = content.sum(axis=0)
+    """Return cheaper machines for the same tasks, as types (M,) and pattern (M, C), or None if none were found."""
+    counts = pattern.sum(axis=0)
     classes = np.flatnonzero(counts)
     sub = part_of(instance, classes, counts[classes])
     paid = int(instance.price[machine_type].sum())
     deadline = min(deadline, time.perf_counter() + SUB_LIMIT_S)
     relaxation = Relaxation(sub)
     relaxation.start()
-    relaxation.master.add(machine_type, content[:, classes])
+    relaxation.master.add(machine_type, pattern[:, classes])
     relaxation.solve(deadline, cutoff=paid)
     if relaxation.bound >= paid:
         return None

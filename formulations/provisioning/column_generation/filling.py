@@ -6,7 +6,7 @@ small ones added as the price allows, joined into larger ones where these cost a
 
 Machines that cost little more than what is proven leave next to no room among all of them. Spread over all machines that is
 hardly ever found; so it is kept together: most are filled one by one, the next each time with a pattern as dear as what it has
-(`kernels_content`), at prices from the linear program of the tasks and machines that are left (`resource_prices`), whose slack
+(`kernels_fill`), at prices from the linear program of the tasks and machines that are left (`resource_prices`), whose slack
 says how much room there is still. The last few machines keep all of it, for annealing.
 """
 
@@ -21,8 +21,7 @@ import numpy as np
 
 from schedgap.formulations.provisioning.bounds import joined_pairs, type_multiples
 from schedgap.formulations.provisioning.column_generation.branching import Branching
-from schedgap.formulations.provisioning.column_generation.kernels_anneal import Fleet, anneal
-from schedgap.formulations.provisioning.column_generation.kernels_content import fill_machine
+from schedgap.formulations.provisioning.column_generation.kernels_fill import Fleet, anneal, fill_machine
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import DOLLAR
 
@@ -53,10 +52,10 @@ DISORDER, TOLERANCE = 0.1, 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Completed:
-    """Machines that are filled: types (M,) and content (M, C). number (K,), counts (C,) : machines and tasks that are left."""
+    """Machines that are filled: types (M,) and pattern (M, C). number (K,), counts (C,) : machines and tasks that are left."""
 
     types: IntArray
-    content: IntArray
+    pattern: IntArray
     number: IntArray
     counts: IntArray
 
@@ -78,7 +77,7 @@ class Completing:
         if needed is None:
             return None
         types = self._order(number, needed)
-        content = np.zeros((types.shape[0], instance.num_classes), np.int64)
+        pattern = np.zeros((types.shape[0], instance.num_classes), np.int64)
         for m, k in enumerate(types.tolist()):
             slack = self._slack(needed, left)
             # What a machine may take of it: its part.
@@ -86,7 +85,7 @@ class Completing:
             left[k] -= 1
             best: tuple[float, IntArray, Needed] | None = None
             for tried in range(TRIES):
-                some = self._content(k, int(left[k]) + 1, counts, needed, tried)
+                some = self._pattern(k, int(left[k]) + 1, counts, needed, tried)
                 after = self._needed(counts - some, left, deadline)
                 if after is None:
                     continue
@@ -97,9 +96,9 @@ class Completing:
                     break
             if best is None:
                 return None
-            _, content[m], needed = best
-            counts -= content[m]
-        return Completed(types, content, left, counts)
+            _, pattern[m], needed = best
+            counts -= pattern[m]
+        return Completed(types, pattern, left, counts)
 
     def _order(self, number: IntArray, needed: Needed) -> IntArray:
         """Return the types of the machines to be filled, those of few tasks first but for chance.
@@ -122,8 +121,8 @@ class Completing:
         """Return dollars: what machines cost above what tasks need."""
         return float(number @ self.instance.price) / DOLLAR - needed.price
 
-    def _content(self, k: int, number: int, counts: IntArray, needed: Needed, tried: int) -> IntArray:
-        """Return (C,): a content of a machine of type k, of which there are `number`, that is worth about as much as the machine.
+    def _pattern(self, k: int, number: int, counts: IntArray, needed: Needed, tried: int) -> IntArray:
+        """Return (C,): a pattern of a machine of type k, of which there are `number`, that is worth about as much as the machine.
 
         At first tasks are taken of which the fluid has half on the machine's family at least: then the others still do. Where
         that was not so, resources of which little is left free count as well, though the fluid does not price them yet.
@@ -236,11 +235,11 @@ class Filling:
         fleet = self._fleet(types, task_class, done.counts)
         if not self._anneal(fleet, machine, deadline):
             return None
-        content = np.zeros((types.shape[0], instance.num_classes), np.int64)
-        np.add.at(content, (machine, task_class), 1)
-        types, content = np.concatenate((done.types, types)), np.vstack((done.content, content))
-        used = content.any(axis=1)
-        return Provisioning.from_machines(types[used], content[used])
+        pattern = np.zeros((types.shape[0], instance.num_classes), np.int64)
+        np.add.at(pattern, (machine, task_class), 1)
+        types, pattern = np.concatenate((done.types, types)), np.vstack((done.pattern, pattern))
+        used = pattern.any(axis=1)
+        return Provisioning.from_machines(types[used], pattern[used])
 
     def _fleet(self, types: IntArray, task_class: IntArray, counts: IntArray) -> Fleet:
         """Return machines of types (M,) for tasks of classes (T,), of which there are `counts` (C,).

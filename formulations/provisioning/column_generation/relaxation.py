@@ -143,7 +143,7 @@ class Relaxation(Generation):
         self.num_classes, self.num_groups = instance.num_classes, self.master.weights.shape[0]
         self.bound = 0
         self.centre = np.zeros(self.num_classes + self.master.low.shape[0])
-        # The class prices behind `bound`; where a machine's content is worth more than its price, the bound scales them.
+        # The class prices behind `bound`; where a machine's pattern is worth more than its price, the bound scales them.
         self.proof = np.zeros(self.num_classes, np.int64)
         self.node_limit = FIRST_NODE_LIMIT
         self.resources: ResourceRelaxation | None = None
@@ -242,7 +242,7 @@ class Relaxation(Generation):
         return True
 
     def tighten(self, amounts: FloatArray, deadline: float | None) -> bool:
-        """Return False: contents are priced exactly already."""
+        """Return False: patterns are priced exactly already."""
         return False
 
     def _price(self, duals: FloatArray, node_limit: int, use_tables: bool) -> tuple[Priced, bool]:

@@ -10,8 +10,7 @@ import numpy as np
 
 from schedgap.formulations.provisioning.bounds import type_multiples
 from schedgap.formulations.provisioning.catalogue import catalogue_of
-from schedgap.formulations.provisioning.column_generation.kernels_pool import EMPTY
-from schedgap.formulations.provisioning.column_generation.kernels_repack import Machines, repack
+from schedgap.formulations.provisioning.column_generation.kernels_repack import EMPTY, Machines, repack
 from schedgap.instances.provisioning.pricing import NANO
 from schedgap.instances.provisioning.solution import Provisioning
 
@@ -55,10 +54,10 @@ class Repacking:
         Of several the first: which moves at equal cost followed depends on the clock.
         """
         _, machine_type, task2machine = self._cheapest
-        content = np.zeros((machine_type.shape[0], self.instance.num_classes), np.int64)
-        np.add.at(content, (task2machine, self.task_class), 1)
+        pattern = np.zeros((machine_type.shape[0], self.instance.num_classes), np.int64)
+        np.add.at(pattern, (task2machine, self.task_class), 1)
         rented = machine_type >= 0
-        return Provisioning.from_machines(machine_type[rented], content[rented])
+        return Provisioning.from_machines(machine_type[rented], pattern[rented])
 
     def run(self, deadline: float, *, is_merging: bool = True) -> None:
         """Search until a batch saves nothing, or the deadline."""

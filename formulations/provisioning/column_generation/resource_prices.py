@@ -9,11 +9,11 @@
                 n, x >= 0
 
 A type's tasks may be cut into any shares, but must fit it one by one. The duals u[k, r] of the second rows are prices of
-resources; at v[c] = min over k of sum_r demand u[k, r] no content of a machine is worth more than the machine's resources,
+resources; at v[c] = min over k of sum_r demand u[k, r] no pattern of a machine is worth more than the machine's resources,
 so they give a bound without pricing, and a centre for column generation to start from. Where tasks are small and demands fine,
 the bound with whole n is all that can be said of how many machines are needed (see `branching`).
 
-Of small machines more can be said: exact pricing tells what their dearest content is worth, at values of the classes at which
+Of small machines more can be said: exact pricing tells what their dearest pattern is worth, at values of the classes at which
 the fluid is worth the whole machine (on 200 distinct tasks 70% to 99% of machines of 1 to 8 cores). A cut says so; it is a
 resource of that type, of which a class asks for its value.
 """
@@ -49,7 +49,7 @@ class Needed:
 
     number : (K,) float64, the least of them; price : dollars an hour, of these. shares : (K, C) float64, tasks on them.
     values : (C,) float64, dollars, what a task of each class is worth, not negative. worth : (K,) float64, dollars, of a
-    machine's resources: no content is worth more.
+    machine's resources: no pattern is worth more.
     """
 
     number: FloatArray
@@ -148,7 +148,7 @@ class ResourceRelaxation:
         return Needed(found.x[: self.instance.num_types], found.objective, shares, values, np.array(worth))
 
     def tighten(self, amounts: FloatArray, deadline: float | None) -> bool:
-        """Cut off contents that machines do not hold but as a fluid; return whether there were any.
+        """Cut off patterns that machines do not hold but as a fluid; return whether there were any.
 
         amounts : (G,), whole: machines that just do. The limits are others afterwards.
         """
@@ -176,7 +176,7 @@ class ResourceRelaxation:
         ]
 
     def _cut(self, some: Needed) -> bool:
-        """Add a cut for each type in use whose dearest content is worth clearly less than its resources."""
+        """Add a cut for each type in use whose dearest pattern is worth clearly less than its resources."""
         values = class_values(self.instance, some.values)
         # Types that are of no use are searched for nothing.
         worth = some.worth * DOLLAR * NANO
@@ -236,7 +236,7 @@ def single_resource_prices(instance: ProvisioningInstance) -> IntArray:
     """(C,) int64, nano-dollars: the best prices that charge for one resource only; no solver, O(R (K + F C)).
 
     On family f a unit of the resource costs at least the lowest price of a type for each unit of its capacity; a class costs
-    what its demand does on its cheapest family. Rounded down once, for the demand: no machine's content is worth more than
+    what its demand does on its cheapest family. Rounded down once, for the demand: no machine's pattern is worth more than
     the machine, and all tasks together are worth what they are within a nano-dollar each.
     """
     best = np.zeros(instance.num_classes, np.int64)

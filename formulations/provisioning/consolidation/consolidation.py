@@ -1,12 +1,12 @@
-"""Repacking a cluster by column generation: a bound proven at any time, and plans from the contents that it finds.
+"""Repacking a cluster by column generation: a bound proven at any time, and plans from the patterns that it finds.
 
-The master chooses among contents of machines to rent and of running machines to keep; pricing finds better ones
+The master chooses among patterns of machines to rent and of running machines to keep; pricing finds better ones
 by exact knapsacks, in which a task is worth more on the machine that it is on. The relaxation without stocks and moves
-gives the first class prices and contents. What is known of instances without a limit on moves or a stock is better told
+gives the first class prices and patterns. What is known of instances without a limit on moves or a stock is better told
 by `column-generation`; this method is for those with them.
 
-    minimise    sum_p price[kind p] x[p]                                    x[p] >= 0: machines with content p
-    subject to  sum_p content[p, c] x[p] >= counts[c]                       for each class c            dual u
+    minimise    sum_p price[kind p] x[p]                                    x[p] >= 0: machines with pattern p
+    subject to  sum_p pattern[p, c] x[p] >= counts[c]                       for each class c            dual u
                 sum_p stay[p] x[p] >= stay                                  tasks that stay             dual m
                 sum_{p of group g} x[p] <= size[g]                          running machines alike
                 sum_{p of type k} x[p] <= stock[k]                          where there is a stock      dual -s
@@ -15,7 +15,7 @@ For any u, m, s >= 0, every plan costs at least
 
     sum_c counts[c] u[c] + m stay - sum_k stock[k] s[k] + sum_j limit[j] min(0, price[j] + s[type j] - worth[j])
 
-where worth[j] is the most that a content of kind j is worth at u, and at u + m for tasks that stay. Kinds without a limit
+where worth[j] is the most that a pattern of kind j is worth at u, and at u + m for tasks that stay. Kinds without a limit
 need price >= worth: all duals are scaled down until it is so. Whole numbers and fractions of them throughout.
 
 Kinds of machines to choose from: types to rent, and groups of running machines that are alike; plans of such machines.
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
-    """J kinds: the K machine types first, then G groups of running machines of equal type and content.
+    """J kinds: the K machine types first, then G groups of running machines of equal type and pattern.
 
     machine_type : (J,) int64. limit : (J,) int64, how many there are, -1 for any number; the stock of a type counts its
     running machines, too. before : (G, C) int64, what is on each machine of a group. members : G arrays of running
@@ -76,11 +76,11 @@ class Kinds:
         """Number of machine types, the first kinds."""
         return self.instance.num_types
 
-    def staying(self, kind: IntArray, content: IntArray) -> IntArray:
-        """(P, C) int64: of contents (P, C) of machines of these kinds (P,), the tasks that were there before."""
-        stays = np.zeros_like(content)
+    def staying(self, kind: IntArray, pattern: IntArray) -> IntArray:
+        """(P, C) int64: of patterns (P, C) of machines of these kinds (P,), the tasks that were there before."""
+        stays = np.zeros_like(pattern)
         runs = kind >= self.num_types
-        stays[runs] = np.minimum(content[runs], self.before[kind[runs] - self.num_types])
+        stays[runs] = np.minimum(pattern[runs], self.before[kind[runs] - self.num_types])
         return stays
 
     def expanded(self) -> tuple[ProvisioningInstance, IntArray, IntArray]:
@@ -131,8 +131,8 @@ def kinds_of(instance: ProvisioningInstance) -> Kinds:
     running = instance.running
     if instance.max_moves is None or running is None or running.size == 0:
         return Kinds(instance, types, stock, np.zeros((0, instance.num_classes), np.int64), (), 0)
-    content = running.contents(instance.num_classes)
-    rows, inverse = np.unique(np.column_stack((running.machine_type, content)), axis=0, return_inverse=True)
+    pattern = running.contents(instance.num_classes)
+    rows, inverse = np.unique(np.column_stack((running.machine_type, pattern)), axis=0, return_inverse=True)
     members = tuple(np.flatnonzero(inverse.reshape(-1) == g) for g in range(rows.shape[0]))
     return Kinds(
         instance,
@@ -144,10 +144,10 @@ def kinds_of(instance: ProvisioningInstance) -> Kinds:
     )
 
 
-def plan_of(kinds: Kinds, kind: IntArray, repeat: IntArray, content: IntArray) -> Provisioning | None:
-    """Return the solution of `repeat` (P,) machines of each kind (P,) with contents (P, C); None if a class is not covered.
+def plan_of(kinds: Kinds, kind: IntArray, repeat: IntArray, pattern: IntArray) -> Provisioning | None:
+    """Return the solution of `repeat` (P,) machines of each kind (P,) with patterns (P, C); None if a class is not covered.
 
-    Contents may cover a class too often: what is too much is taken off again, never a task that stays, of which there are
+    Patterns may cover a class too often: what is too much is taken off again, never a task that stays, of which there are
     no more than the class has.
     """
     types, keeps, rows, stays = [], [], [], []
@@ -155,13 +155,13 @@ def plan_of(kinds: Kinds, kind: IntArray, repeat: IntArray, content: IntArray) -
     for p in np.flatnonzero(repeat > 0).tolist():
         number, j = int(repeat[p]), int(kind[p])
         group = j - kinds.num_types
-        stay = kinds.staying(kind[p : p + 1], content[p : p + 1])[0]
+        stay = kinds.staying(kind[p : p + 1], pattern[p : p + 1])[0]
         for _ in range(number):
             types.append(int(kinds.machine_type[j]))
             keeps.append(int(kinds.members[group][used[group]]) if group >= 0 else NEW)
             if group >= 0:
                 used[group] += 1
-            rows.append(content[p])
+            rows.append(pattern[p])
             stays.append(stay)
     if not rows:
         return None
@@ -193,7 +193,7 @@ def _grouped(types: IntArray, keeps: IntArray, matrix: IntArray) -> Provisioning
 
 
 MAX_CELLS = 60_000_000
-# First contents of one task of each class and type that it fits.
+# First patterns of one task of each class and type that it fits.
 MAX_ALONE = 10_000
 SMOOTHING = 0.8
 FIRST_NODE_LIMIT, LAST_NODE_LIMIT = 4_000, 400_000
@@ -230,7 +230,7 @@ def consolidation(
 
 
 class ClusterMaster(Master):
-    """Contents found so far; duals are (C + 1 + L + G,): classes, staying, stocks, groups."""
+    """Patterns found so far; duals are (C + 1 + L + G,): classes, staying, stocks, groups."""
 
     def __init__(self, kinds: Kinds) -> None:
         self.kinds, self.instance = kinds, kinds.instance
@@ -262,7 +262,7 @@ class ClusterMaster(Master):
         """Return the bound, micro-dollars, that duals in nano-dollars prove.
 
         values : (C,) of the classes. stay : for a task that stays. stocks : (L,), what a machine of a limited type costs
-        beyond its price. worth : (J,), the most that a content of each kind is worth.
+        beyond its price. worth : (J,), the most that a pattern of each kind is worth.
         """
         kinds = self.kinds
         price = [int(p) * NANO for p in self.instance.price[kinds.machine_type]]
@@ -298,7 +298,7 @@ class _Consolidation(Search, Generation):
         self.share, self.node_limit = SMOOTHING, FIRST_NODE_LIMIT
 
     def run(self) -> None:
-        """Relax, generate contents, and look for the best plan of them."""
+        """Relax, generate patterns, and look for the best plan of them."""
         self._begin()
         self._plan(0.05 * self.limit_s)
         self.generate(self._deadline(RELAXATION_SHARE))
@@ -308,7 +308,7 @@ class _Consolidation(Search, Generation):
         return self.start + share * self.limit_s
 
     def _begin(self) -> None:
-        """Take the contents and class prices of the relaxation without limits, and each machine as it runs."""
+        """Take the patterns and class prices of the relaxation without limits, and each machine as it runs."""
         instance, kinds = self.instance, self.kinds
         relaxation = Relaxation(unlimited(instance))
         relaxation.solve(self._deadline(FREE_SHARE))
@@ -319,11 +319,11 @@ class _Consolidation(Search, Generation):
         groups = np.arange(kinds.num_types, kinds.machine_type.shape[0])
         family = instance.type2family[kinds.machine_type[groups]]
         fits = instance.fits()[kinds.machine_type[groups]]
-        content = np.where(fits, kinds.before, 0)
-        used = (content[:, :, None] * np.maximum(instance.demand[family], 0)).sum(axis=1)
+        pattern = np.where(fits, kinds.before, 0)
+        used = (pattern[:, :, None] * np.maximum(instance.demand[family], 0)).sum(axis=1)
         whole = (used <= instance.capacity[kinds.machine_type[groups]]).all(axis=1)
-        whole &= (content <= instance.most_together).all(axis=1)
-        self.master.add(groups[whole], content[whole])
+        whole &= (pattern <= instance.most_together).all(axis=1)
+        self.master.add(groups[whole], pattern[whole])
 
     def _add_alone(self) -> None:
         """Take each class alone on the cheapest types that it fits, so many that their stocks last.
@@ -368,7 +368,7 @@ class _Consolidation(Search, Generation):
             given[-num_groups:, num_classes:] = values[self.twins] + stay
         extra = np.append(stocks, 0)[self.master.stock_of]
         target = self.instance.price[kinds.machine_type] * NANO + extra
-        # A kind with a limit lowers the bound by what it is worth beyond its price: no content below that matters.
+        # A kind with a limit lowers the bound by what it is worth beyond its price: no pattern below that matters.
         priced = self.pricer.price(given, target, self.node_limit, counts=self.most)
         before, bound = self.bound, self.master.proven(values, stay, stocks, priced.upper)
         if bound > before:
@@ -383,7 +383,7 @@ class _Consolidation(Search, Generation):
         return added > 0 or (self.share > 0 and bound > before), is_complete
 
     def _plan(self, seconds: float) -> None:
-        """Look for the best plan of the known contents."""
+        """Look for the best plan of the known patterns."""
         if seconds <= 0 or self.is_proven:
             return
         repeat = self.master.solve_integer(seconds, self.objective, self.threads)

@@ -137,14 +137,14 @@ class _Program:
         return upper
 
     def machines(self, values: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return kinds (P,), repeats (P,) and contents (P, C) of the machines that are kept or rented."""
+        """Return kinds (P,), repeats (P,) and patterns (P, C) of the machines that are kept or rented."""
         x = np.rint(values).astype(np.int64)
-        content = np.zeros((self.types.shape[0], self.kinds.instance.num_classes), np.int64)
-        content[self.z_machine, self.z_class] += x[self.z]
-        content[self.w_machine, self.w_class] += x[self.w]
+        pattern = np.zeros((self.types.shape[0], self.kinds.instance.num_classes), np.int64)
+        pattern[self.z_machine, self.z_class] += x[self.z]
+        pattern[self.w_machine, self.w_class] += x[self.w]
         kind = np.concatenate((self.kinds.num_types + self.group, self.patterns.machine_type))
-        repeat = np.concatenate((content.any(axis=1).astype(np.int64), x[self.x]))
-        return kind, repeat, np.vstack((content, self.patterns.patterns))
+        repeat = np.concatenate((pattern.any(axis=1).astype(np.int64), x[self.x]))
+        return kind, repeat, np.vstack((pattern, self.patterns.patterns))
 
 
 @method(

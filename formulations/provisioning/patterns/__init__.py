@@ -1,1 +1,1 @@
-"""Covering tasks by enumerated contents of machines."""
+"""Covering tasks by enumerated patterns of machines."""

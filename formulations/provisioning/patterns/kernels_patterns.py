@@ -2,9 +2,9 @@
 
 Letters: C classes, R resources, K machine types, F families, P patterns.
 
-Enumeration of machine contents whose cost depends on who shares the machine.
+Enumeration of machine patterns whose cost depends on who shares the machine.
 
-Letters: C classes, R resources, K machine types, F families, W workloads, P contents.
+Letters: C classes, R resources, K machine types, F families, W workloads, P patterns.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.provisioning.kernels_types import Catalogue, cheapest_type, content_load
+from schedgap.formulations.provisioning.kernels_types import Catalogue, cheapest_type, pattern_load
 from schedgap.instances.jit import inlined_kernel, kernel
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def keep_patterns(
     likely = pair_indptr[:-1].copy()
     for p in range(patterns.shape[0]):
         k = pattern_type[p]
-        content_load(patterns[p], demand, load)
+        pattern_load(patterns[p], demand, load)
         keep[p] = cheapest_type(load, types) == k
         if not keep[p]:
             continue
@@ -206,7 +206,6 @@ def keep_patterns(
     return kept
 
 
-OVER_CONTENTS = -1
 # A product of n factors is off by less than n 2^-53 of its size: enough for a hundred thousand tasks on a machine, and four
 # times that much a task where there are more.
 ROUNDING, TASK_ROUNDING = 1e-10, 2.0**-51
@@ -221,24 +220,24 @@ class Jobs(NamedTuple):
 
 
 @kernel
-def loss_bounds(content: IntArray, jobs: Jobs) -> tuple[int, int]:
+def loss_bounds(pattern: IntArray, jobs: Jobs) -> tuple[int, int]:
     """Return whole numbers below and above the rounded-up loss of one machine; equal only where nothing is lost.
 
-    content : (C,). O(C^2) plus the tasks.
+    pattern : (C,). O(C^2) plus the tasks.
     """
     workload, value, throughput = jobs
     total, at_stake, tasks = 0.0, 0.0, 0
-    for c in range(content.shape[0]):
-        if content[c] == 0 or workload[c] < 0:
+    for c in range(pattern.shape[0]):
+        if pattern[c] == 0 or workload[c] < 0:
             continue
         product = 1.0
-        for d in range(content.shape[0]):
-            if content[d] > 0 and workload[d] >= 0:
-                for _ in range(content[d] - (1 if c == d else 0)):
+        for d in range(pattern.shape[0]):
+            if pattern[d] > 0 and workload[d] >= 0:
+                for _ in range(pattern[d] - (1 if c == d else 0)):
                     product *= throughput[workload[c], workload[d]]
-        total += float(content[c]) * value[c] * (1.0 - product)
-        at_stake += float(content[c]) * value[c]
-        tasks += content[c]
+        total += float(pattern[c]) * value[c] * (1.0 - product)
+        at_stake += float(pattern[c]) * value[c]
+        tasks += pattern[c]
     if total == 0.0:
         return 0, 0
     margin = max(ROUNDING, tasks * TASK_ROUNDING) * at_stake
@@ -246,11 +245,11 @@ def loss_bounds(content: IntArray, jobs: Jobs) -> tuple[int, int]:
 
 
 @kernel
-def all_contents(types: Catalogue, counts: IntArray, k: int, max_nodes: int, out: IntArray, filled: int) -> int:
-    """Write every content whose cheapest type is k, from row `filled` on; returns the next row.
+def all_patterns(types: Catalogue, counts: IntArray, k: int, max_nodes: int, out: IntArray, filled: int) -> int:
+    """Write every pattern whose cheapest type is k, from row `filled` on; returns the next row.
 
-    counts : (C,), no content holds more. out : (max_contents, C). Returns OVER_CONTENTS when `out` is full, OVER_NODES
-    after `max_nodes` contents that the type holds.
+    counts : (C,), no pattern holds more. out : (max_patterns, C). Returns OVER_PATTERNS when `out` is full, OVER_NODES
+    after `max_nodes` patterns that the type holds.
     """
     num_classes, num_resources = types.demand.shape[1], types.demand.shape[2]
     mine = types.demand[types.type2family[k]]
@@ -269,10 +268,10 @@ def all_contents(types: Catalogue, counts: IntArray, k: int, max_nodes: int, out
         nodes += 1
         if nodes > max_nodes:
             return OVER_NODES
-        content_load(chosen, types.demand, load)
+        pattern_load(chosen, types.demand, load)
         if chosen.sum() > 0 and cheapest_type(load, types) == k:
             if filled == out.shape[0]:
-                return OVER_CONTENTS
+                return OVER_PATTERNS
             copy(chosen, out[filled])
             filled += 1
         c = num_classes - 1
@@ -287,39 +286,39 @@ def all_contents(types: Catalogue, counts: IntArray, k: int, max_nodes: int, out
 
 
 @kernel
-def keep_contents(
-    contents: IntArray,
-    content_type: IntArray,
+def keep_disturbed(
+    patterns: IntArray,
+    pattern_type: IntArray,
     types: Catalogue,
     counts: IntArray,
     jobs: Jobs,
     alone: IntArray,
     keep: BoolArray,
 ) -> int:
-    """Mark the contents that may be needed; returns how many.
+    """Mark the patterns that may be needed; returns how many.
 
-    A content goes if it costs at least as much as its tasks alone, as itself without one task and that task alone, or
-    as itself with one task more. alone : (C,), the price of one task alone. keep : (P,), out. A content's cost is taken
+    A pattern goes if it costs at least as much as its tasks alone, as itself without one task and that task alone, or
+    as itself with one task more. alone : (C,), the price of one task alone. keep : (P,), out. A pattern's cost is taken
     from below and what replaces it from above, so that rounding never drops one that is needed.
     """
-    num_classes = contents.shape[1]
+    num_classes = patterns.shape[1]
     cand = np.empty(num_classes, np.int64)
     load = np.zeros((types.demand.shape[0], types.demand.shape[2]), np.int64)
     kept = 0
-    for p in range(contents.shape[0]):
-        content = contents[p]
-        low = types.price[content_type[p]] + loss_bounds(content, jobs)[0]
-        number = content.sum()
-        keep[p] = number == 1 or low < (content * alone).sum()
+    for p in range(patterns.shape[0]):
+        pattern = patterns[p]
+        low = types.price[pattern_type[p]] + loss_bounds(pattern, jobs)[0]
+        number = pattern.sum()
+        keep[p] = number == 1 or low < (pattern * alone).sum()
         for c in range(num_classes):
             if not keep[p]:
                 break
             for change in (-1, 1):
-                if not 0 <= content[c] + change <= counts[c] or number + change == 0:
+                if not 0 <= pattern[c] + change <= counts[c] or number + change == 0:
                     continue
-                cand[:] = content
+                cand[:] = pattern
                 cand[c] += change
-                content_load(cand, types.demand, load)
+                pattern_load(cand, types.demand, load)
                 k = cheapest_type(load, types)
                 if k < 0:
                     continue

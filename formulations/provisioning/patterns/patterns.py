@@ -1,4 +1,4 @@
-"""Patterns: rent machines with given contents so that every task is covered (Gilmore and Gomory, 1961).
+"""Patterns: rent machines with given patterns so that every task is covered (Gilmore and Gomory, 1961).
 
 A pattern is a machine type with tasks of each class that fit it together, at the price of the type; `covering.py` has
 the program. A task too many is taken off its machine afterwards, so maximal patterns suffice; of these only those that
@@ -6,9 +6,9 @@ no cheaper machines replace (`needed_patterns`). Classes of equal demand are mer
 multiples of their greatest common divisor, so that the objective is whole. Sizes are compared in 64-bit integers, which
 hold any instance's; up to which prices the bound is a proof says `covering.py`.
 
-Covering tasks by enumerated contents of machines: one way for plain prices and for lost value.
+Covering tasks by enumerated patterns of machines: one way for plain prices and for lost value.
 
-`patterns` and `interference` say which contents there are, which of them an optimal solution needs, and what each
+`patterns` and `interference` say which patterns there are, which of them an optimal solution needs, and what each
 costs; the covering program over them (`covering`) is built, solved and read in the same way.
 """
 
@@ -66,12 +66,12 @@ class PatternSet:
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """A kind of contents.
+    """A kind of patterns.
 
-    noun : what the contents are called in details. otherwise : what to do where there are too many.
-    supports : returns None, or why an instance is not of the kind. every : returns the contents of an instance, or the
+    noun : what the patterns are called in details. otherwise : what to do where there are too many.
+    supports : returns None, or why an instance is not of the kind. every : returns the patterns of an instance, or the
     reason why there are more than a given number. needed : returns those without which no optimum is lost.
-    cover : returns the program over given contents. `every`, `needed` and `cover` take instances of merged classes.
+    cover : returns the program over given patterns. `every`, `needed` and `cover` take instances of merged classes.
     """
 
     noun: str
@@ -82,12 +82,12 @@ class Enumeration:
     cover: Callable[[ProvisioningInstance, PatternSet], Cover]
 
     def model(self, instance: ProvisioningInstance, most: int) -> LinearModel:
-        """Build the program over the needed ones of at most `most` contents; its rows are the merged classes.
+        """Build the program over the needed ones of at most `most` patterns; its rows are the merged classes.
 
         Raises
         ------
         MethodError
-            if the instance is not of the kind, or has too many contents.
+            if the instance is not of the kind, or has too many patterns.
         """
         merged = merge_equal_classes(instance).instance
         every = self.supports(instance) or self.every(merged, most)
@@ -107,7 +107,7 @@ class Enumeration:
         time_limit_s: float | None,
         threads: int,
     ) -> Outcome:
-        """Cover the tasks by at most `most` contents at least cost. dominance : whether to drop what is not needed."""
+        """Cover the tasks by at most `most` patterns at least cost. dominance : whether to drop what is not needed."""
         started = time.perf_counter()
         merged = merge_equal_classes(instance)
         every = self.every(merged.instance, most)
@@ -168,7 +168,7 @@ def enumerate_patterns(
 def needed_patterns(instance: ProvisioningInstance, every: PatternSet) -> PatternSet:
     """Drop every pattern that fits a cheaper type, or splits into two parts whose machines cost no more together.
 
-    Exact: put the cheaper machines in the place of the dropped one, extend their contents to maximal ones, and repeat;
+    Exact: put the cheaper machines in the place of the dropped one, extend their patterns to maximal ones, and repeat;
     the coverage never falls, the cost never rises, and the replaced machines' prices (on ties: places in the file) only
     fall, so it ends with a solution of the same or a lower cost that uses kept patterns alone.
     """

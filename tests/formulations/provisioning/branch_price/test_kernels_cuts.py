@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.branch_price.kernels_cuts import violated_triples
+from schedgap.formulations.provisioning.branch_price.kernels_pattern import violated_triples
 
 
 @pytest.mark.parametrize("most", [2, 100])

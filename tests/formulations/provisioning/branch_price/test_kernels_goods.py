@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.branch_price.kernels_goods import (
+from schedgap.formulations.provisioning.branch_price.kernels_pattern import (
     FREE,
     NEVER,
     Goods,

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE
+from schedgap.formulations.provisioning.branch_price.kernels_pattern import FREE
 from schedgap.formulations.provisioning.branch_price.program import Program, clique_values, first_values
 from schedgap.instances.provisioning import ProvisioningInstance
 from schedgap.instances.provisioning.pricing import NANO, scaled_bound

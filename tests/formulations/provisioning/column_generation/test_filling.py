@@ -157,11 +157,11 @@ def test_patterns_fit_and_all_tasks_are_there_once(case):
     done = next(done for seed in range(1, 30) if (done := completing_of(resources, seed).fill(number, inf)))
     assert done.number.sum() == LAST
     assert (np.bincount(done.types, minlength=instance.num_types) + done.number == number).all()
-    assert (done.content.sum(axis=0) + done.counts == instance.counts).all()
-    for k, content in zip(done.types, done.content, strict=True):
+    assert (done.pattern.sum(axis=0) + done.counts == instance.counts).all()
+    for k, pattern in zip(done.types, done.pattern, strict=True):
         demand = instance.demand[instance.type2family[k]]
-        assert (demand[content > 0] >= 0).all()
-        assert (content @ demand <= instance.capacity[k]).all()
+        assert (demand[pattern > 0] >= 0).all()
+        assert (pattern @ demand <= instance.capacity[k]).all()
     # What is left still does, as a fluid; of the room that there was, the machines that are filled took little.
     first, last = resources.needed(instance.counts, number, None), resources.needed(done.counts, done.number, None)
     room = (number @ instance.price / 1e6 - first.price, done.number @ instance.price / 1e6 - last.price)
@@ -192,5 +192,5 @@ def test_equal_tasks_are_taken_from_their_class(snapshot):
     # Machines of 4 cores and tasks of 1 and 2 cores: 10 + 2 x 9 = 28 cores, seven machines, all full.
     instance = snapshot([[4000]], [1_000_000], [[[1000], [2000]]], [10, 9])
     done = completing_of(resources_of(instance)).fill(np.array([7]), inf)
-    assert (done.content @ [1, 2] == 4).all()
+    assert (done.pattern @ [1, 2] == 4).all()
     assert (done.counts @ [1, 2], done.number[0], done.types.shape) == (4 * LAST, LAST, (7 - LAST,))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.column_generation.kernels_anneal import Fleet, anneal
+from schedgap.formulations.provisioning.column_generation.kernels_fill import Fleet, anneal
 
 
 def state(seed=1):

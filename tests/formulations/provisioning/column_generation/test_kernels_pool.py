@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.catalogue import catalogue_of
-from schedgap.formulations.provisioning.column_generation.kernels_pool import (
+from schedgap.formulations.provisioning.column_generation.kernels_repack import (
     EMPTY,
     crowded_classes,
     needs_of,

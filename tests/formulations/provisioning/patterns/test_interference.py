@@ -3,10 +3,10 @@ import pytest
 
 from schedgap.formulations.provisioning.patterns.interference import (
     build,
-    enumerate_contents,
+    every_disturbed,
     interference,
     jobs_of,
-    needed_contents,
+    needed_disturbed,
     value_cover,
 )
 from schedgap.formulations.provisioning.patterns.kernels_patterns import loss_bounds
@@ -46,26 +46,26 @@ def test_figure_1_makes_packing_worth_less():
 def test_every_content_is_there_once_on_its_cheapest_type(random_instance, shapes, seed):
     instance = random_instance(seed, interference=True)
     best = {}
-    for k, content in shapes(instance):
-        key = tuple(content)
+    for k, pattern in shapes(instance):
+        key = tuple(pattern)
         best[key] = min(best.get(key, (10**9, 0)), (int(instance.price[k]), k))
-    every = enumerate_contents(instance, 10_000)
+    every = every_disturbed(instance, 10_000)
     found = dict(zip(map(tuple, every.patterns.tolist()), every.machine_type.tolist(), strict=True))
     assert len(found) == every.size
-    assert found == {content: k for content, (_, k) in best.items()}
+    assert found == {pattern: k for pattern, (_, k) in best.items()}
 
 
 def test_the_filter_keeps_every_single_task_or_what_covers_it():
     instance = merge_equal_classes(table7(200, seed=3, interference=True)).instance
-    every = enumerate_contents(instance, 100_000)
-    chosen = needed_contents(instance, every)
+    every = every_disturbed(instance, 100_000)
+    chosen = needed_disturbed(instance, every)
     assert 0 < chosen.size < every.size / 10
     assert (chosen.patterns.max(axis=0) >= 1).all()
 
 
 def test_losses_are_bracketed_by_the_kernel():
     instance = merge_equal_classes(table7(200, seed=3, interference=True)).instance
-    every = enumerate_contents(instance, 100_000)
+    every = every_disturbed(instance, 100_000)
     exact = value_cover(instance, every.chosen(np.arange(0, every.size, 7)))
     for pattern, k, cost in zip(exact.patterns, every.machine_type[::7], exact.cost, strict=True):
         classes = np.flatnonzero(pattern)
@@ -81,7 +81,7 @@ def test_too_many_contents_are_reported():
     )
     outcome = interference(instance, max_contents=1000)
     assert outcome.status is Status.UNSUPPORTED
-    assert "more than 1000 contents for 60 task classes" in outcome.details["reason"]
+    assert "more than 1000 patterns for 60 task classes" in outcome.details["reason"]
 
 
 def test_plain_instances_are_refused(paper_example):

@@ -18,10 +18,10 @@ from schedgap.formulations.provisioning.patterns.patterns import (
 )
 
 
-def holds(content, demand, capacity):
-    """Whether a machine holds a content."""
-    used = content > 0
-    return (demand[used] >= 0).all() and (content[used] @ demand[used] <= capacity).all()
+def holds(pattern, demand, capacity):
+    """Whether a machine holds a pattern."""
+    used = pattern > 0
+    return (demand[used] >= 0).all() and (pattern[used] @ demand[used] <= capacity).all()
 
 
 def splits(pattern, demand_a, demand_b, capacity_a, capacity_b):

@@ -5,8 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.branch_price.kernels_content import Effort, search_content
-from schedgap.formulations.provisioning.branch_price.kernels_goods import FREE, Goods, fill_values, new_stack
+from schedgap.formulations.provisioning.branch_price.kernels_pattern import (
+    FREE,
+    Effort,
+    Goods,
+    fill_values,
+    new_stack,
+    search_pattern,
+)
 
 ALL = Effort(10**9, 10**9, 20)
 
@@ -60,7 +66,7 @@ def searched(goods, capacity, allowed, target, effort=ALL, price=None, rows=1):
     found = np.zeros((rows, goods.value.shape[0]), np.int64)
     stack = new_stack(int(allowed.sum()) + 2, goods.value.shape[0], goods.size.shape[1])
     price = np.full(goods.size.shape[1], 1.0) if price is None else price
-    number, *rest = search_content(goods, capacity, allowed, target, effort, price, stack, found)
+    number, *rest = search_pattern(goods, capacity, allowed, target, effort, price, stack, found)
     return *rest, found[:number]
 
 

@@ -3,7 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.column_generation.kernels_content import fill_machine
+from schedgap.formulations.provisioning.column_generation.kernels_fill import fill_machine
 
 
 def filled(demand, value, capacity, *, goal=np.inf, moves=300, seed=1):
