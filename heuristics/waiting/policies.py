@@ -44,7 +44,7 @@ from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.heuristics.waiting.thresholds import DAY_S, SHORT_S, Thresholds
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, flattened, method
-from schedgap.instances.units import NEVER, SECOND_US
+from schedgap.instances.units import HOUR_US, NEVER, SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.objective import costs, rounded_up
 from schedgap.instances.waiting.verify import MAX_MACHINES
@@ -113,6 +113,8 @@ HISTORY = "history"
 TUNED_ON = {"tuned_on": (HISTORY, "itself")}
 CHOICES = {"scheduling": SCHEDULING, "fit": FIT, "semantics": SEMANTICS, **TUNED_ON}
 NONE = Thresholds()
+# More than anything costs.
+MOST_COST = 2**200
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +188,16 @@ def learn(
     before: Learnt | None = None,
 ) -> Learnt:
     """Return what is found best on the jobs of an instance; `before`, learnt from others, is tried as well."""
-    tried = 0
+    tried, lowest = 0, MOST_COST
 
     def cost_of(simulation: CompiledSimulator, number: int) -> int:
-        nonlocal tried
+        """Return the cost; of what costs more than what is known already, anything that is more than that."""
+        nonlocal tried, lowest
         tried += 1
-        return costs(known, simulation.run(number)).objective
+        most_wait_us = min(lowest * HOUR_US // max(1, known.wait_price), NO_LIMIT_US)
+        cost = costs(known, simulation.run(number, most_wait_us if known.wait_price else -1)).objective
+        lowest = min(lowest, cost)
+        return cost
 
     @cache
     def best(chosen: Thresholds) -> tuple[int, int]:

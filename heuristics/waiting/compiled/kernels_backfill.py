@@ -271,26 +271,32 @@ def reserve(jobs: Jobs, profiles: Profiles, j: int, k: int, step: int, begin: in
 
 
 @lean_kernel
-def serve_by_reservation(jobs: Jobs, waits: Waits, fit: int, profiles: Profiles, placed: Placed) -> int:
-    """Write where each job runs and when it starts; return `DONE`, or `TOO_NARROW` if a row has too few columns."""
+def serve_by_reservation(jobs: Jobs, waits: Waits, fit: int, profiles: Profiles, placed: Placed, most_wait: int) -> int:
+    """Write where each job runs and when it starts; return `DONE`, or `TOO_NARROW` if a row has too few columns.
+
+    most_wait : once jobs have waited longer than that together, all others rent at once; negative for never.
+    """
+    waited = 0
     limit_step = 1 if waits.limit.shape[0] > 1 else 0
     mistaken_step = 1 if waits.mistaken.shape[0] > 1 else 0
     for j in range(jobs.submit.shape[0]):
         now, most = jobs.submit[j], waits.limit[j * limit_step]
         placed.machine[j] = RENTED
         placed.start[j] = now
-        if most < 0:
+        if most < 0 or waited > most_wait >= 0:
             continue
         k, step, begin = find_gap(jobs, profiles, fit, j, now + most)
         wrong = waits.mistaken[j * mistaken_step]
         if k < 0:
             if wrong or not waits.balks:
                 placed.start[j] = now + most
+                waited += most
             continue
         if wrong and begin > now:
             continue
         placed.machine[j] = k
         placed.start[j] = begin
+        waited += begin - now
         if reserve(jobs, profiles, j, k, step, begin) == TOO_NARROW:
             return TOO_NARROW
     return DONE

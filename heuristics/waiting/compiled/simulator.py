@@ -157,8 +157,12 @@ class CompiledSimulator:
         # With no machine at all, whoever waits as long as it takes would wait for ever.
         self.least = int(self.limit_us.max() >= NO_LIMIT_US)
 
-    def run(self, num_machines: int) -> WaitingSchedule:
-        """Play the policy with so many fixed machines."""
+    def run(self, num_machines: int, most_wait_us: int = -1) -> WaitingSchedule:
+        """Play the policy with so many fixed machines.
+
+        most_wait_us : where jobs have waited longer than that together, the rest may rent at once, which is quicker where
+        many wait; negative for never.
+        """
         policy, instance = self.policy, self.instance
         jobs = Jobs(instance.submit_us, instance.runtime_us, self.cores, instance.memory_mib)
         waits = Waits(self.limit_us, self.mistaken, policy.balks or not policy.waits)
@@ -176,7 +180,10 @@ class CompiledSimulator:
             serve_in_turn(jobs, waits, *self._empty(num_machines), self._bounds(), placed)
         elif policy.scheduling == "conservative":
             steps, fit = FEWEST_STEPS, BEST if policy.fit == "best" else FIRST
-            while serve_by_reservation(jobs, waits, fit, self._profiles(num_machines, steps), placed) == TOO_NARROW:
+            while (
+                serve_by_reservation(jobs, waits, fit, self._profiles(num_machines, steps), placed, most_wait_us)
+                == TOO_NARROW
+            ):
                 steps *= 2
         else:
             priority = instance.runtime_us if policy.scheduling == "sjf" else instance.submit_us

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import schedgap.heuristics.waiting.policies  # noqa: F401
+from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator, Policy
 from schedgap.heuristics.waiting.thresholds import Thresholds
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import find_method
@@ -50,7 +51,7 @@ def test_the_history_teaches_what_an_instance_of_its_own_does(name):
     assert hindsight <= min(scored, run(name, instance.replace(**empty), **LEARNERS[name])[0])
 
 
-@pytest.fixture(scope="module", params=[(1, 1.0), (3, 1.0), (3, 0.001)], ids=str)
+@pytest.fixture(scope="module", params=[(3, 1.0), (3, 0.001)], ids=str)
 def short_log(request):
     """A log of two minutes, of which some jobs run for days: what waits for them waits for long."""
     seed, wait_price = request.param
@@ -128,3 +129,33 @@ def test_mispredictions_are_drawn_alike_at_every_point():
 def test_what_is_no_threshold(given, message):
     with pytest.raises(MethodError, match=message):
         Thresholds(**given)
+
+
+@pytest.mark.parametrize("name", ["ajw-t", "sww", "ljw", "compound", "worth-waiting"])
+def test_what_is_too_dear_is_not_played_to_its_end(monkeypatch, short_log, name):
+    order = {} if name == "worth-waiting" else {"scheduling": "conservative"}
+    found = run(name, short_log, tuned_on="itself", **order, **LEARNERS[name])
+    play, given_up = CompiledSimulator.run, []
+
+    def to_the_end(self, num_machines, most_wait_us=-1):
+        whole = play(self, num_machines)
+        given_up.append(not np.array_equal(play(self, num_machines, most_wait_us).machine, whole.machine))
+        return whole
+
+    monkeypatch.setattr(CompiledSimulator, "run", to_the_end)
+    whole = run(name, short_log, tuned_on="itself", **order, **LEARNERS[name])
+    assert any(given_up) or short_log.wait_price < 1_000_000
+    found[1].pop("numbers_tried"), whole[1].pop("numbers_tried")
+    assert found == whole
+
+
+def test_jobs_that_waited_too_long_together_are_followed_by_renters():
+    instance = bursty(100, seed=2)
+    policy = Policy(scheduling="conservative")
+    whole, cut = (CompiledSimulator(instance, policy).run(1, most) for most in (-1, 10**10))
+    waited = (cut.start_us - instance.submit_us).cumsum()
+    last = int(np.argmax(waited > 10**10))
+    assert 0 < last < 99
+    assert np.array_equal(cut.start_us[: last + 1], whole.start_us[: last + 1])
+    assert (cut.machine[last + 1 :] == -1).all()
+    assert waited[-1] == waited[last]
