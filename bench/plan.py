@@ -21,7 +21,7 @@ from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, 
 from schedgap.bench.statistics.headlines.registry import check_headline
 from schedgap.bench.statistics.suite_names import check_names
 from schedgap.instances.errors import ExecutorError, SchedgapError, SuiteError, one_of
-from schedgap.instances.method import REGISTRY, Method, find_method, method_label
+from schedgap.instances.method import REGISTRY, Method, method_label
 from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
