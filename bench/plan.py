@@ -28,10 +28,10 @@ from schedgap.bench.records.host import package_version
 from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, Scalar
 from schedgap.bench.statistics.headlines.registry import check_headline
 from schedgap.bench.statistics.suite_names import check_names
+from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError, SuiteError, one_of
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, Method, find_method, method_label, parse_method
-from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

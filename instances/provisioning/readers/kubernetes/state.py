@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes import objects
-from schedgap.instances.provisioning.readers.kubernetes.documents import decode, read_objects
 from schedgap.instances.provisioning.readers.kubernetes.objects import (
     Node,
     NodeClaim,
     NodePool,
     Pod,
     PodDisruptionBudget,
+    decode,
+    read_objects,
 )
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import (
     ALWAYS,

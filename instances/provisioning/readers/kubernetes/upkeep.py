@@ -13,8 +13,8 @@ import numpy as np
 
 from schedgap.instances.provisioning.readers.catalogues.catalogue import SPOT
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, holds
-from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, is_leaving, is_ready
+from schedgap.instances.provisioning.readers.kubernetes.objects import decode
 from schedgap.instances.provisioning.readers.kubernetes.state import TRUE
 from schedgap.instances.provisioning.readers.quantities import UNLIMITED, in_units, listed
 from schedgap.instances.provisioning.running import (

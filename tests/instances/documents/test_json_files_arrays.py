@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from schedgap.instances.documents import array_files
-from schedgap.instances.documents.array_files import named_beside, read_arrays
+from schedgap.instances.documents import json_files
+from schedgap.instances.documents.json_files import named_beside, read_arrays
 from schedgap.instances.errors import InstanceError
 
 PATH = Path("folder/s.json")
@@ -33,6 +33,6 @@ def test_a_packed_array_that_is_mostly_nothing(tmp_path, monkeypatch):
     path = tmp_path / "x.npz"
     np.savez_compressed(path, x=np.zeros(500_000, np.int64))
     assert read_arrays(path, {"x": ("i", 1)}, InstanceError)["x"].shape == (500_000,)
-    monkeypatch.setattr(array_files, "MOST_UNPACKED", 2**20)
+    monkeypatch.setattr(json_files, "MOST_UNPACKED", 2**20)
     with pytest.raises(InstanceError, match=r"x\.npz: .*x\.npy unpacks [0-9]+ bytes to 4000128"):
         read_arrays(path, {"x": ("i", 1)}, InstanceError)
