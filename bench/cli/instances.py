@@ -26,7 +26,7 @@ from schedgap.bench.schemas import json_schema
 from schedgap.bench.statistics.tables import number
 from schedgap.bench.suites.source import Source, family_of_file
 from schedgap.formulations.export import find_model_builder, write_model
-from schedgap.instances.documents.array_files import arrays_beside
+from schedgap.instances.documents.json_files import arrays_beside
 from schedgap.instances.errors import InstanceError, did_you_mean, one_line
 from schedgap.instances.family import FAMILIES, find_family
 from schedgap.instances.traces import fetch as download

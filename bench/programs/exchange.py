@@ -38,7 +38,7 @@ from schedgap.bench.programs.program import (
     start,
 )
 from schedgap.instances.documents import inline_up_to
-from schedgap.instances.documents.array_files import arrays_beside
+from schedgap.instances.documents.json_files import arrays_beside
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.method import Outcome, Status
 

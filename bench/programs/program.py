@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedgap.instances.documents.array_files import arrays_beside
+from schedgap.instances.documents.json_files import arrays_beside
 from schedgap.instances.documents.openings import open_given
 from schedgap.instances.errors import MethodError, SchedgapError
 from schedgap.instances.method import NAME, Method, Status, runs_elsewhere

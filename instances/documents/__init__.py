@@ -2,11 +2,16 @@
 
 from schedgap.instances.documents.document import (
     DOCUMENTS,
+    Array,
+    Columns,
     Custom,
     Group,
     InstanceDocument,
+    Rows,
     SolutionDocument,
+    Stored,
     Value,
+    inline_up_to,
 )
 from schedgap.instances.documents.fields import (
     Amounts,
@@ -21,7 +26,6 @@ from schedgap.instances.documents.fields import (
     record,
 )
 from schedgap.instances.documents.json_files import Amount, Count, Index, Positive
-from schedgap.instances.documents.tables import Array, Columns, Rows, Stored, inline_up_to
 
 __all__ = [
     "DOCUMENTS",

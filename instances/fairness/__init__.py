@@ -2,8 +2,7 @@
 
 from schedgap.instances.fairness.constraints import datacentre
 from schedgap.instances.fairness.files import read_instance, read_solution, write_instance, write_solution
-from schedgap.instances.fairness.generators import alice_bob, micro
-from schedgap.instances.fairness.generators.users import random_users
+from schedgap.instances.fairness.generators import alice_bob, micro, random_users
 from schedgap.instances.fairness.measures import measures, picture
 from schedgap.instances.fairness.model import (
     FAMILY,
@@ -19,7 +18,7 @@ from schedgap.instances.fairness.model import (
     shrink,
     tasks_per_class,
 )
-from schedgap.instances.fairness.readers.openb import openb_constraints
+from schedgap.instances.fairness.readers import openb_constraints
 from schedgap.instances.fairness.shares import share_of_a_task
 from schedgap.instances.fairness.verify import FAIR, fair_shares, shares_of, verify
 from schedgap.instances.family import Family, register_family

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.harvest.model import NO_CHECKPOINTS, HarvestInstance
-from schedgap.instances.harvest.runs import run_results
 from schedgap.instances.harvest.stability import Steps, last_at, leased_steps, offered_load, pool_quality, vm_figures
-from schedgap.instances.harvest.verify import ends_ms, job_times_ms
+from schedgap.instances.harvest.verify import ends_ms, job_times_ms, run_results
 from schedgap.instances.on_use import ModuleOnUse
 from schedgap.instances.picture import (
     AWAY,

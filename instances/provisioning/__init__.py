@@ -35,8 +35,7 @@ from schedgap.instances.provisioning.generators import (
 from schedgap.instances.provisioning.measures import measures, picture
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance, shrink
 from schedgap.instances.provisioning.moves import features, keeping, moves
-from schedgap.instances.provisioning.plans.drain import drain_order
-from schedgap.instances.provisioning.plans.shortage import shortage
+from schedgap.instances.provisioning.plans import drain_order, shortage
 from schedgap.instances.provisioning.readers import alibaba, bpplib, build_provisioning, csv_tables, kubernetes, vbp
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.provisioning.solution import Provisioning

@@ -9,7 +9,7 @@ import numpy as np
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.moves import moves
-from schedgap.instances.provisioning.plans.drain import exceeded
+from schedgap.instances.provisioning.plans import exceeded
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

@@ -38,10 +38,10 @@ from schedgap.instances.documents import (
 )
 from schedgap.instances.documents.json_files import from_units, to_units
 from schedgap.instances.errors import InstanceError, SolutionError
-from schedgap.instances.provisioning.disruption.files import running_machines
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.plans.drain import restrained_tasks
+from schedgap.instances.provisioning.plans import restrained_tasks
 from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.provisioning.running_files import running_machines
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 from schedgap.instances.units import DOLLAR, resource_scales
 
@@ -303,7 +303,7 @@ MACHINE = record(
     },
 )
 
-# What a reader of the file does with it, and no part of the solution: see `plans/drain.py`.
+# What a reader of the file does with it, and no part of the solution: see `plans.py`.
 MOVE = record("Move", {"task": str, "count": Count, "to": str})
 STEP = record(
     "Step", {"machine": str, "moves": list_of(MOVE), "stays": NotRequired[bool], "evicts_first": NotRequired[bool]}

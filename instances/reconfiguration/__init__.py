@@ -3,11 +3,10 @@
 from schedgap.instances.family import Family, register_family
 from schedgap.instances.provisioning.moves import RUNNING, features
 from schedgap.instances.reconfiguration.files import read_instance, read_solution, write_instance, write_solution
-from schedgap.instances.reconfiguration.generators.jobs import alibaba_like, eva_synthetic
+from schedgap.instances.reconfiguration.generators import alibaba_like, eva_synthetic
 from schedgap.instances.reconfiguration.measures import measures, picture
 from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance, ReconfigurationSchedule, shrink
-from schedgap.instances.reconfiguration.readers.job_lists import eva_csv, slurm
-from schedgap.instances.reconfiguration.readers.openb import openb
+from schedgap.instances.reconfiguration.readers import eva_csv, openb, slurm
 from schedgap.instances.reconfiguration.verify import verify
 
 RECONFIGURATION = register_family(

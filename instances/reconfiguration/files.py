@@ -31,9 +31,9 @@ from schedgap.instances.documents import (
     Value,
 )
 from schedgap.instances.errors import SolutionError
-from schedgap.instances.provisioning.disruption.files import running_machines
 from schedgap.instances.provisioning.files import DEMAND, RESOURCES, machine_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.provisioning.running_files import running_machines
 from schedgap.instances.reconfiguration.delays import INTERFERENCE, PHASES, STORED_SETS
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance, ReconfigurationSchedule
 

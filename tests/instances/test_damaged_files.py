@@ -15,8 +15,7 @@ from schedgap.instances import unpacked
 from schedgap.instances.documents import Stored
 from schedgap.instances.errors import InstanceError, SchedgapError
 from schedgap.instances.family import FAMILIES
-from schedgap.instances.waiting.readers.job_lists import lsf_csv
-from schedgap.instances.waiting.readers.swf import swf
+from schedgap.instances.waiting.readers import lsf_csv, swf
 
 MAKERS = {
     "provisioning": ("table3", {}),

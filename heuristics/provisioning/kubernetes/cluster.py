@@ -13,9 +13,8 @@ import numpy as np
 from schedgap.heuristics.provisioning.kubernetes.kernels_claims import settle
 from schedgap.heuristics.provisioning.kubernetes.state import GONE, Catalogue, Nodes, Tasks
 from schedgap.instances.method import Outcome
-from schedgap.instances.provisioning.disruption.model import EMPTY, GOING, HELD, STARTING, UNMANAGED, Pool
 from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
-from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.provisioning.running import ANY_NUMBER, EMPTY, GOING, HELD, STARTING, UNMANAGED, Pool
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 
 if TYPE_CHECKING:

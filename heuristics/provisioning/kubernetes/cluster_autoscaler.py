@@ -20,8 +20,8 @@ from schedgap.heuristics.provisioning.kubernetes.kernels_estimate import estimat
 from schedgap.heuristics.provisioning.kubernetes.kernels_removal import DELETE, Search, commit, first_removable
 from schedgap.heuristics.provisioning.kubernetes.state import GONE, mebibytes, role
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.provisioning.disruption.model import GOING, NO_SCALE_DOWN
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
+from schedgap.instances.provisioning.running import GOING, NO_SCALE_DOWN
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from schedgap.heuristics.provisioning.kubernetes.kernels_removal import (
 )
 from schedgap.heuristics.provisioning.kubernetes.state import GONE, Claims, role
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.provisioning.disruption.model import EMPTY, UNDERUTILIZED
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
+from schedgap.instances.provisioning.running import EMPTY, UNDERUTILIZED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from schedgap.formulations.reconfiguration import work_bound as progress_bound
 from schedgap.formulations.reconfiguration import work_prices
 from schedgap.formulations.reconfiguration.contents import products_of_pairs
 from schedgap.instances.method import Status, find_method
-from schedgap.instances.reconfiguration.generators.jobs import eva_synthetic
+from schedgap.instances.reconfiguration.generators import eva_synthetic
 
 
 def test_stored_sets_are_refused():

@@ -4,7 +4,7 @@ import numpy as np
 
 from schedgap.formulations.sharing.work_bound import alone_ms, bound_alone, slots_of
 from schedgap.instances.method import Status
-from schedgap.instances.sharing.generators.jobs import micro
+from schedgap.instances.sharing.generators import micro
 
 
 def test_longest_task_at_its_best_speed(make):

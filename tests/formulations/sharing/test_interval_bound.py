@@ -8,8 +8,7 @@ from schedgap.formulations.sharing.interval_model import interval_model
 from schedgap.formulations.sharing.work_bound import bound_work
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status
-from schedgap.instances.sharing.generators import micro, random_jobs
-from schedgap.instances.sharing.generators.jobs import macro
+from schedgap.instances.sharing.generators import macro, micro, random_jobs
 from schedgap.instances.sharing.simulator.simulator import Simulator
 from schedgap.instances.sharing.verify import verify
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from schedgap.formulations.sharing.work_bound import pools_of
-from schedgap.instances.sharing.generators.jobs import micro
+from schedgap.instances.sharing.generators import micro
 
 
 def test_a_class_of_equal_demands_is_one_pool():

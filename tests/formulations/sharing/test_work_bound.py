@@ -7,7 +7,7 @@ import pytest
 
 from schedgap.formulations.sharing.work_bound import bound_work, shortest_first, worths
 from schedgap.instances.method import Status
-from schedgap.instances.sharing.generators.jobs import macro, micro
+from schedgap.instances.sharing.generators import macro, micro
 
 
 def test_shortest_remaining_first():

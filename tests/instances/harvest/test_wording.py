@@ -1,6 +1,6 @@
 import pytest
 
-from schedgap.instances.harvest.runs import run_name, seconds
+from schedgap.instances.harvest.verify import run_name, seconds
 
 
 def test_tasks_and_runs_have_names(trio, runs):

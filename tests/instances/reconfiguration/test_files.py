@@ -7,7 +7,7 @@ import pytest
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.reconfiguration.files import read_instance, write_instance
-from schedgap.instances.reconfiguration.generators.jobs import alibaba_like, eva_synthetic
+from schedgap.instances.reconfiguration.generators import alibaba_like, eva_synthetic
 
 # The most jobs that are not put beside.
 INLINE = 10_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedgap.instances.reconfiguration.generators.jobs import alibaba_like, eva_synthetic
+from schedgap.instances.reconfiguration.generators import alibaba_like, eva_synthetic
 from schedgap.instances.reconfiguration.model import shrink
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.reconfiguration.files import read_solution, write_solution
-from schedgap.instances.reconfiguration.generators.jobs import eva_synthetic
+from schedgap.instances.reconfiguration.generators import eva_synthetic
 from schedgap.instances.reconfiguration.model import ReconfigurationSchedule
 
 ARRAYS = ("machine_type", "rented_s", "released_s", "move_s", "move_task", "move_machine")

@@ -7,8 +7,7 @@ import pytest
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.sharing.files import read_instance, write_instance
-from schedgap.instances.sharing.generators import micro, random_jobs
-from schedgap.instances.sharing.generators.jobs import macro
+from schedgap.instances.sharing.generators import macro, micro, random_jobs
 
 JOB = {"arrival_s": 0, "work_s": 2, "demand": [1, 4]}
 

@@ -7,7 +7,7 @@ import pytest
 
 from schedgap.instances.errors import SolutionError
 from schedgap.instances.sharing.files import read_solution, write_solution
-from schedgap.instances.sharing.generators.jobs import micro
+from schedgap.instances.sharing.generators import micro
 from schedgap.instances.sharing.model import SharingSchedule
 
 

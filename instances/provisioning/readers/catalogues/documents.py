@@ -27,8 +27,7 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     size_labels,
     type_labels,
 )
-from schedgap.instances.provisioning.readers.catalogues.plain import OTHERS, plain, plain_types
-from schedgap.instances.provisioning.readers.catalogues.skypilot import skypilot
+from schedgap.instances.provisioning.readers.catalogues.plain import OTHERS, plain, plain_types, skypilot
 from schedgap.instances.provisioning.readers.quantities import CPU, PODS, RAM, THOUSAND, decimal, fine_amounts, listed
 
 MIB = 2**20

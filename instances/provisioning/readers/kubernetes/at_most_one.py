@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, allowed_values, holds
-from schedgap.instances.provisioning.readers.kubernetes.documents import decode
+from schedgap.instances.provisioning.readers.kubernetes.objects import decode
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
 from schedgap.instances.provisioning.readers.quantities import THOUSAND, listed
 

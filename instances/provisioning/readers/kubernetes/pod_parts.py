@@ -22,12 +22,12 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     Toleration,
     limit,
 )
-from schedgap.instances.provisioning.readers.kubernetes.documents import decode
 from schedgap.instances.provisioning.readers.kubernetes.objects import (
     Expression,
     LabelSelector,
     NodeTerms,
     SelectorTerm,
+    decode,
 )
 from schedgap.instances.provisioning.readers.quantities import PODS, THOUSAND, fine_units, nano
 

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.disruption.model import HELD, NO_SCALE_DOWN
 from schedgap.instances.provisioning.readers.kubernetes import objects
-from schedgap.instances.provisioning.readers.kubernetes.documents import decode, read_objects
 from schedgap.instances.provisioning.readers.kubernetes.objects import (
     Node,
     NodeClaim,
     NodePool,
     Pod,
     PodDisruptionBudget,
+    decode,
+    read_objects,
 )
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import (
     ALWAYS,
@@ -33,6 +33,7 @@ from schedgap.instances.provisioning.readers.kubernetes.pod_parts import (
     pod_request,
 )
 from schedgap.instances.provisioning.readers.quantities import listed
+from schedgap.instances.provisioning.running import HELD, NO_SCALE_DOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

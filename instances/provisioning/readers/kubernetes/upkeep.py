@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.provisioning.disruption.model import (
+from schedgap.instances.provisioning.readers.catalogues.catalogue import SPOT
+from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, holds
+from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, is_leaving, is_ready
+from schedgap.instances.provisioning.readers.kubernetes.objects import decode
+from schedgap.instances.provisioning.readers.kubernetes.state import TRUE
+from schedgap.instances.provisioning.readers.quantities import UNLIMITED, in_units, listed
+from schedgap.instances.provisioning.running import (
     GOING,
     HELD,
     NO_SCALE_DOWN,
@@ -21,14 +27,8 @@ from schedgap.instances.provisioning.disruption.model import (
     Budget,
     Disruption,
     Pool,
+    Restraint,
 )
-from schedgap.instances.provisioning.readers.catalogues.catalogue import SPOT
-from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, holds
-from schedgap.instances.provisioning.readers.kubernetes.documents import decode
-from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, is_leaving, is_ready
-from schedgap.instances.provisioning.readers.kubernetes.state import TRUE
-from schedgap.instances.provisioning.readers.quantities import UNLIMITED, in_units, listed
-from schedgap.instances.provisioning.running import Restraint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,8 +7,8 @@ import pytest
 
 from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import EXPANDERS, cluster_autoscaler
 from schedgap.instances.provisioning import verify
-from schedgap.instances.provisioning.disruption.model import GOING, HELD, NO_SCALE_DOWN, Disruption
 from schedgap.instances.provisioning.moves import moves
+from schedgap.instances.provisioning.running import GOING, HELD, NO_SCALE_DOWN, Disruption
 
 RESOURCES = ("cpu", "ram_mib")
 

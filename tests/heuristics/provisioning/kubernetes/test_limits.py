@@ -8,7 +8,7 @@ import pytest
 from schedgap.heuristics.provisioning.kubernetes.cluster import Cluster, Limits
 from schedgap.heuristics.provisioning.kubernetes.karpenter import candidates, karpenter_consolidation, queue_of
 from schedgap.instances.provisioning import verify
-from schedgap.instances.provisioning.disruption.model import (
+from schedgap.instances.provisioning.running import (
     EMPTY,
     GOING,
     HELD,

@@ -11,7 +11,7 @@ from schedgap.heuristics.reconfiguration.player import Player
 from schedgap.heuristics.reconfiguration.rules import no_packing
 from schedgap.instances.errors import MethodError
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.reconfiguration.generators.jobs import alibaba_like, eva_synthetic
+from schedgap.instances.reconfiguration.generators import alibaba_like, eva_synthetic
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 from schedgap.instances.reconfiguration.verify import verify
 

@@ -6,7 +6,7 @@ import pytest
 from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import cluster_autoscaler
 from schedgap.heuristics.provisioning.kubernetes.karpenter import karpenter_consolidation
 from schedgap.instances.provisioning import verify
-from schedgap.instances.provisioning.disruption.model import (
+from schedgap.instances.provisioning.running import (
     GOING,
     HELD,
     NO_SCALE_DOWN,

@@ -1,1 +1,0 @@
-"""Readers of foreign traces, which become harvest instances."""

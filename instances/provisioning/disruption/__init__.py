@@ -1,1 +1,0 @@
-"""Which running machines controllers may give back: the model, and running machines in files."""

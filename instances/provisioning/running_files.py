@@ -1,0 +1,160 @@
+"""Running machines in files: what is on each, and what controllers that give machines back look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+
+import numpy as np
+from pydantic import Field as Constraint
+
+from schedgap.instances.documents import Amount, Count, Custom, list_of, record
+from schedgap.instances.documents.json_files import from_units, to_units
+from schedgap.instances.provisioning.running import (
+    MARKS,
+    REASONS,
+    UNMANAGED,
+    Budget,
+    Disruption,
+    Pool,
+    Running,
+)
+from schedgap.instances.units import resource_scales
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from schedgap.instances.documents import Given, Place
+
+BUDGET = record(
+    "Budget",
+    {
+        "nodes": Annotated[str, Constraint(pattern=r"^[0-9]{1,9}%?$")],
+        "reasons": NotRequired[list_of(Literal[REASONS])],
+    },
+)
+POOL = record("Pool", {"name": str, "budgets": NotRequired[list_of(BUDGET)], "only_empty": NotRequired[bool]})
+DISRUPTION = record("Disruption", {"pools": NotRequired[list_of(POOL)], "spot": NotRequired[list[str]]})
+PLAIN = {"name": str, "type": str, "counts": dict[str, Count]}
+# What a machine has in all, and what is taken of it beside tasks; its pool; what keeps it.
+MORE = {
+    "whole": NotRequired[list[Amount]],
+    "reserved": NotRequired[list[Amount]],
+    "pool": NotRequired[str],
+    "marks": NotRequired[list_of(Literal[tuple(MARKS)])],
+}
+
+
+def running_machines(what: str, names: Callable[[Any], Sequence[str]], *, disruption: bool = False) -> Custom:
+    """Return the field `running` of a document: machines that run already, with how many tasks of each `what` are on them.
+
+    names : of all that `Running.task_class` numbers, from an instance, or what of it has been read. disruption : whether
+    machines may say what controllers look at, and the document has a field of that name.
+    """
+
+    def read(document: Given, place: Place) -> dict[str, Any]:
+        if "running" not in document:
+            if "disruption" in document:
+                raise place.error("disruption is given, but no machine runs; give `running`.")
+            return {}
+        owner, machines = place.owner, document["running"]
+        type2index = {name: k for k, name in enumerate(owner.type_names)}
+        class2index = {name: c for c, name in enumerate(names(owner))}
+        entries = []
+        for e, machine in enumerate(machines):
+            for kind, known, used in (("type", type2index, [machine["type"]]), (what, class2index, machine["counts"])):
+                for name in used:
+                    if name not in known:
+                        raise place.error(
+                            f"running machine {machine['name']:.60} names {kind} '{name:.60}', which the file has not; "
+                            "add it."
+                        )
+            entries += [(e, class2index[name], count) for name, count in machine["counts"].items()]
+        table = np.array(entries, np.int64).reshape(-1, 3)
+        types = np.array([type2index[machine["type"]] for machine in machines], np.int64)
+        indptr = np.searchsorted(table[:, 0], np.arange(len(machines) + 1))
+        machine_names = tuple(machine["name"] for machine in machines)
+        more = _read_more(document, place, type2index) if disruption else {}
+        return {"running": Running(machine_names, types, indptr, table[:, 1], table[:, 2], **more)}
+
+    def write(instance: Any, _: Place) -> dict[str, Any]:
+        running = instance.running
+        if running is None:
+            return {}
+        known, machines = names(instance), []
+        for e, name in enumerate(running.names):
+            span = slice(int(running.indptr[e]), int(running.indptr[e + 1]))
+            content = zip(running.task_class[span].tolist(), running.count[span].tolist(), strict=True)
+            counts = {known[c]: number for c, number in content}
+            machines.append({"name": name, "type": instance.type_names[running.machine_type[e]], "counts": counts})
+        return {"running": machines} | (_write_more(instance, machines) if disruption else {})
+
+    machine = record("RunningMachine", PLAIN | (MORE if disruption else {}))
+    keys = {"running": NotRequired[list_of(machine)]} | ({"disruption": NotRequired[DISRUPTION]} if disruption else {})
+    return Custom(keys, read, write)
+
+
+def _read_more(document: Given, place: Place, type2index: dict[str, int]) -> dict[str, Any]:
+    machines, resources = document["running"], place.owner.resources
+    more: dict[str, Any] = {}
+    for key in ("whole", "reserved"):
+        rows = [machine.get(key) for machine in machines]
+        if all(row is None for row in rows):
+            continue
+        if (
+            e := next((e for e, row in enumerate(rows) if row is None or len(row) != len(resources)), None)
+        ) is not None:
+            raise place.error(
+                f"running machine {machines[e]['name']:.60} has {len(rows[e] or ())} amounts in '{key}' for "
+                f"{len(resources)} resources; give one each, of every machine."
+            )
+        titles = [machine["name"] for machine in machines], resources
+        more[key] = to_units(rows, resource_scales(resources), f"running.{key}", place.error, titles)
+    if "disruption" not in document and not any("pool" in m or "marks" in m for m in machines):
+        return more
+    given = document.get("disruption", {})
+    pools = tuple(_pool(pool) for pool in given.get("pools", ()))
+    index = {pool.name: p for p, pool in enumerate(pools)}
+    for known, used, where in (
+        (index, [m["pool"] for m in machines if "pool" in m], "disruption.pools"),
+        (type2index, given.get("spot", ()), "machine_types"),
+    ):
+        if (name := next((name for name in used if name not in known), None)) is not None:
+            raise place.error(f"'{name:.60}' is not in {where}; add it there.")
+    pool = [index[m["pool"]] if "pool" in m else UNMANAGED for m in machines]
+    marks = [sum(MARKS[mark] for mark in set(m.get("marks", ()))) for m in machines]
+    spot = [type2index[name] for name in dict.fromkeys(given.get("spot", ()))]
+    more["disruption"] = Disruption(pools, *(np.array(values, np.int64) for values in (pool, marks, spot)))
+    return more
+
+
+def _pool(given: Given) -> Pool:
+    budgets = (
+        Budget(int(b["nodes"].removesuffix("%")), b["nodes"].endswith("%"), tuple(b.get("reasons", REASONS)))
+        for b in given.get("budgets", ())
+    )
+    return Pool(given["name"], tuple(budgets), given.get("only_empty", False))
+
+
+def _write_more(instance: Any, machines: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Add what controllers look at to machines; return what is said of all."""
+    running, scales = instance.running, resource_scales(instance.resources).tolist()
+    for key in ("whole", "reserved"):
+        values = getattr(running, key)
+        for machine, row in zip(machines, [] if values is None else values.tolist(), strict=values is not None):
+            machine[key] = [from_units(value, scale) for value, scale in zip(row, scales, strict=True)]
+    disruption: Disruption | None = running.disruption
+    if disruption is None:
+        return {}
+    for machine, p, marks in zip(machines, disruption.pool.tolist(), disruption.marks.tolist(), strict=True):
+        machine |= {"pool": disruption.pools[p].name} if p != UNMANAGED else {}
+        machine |= {"marks": [mark for mark, value in MARKS.items() if marks & value]} if marks else {}
+    pools = []
+    for pool in disruption.pools:
+        budgets = [
+            {"nodes": f"{b.nodes}{'%' * b.is_percent}"} | ({} if b.reasons == REASONS else {"reasons": list(b.reasons)})
+            for b in pool.budgets
+        ]
+        more = ({"budgets": budgets} if budgets else {}) | ({"only_empty": True} if pool.only_empty else {})
+        pools.append({"name": pool.name} | more)
+    spot = [instance.type_names[k] for k in disruption.spot.tolist()]
+    return {"disruption": ({"pools": pools} if pools else {}) | ({"spot": spot} if spot else {})}

@@ -1,1 +1,0 @@
-"""Generators of reconfiguration instances."""

@@ -1,1 +1,0 @@
-"""Readers of job traces in foreign formats."""
