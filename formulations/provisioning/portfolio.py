@@ -62,7 +62,7 @@ PATIENCE = 10
 
 @method(
     "portfolio",
-    version=3,
+    version=4,
     family=FAMILY,
     supports=without_interference,
     bounds=True,
