@@ -16,8 +16,8 @@ from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs import exchange as answers
 from schedgap.bench.programs import protocol
 from schedgap.bench.records import host
-from schedgap.bench.records.journal import VERDICT_SCHEMA
-from schedgap.bench.records.runs import KINDS, LACKING, RUN_SCHEMA
+from schedgap.bench.records.journal import KINDS, VERDICT_SCHEMA
+from schedgap.bench.records.runs import LACKING, RUN_SCHEMA
 from schedgap.bench.statistics import history
 from schedgap.bench.suites import results, suite
 from schedgap.instances.documents import DOCUMENTS

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from schedgap.bench.api import recorded
 from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.plan import Plan, make_run, setting
@@ -137,7 +139,7 @@ def _repeated(rounds: _Rounds, trial: Trial) -> Iterator[Task]:
         yield rounds.task(Kind.AGAIN, trial, digest)
         yield rounds.task(Kind.OTHER_SEED, trial, digest)
         yield rounds.task(Kind.AFTER_OTHERS, trial, digest, before=before)
-        yield rounds.task(Kind.NO_TIME, trial, digest, limits=replace(trial.limits, time_limit_s=0.0))
+        yield rounds.task(Kind.NO_TIME, trial, digest, limits=structs.replace(trial.limits, time_limit_s=0.0))
 
 
 @dataclass(slots=True)

@@ -9,22 +9,26 @@ from typing import Annotated, Literal
 
 import typer
 
-from schedgap.bench import report as reports
 from schedgap.bench.cli.ending import NOTHING_MEASURED
 from schedgap.bench.cli.options import AsJson, Force
 from schedgap.bench.cli.show import show_results
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.journal import gc_paused
+from schedgap.bench.report.files import refuse_existing
 from schedgap.bench.report.history_page import write_history
-from schedgap.bench.statistics.headlines import suite_json, table_rows
+from schedgap.bench.report.page import build_content, write_page
+from schedgap.bench.statistics.headlines.registry import suite_json, table_rows
 from schedgap.bench.statistics.history import append_entry, entry_of, read_history
 from schedgap.bench.statistics.summary import is_measured
 from schedgap.bench.suites.results import Results, read_results
 from schedgap.instances.errors import one_line
+from schedgap.instances.on_use import ModuleOnUse
 
 # ruff: noqa: TC001 - typer reads the annotations when the program runs.
 
-
+# What draws, and pandas, take longer to import than a table takes to print.
+export_table = ModuleOnUse("schedgap.bench.statistics.export_table")
+figure_files = ModuleOnUse("schedgap.bench.report.figure_files")
 FigureFormat = Literal["svg", "pdf", "png"]
 
 
@@ -75,27 +79,24 @@ def _write(
     """Write what is asked for and return the files."""
     written: list[Path] = []
     if table is not None:
-        written += reports.table_files(table)
+        written += export_table.table_files(table)
     if html is not None:
         written.append(html)
     # Before anything is written, so that one command does all or nothing.
-    reports.refuse_existing(written, force=force)
+    refuse_existing(written, force=force)
     if figures is not None:
         # The first to write: only it knows which figures there are, and it refuses as well.
-        written += reports.write_figures(reports.build_content(results), figures, figure_format, force=force)
+        written += figure_files.write_figures(build_content(results), figures, figure_format, force=force)
     if table is not None:
-        reports.write_table(results, table, force=force)
+        export_table.write_table(results, table, force=force)
     if html is not None:
-        reports.write_page(results, html, force=force)
+        write_page(results, html, force=force)
     return written
 
 
 def _size(path: Path) -> str:
     size = path.stat().st_size
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
-
-
-# ruff: noqa: TC001 - typer reads the annotations when the program runs.
 
 
 history = typer.Typer(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from schedgap.bench.records.runs import FAILED
-from schedgap.bench.statistics.headlines import find_headline, headline_rows
+from schedgap.bench.statistics.headlines.registry import find_headline, headline_rows
 from schedgap.bench.statistics.maps import MethodMap, build_maps
 from schedgap.bench.statistics.measure_rows import lines_of
 from schedgap.bench.statistics.profiles import with_ratios

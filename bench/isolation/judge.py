@@ -5,13 +5,15 @@ Judged in a process that never ran a plug-in's code, and within limits of its ow
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import resource
 import signal
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from schedgap.bench.isolation.answer import AnswerError, Failure, Report, certificate_of, unpack
 from schedgap.bench.isolation.confinement import LANDLOCK, MAY_WRITE
@@ -261,7 +263,7 @@ def _answer(request: Request, instance: Any, ending: Ending) -> Answer:
         draw = None if measurement.status in FAILED else family.picture
         picture = None if draw is None else draw(instance, solution)
         if picture is not None:
-            picture = replace(picture, split=split(family.name, instance, solution))
+            picture = dataclasses.replace(picture, split=split(family.name, instance, solution))
         content = _file_content(family, instance, solution) if request.keep else None
     except MemoryError:
         raise

@@ -13,16 +13,16 @@ import os
 import pickle
 import struct
 import threading
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
+from msgspec import structs
 
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S, Allowance
 from schedgap.bench.programs.program import Kind, Program, programs_among
-from schedgap.bench.records.runs import KINDS, PROCESS_GROUP, RUNEXEC, Measurement, is_small
-from schedgap.instances.method import Status
+from schedgap.bench.records.runs import PROCESS_GROUP, RUNEXEC, Measurement, is_small
 from schedgap.instances.picture import Picture
 
 if TYPE_CHECKING:
@@ -283,7 +283,6 @@ Question: TypeAlias = "Request | WarmUp | Judge | Describe"
 Answered: TypeAlias = Ending | WarmedUp | Answer | Described | Refusal
 # Before each message between harness and server.
 LENGTH = struct.Struct("<Q")
-_MEASURED = tuple(field.name for field in fields(Measurement))
 
 
 class _Judged(msgspec.Struct, array_like=True):
@@ -300,7 +299,7 @@ def packed(answer: Answered) -> bytes:
     said: Any = answer
     if isinstance(answer, Answer):
         picture = None if answer.picture is None else json.dumps(asdict(answer.picture)).encode()
-        measurement = json.dumps(asdict(answer.measurement)).encode()
+        measurement = json.dumps(structs.asdict(answer.measurement)).encode()
         said = _Judged(measurement, picture, answer.solution, answer.certificate)
     return msgspec.msgpack.encode((type(answer).__name__, said))
 
@@ -325,9 +324,6 @@ def unpacked(data: bytes, kinds: tuple[type[Any], ...]) -> Any:
 
 
 def _measurement_of(row: Any) -> Measurement:
-    if not isinstance(row, dict) or tuple(row) != _MEASURED or not is_small(row):
+    if not isinstance(row, dict) or tuple(row) != Measurement.__struct_fields__ or not is_small(row):
         raise ValueError("it holds no measurement")
-    for name, value in row.items():
-        msgspec.convert(value, KINDS[name])
-    trajectory, confined = tuple(map(tuple, row["trajectory"])), tuple(row["confined"])
-    return Measurement(**{**row, "status": Status(row["status"]), "trajectory": trajectory, "confined": confined})
+    return msgspec.convert(row, Measurement)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec.structs import replace
 
 from schedgap.bench.isolation.answer import AnswerError, unpack_solution
 from schedgap.bench.records.runs import Measurement

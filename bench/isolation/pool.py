@@ -8,6 +8,8 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from schedgap.bench.isolation.activity import COMPILING, doing
 from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S
@@ -141,7 +143,7 @@ class Pool:
             return Answer(Measurement(Status.CRASHED, reason="the process that watched it died or stopped answering"))
         answer = self._judge(request, ending)
         if warmth is Warmth.PARENT and answer.measurement.warm != "repeat":
-            warm = replace(answer.measurement, warm=str(warmth), warm_s=warm_s)
+            warm = structs.replace(answer.measurement, warm=str(warmth), warm_s=warm_s)
             return replace(answer, measurement=warm)
         return answer
 

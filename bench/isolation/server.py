@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import psutil
+from msgspec import structs
 
 from schedgap.bench.isolation.answer import pack
 from schedgap.bench.isolation.child import caller, measured, shrunk, warm_up
@@ -169,7 +170,7 @@ class Server:
         """Warm up a method of this package; if it takes longer than its limit, that ends this process."""
         method, small = find_method(request.family, request.method), shrunk(find_family(request.family), self._held())
         limits = request.limits
-        brief = replace(limits, time_limit_s=min(limits.time_limit_s, WARM_UP_S))
+        brief = structs.replace(limits, time_limit_s=min(limits.time_limit_s, WARM_UP_S))
         call = caller(method, replace(request, limits=brief))
         seconds, again_s = (warm_up(call, small, limits.wall_s) for _ in range(2))
         # Nothing of what is alive now will be collected in the children, so their pages stay shared.

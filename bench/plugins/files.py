@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
-from dataclasses import replace
 from importlib.machinery import all_suffixes
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from schedgap.bench.plugins.discover import GROUP
 from schedgap.bench.programs.program import MODULE, Program, files_among, programs_among

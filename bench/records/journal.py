@@ -1,11 +1,7 @@
 """The append-only record of a suite's runs: one fsynced JSON line a run, so that a kill loses nothing recorded.
 
-Lines of the journal as records, in less than half the time of `Record.from_row`, which says what a line may hold.
-
 A line as this version writes it is decoded and checked in one go; what rows share is recognised by its bytes, so that
-it is parsed once. Any other line is left to `Record.from_row`.
-
-Making very many objects, none of them in a cycle.
+it is parsed once. Any other line is read field by field, to say which of them is wrong.
 """
 
 from __future__ import annotations
@@ -17,14 +13,12 @@ import hashlib
 import json
 import os
 from contextlib import contextmanager
-from dataclasses import fields, make_dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
 from schedgap.bench.records.contradictions import Contradiction
 from schedgap.bench.records.runs import (
-    KINDS,
     LACKING,
     MOST,
     OLDER,
@@ -32,7 +26,6 @@ from schedgap.bench.records.runs import (
     Measurement,
     Record,
     Run,
-    Shared,
     hashed,
     is_small,
     json_text,
@@ -41,32 +34,35 @@ from schedgap.instances.documents.openings import lines_of, open_given, open_own
 from schedgap.instances.errors import JournalError, about_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 
-T = TypeVar("T")
-_RUN_FIELDS, _MEASUREMENT_FIELDS = fields(Run), fields(Measurement)
-_FIELDS = (*_RUN_FIELDS, *_MEASUREMENT_FIELDS)
-_LAST = ("host", "ended_at", "isolation")
-_NAMES = ("key", *(field.name for field in _FIELDS), *_LAST)
+_RUN_FIELDS, _MEASUREMENT_FIELDS = Run.__struct_fields__, Measurement.__struct_fields__
 _RUN = slice(1, 1 + len(_RUN_FIELDS))
 _MEASUREMENT = slice(_RUN.stop, _RUN.stop + len(_MEASUREMENT_FIELDS))
-_TEXTS = [field.name for field in _FIELDS if field.type in ("str", "str | None")]
-_MAPPINGS = ("source", "parameters", "given")
+# What a row may hold, by name, in order.
+KINDS: Mapping[str, Any] = {
+    "key": str,
+    **{each.name: each.type for kind in (Run, Measurement) for each in msgspec.structs.fields(kind)},
+    **dict.fromkeys(("host", "ended_at", "isolation"), str),
+}
+_NAMES = tuple(KINDS)
 # Recognised by their bytes, and checked once.
-_TYPES: Mapping[str, Any] = {**KINDS, **dict.fromkeys((*_MAPPINGS, "limits"), msgspec.Raw)}
-_SHARED_TEXTS = tuple(map(_NAMES.index, (*_TEXTS, "host", "isolation")))
-_SOURCE, _PARAMETERS, _GIVEN, _LIMITS = map(_NAMES.index, (*_MAPPINGS, "limits"))
+_RAW = ("source", "parameters", "given", "limits")
+_SOURCE, _PARAMETERS, _GIVEN, _LIMITS = map(_NAMES.index, _RAW)
+_SHARED_TEXTS = tuple(
+    place
+    for place, (name, kind) in enumerate(KINDS.items())
+    if kind in (str, str | None) and name not in ("key", "ended_at")
+)
 
 
 class Lines:
-    """Reads lines and keeps once what they have in common; `shared` is for those that `Record.from_row` reads."""
+    """Reads lines, and keeps once what they have in common."""
 
     def __init__(self) -> None:
-        self.shared = Shared()
-        self._limits = _Parsed(KINDS["limits"], self.shared.limits)
-        self._mappings = _Parsed(KINDS["parameters"], self.shared.mapping)
+        self._pieces: dict[str, _Parsed] = {name: _Parsed(KINDS[name]) for name in ("parameters", "limits")}
         self._texts: dict[str | None, str | None] = {}
         self._written = _Written()
 
@@ -80,13 +76,30 @@ class Lines:
         except (msgspec.MsgspecError, RecursionError, TypeError, ValueError):
             return None
 
-    def _made(self, line: Any) -> Record | None:
-        """Return the record of a decoded line, which has an attribute for each field; None if its key is another's."""
+    def of_row(self, row: Mapping[str, Any]) -> Record:
+        """Return the record of a JSON object; `KeyError`, `TypeError` or `ValueError` if it is none, or has another's key.
+
+        Rows of an older schema get what they lack; they stay as they are in their file.
+        """
+        full = {**(LACKING if row["schema"] == RUN_SCHEMA else OLDER[row["schema"]]), **row}
+        values = {}
+        for name, kind in KINDS.items():
+            try:
+                values[name] = msgspec.convert(full[name], kind)
+            except msgspec.ValidationError as error:
+                raise ValueError(f"{name} is {full[name]!r:.60}; {str(error).lower()}") from None
+            if not is_small(full[name]):
+                raise ValueError(f"{name} is {full[name]!r:.60}, a number beyond {MOST:g}")
+        values |= {name: json.dumps(full[name]).encode() for name in _RAW}
+        return self._made(_LINE(**values))
+
+    def _made(self, line: Any) -> Record:
+        """Return the record of a decoded line, which has an attribute for each field; `ValueError` if its key is another's."""
         if not -MOST < (line.objective or 0) < MOST or not -MOST < (line.bound or 0) < MOST:
-            return None
-        limits, written_limits = self._limits[bytes(line.limits)]
-        parameters, written_parameters = self._mappings[bytes(line.parameters)]
-        written = self._written
+            raise ValueError(f"a number beyond {MOST:g}")
+        mappings, written = self._pieces["parameters"], self._written
+        limits, written_limits = self._pieces["limits"][bytes(line.limits)]
+        parameters, written_parameters = mappings[bytes(line.parameters)]
         key = hashed(
             written[line.backend],
             written[line.backend_version],
@@ -101,15 +114,15 @@ class Lines:
             str(line.version),
         )
         if line.key != key:
-            return None
+            raise ValueError(f"its key is {line.key!r:.60}, its own parts make it '{key}'")
         values = list(msgspec.structs.astuple(line))
         for place in _SHARED_TEXTS:
             text = values[place]
             values[place] = self._texts.setdefault(text, text)
-        values[_SOURCE], _ = self._mappings[bytes(line.source)]
-        values[_GIVEN], _ = self._mappings[bytes(line.given)]
+        values[_SOURCE], _ = mappings[bytes(line.source)]
+        values[_GIVEN], _ = mappings[bytes(line.given)]
         values[_LIMITS], values[_PARAMETERS] = limits, parameters
-        return _record(key, _run(*values[_RUN]), _measurement(*values[_MEASUREMENT]), *values[_MEASUREMENT.stop :])
+        return Record(key, Run(*values[_RUN]), Measurement(*values[_MEASUREMENT]), *values[_MEASUREMENT.stop :])
 
 
 class _Written(dict[str | None, str]):
@@ -121,49 +134,36 @@ class _Written(dict[str | None, str]):
 
 
 class _Parsed(dict[bytes, Any]):
-    """What pieces of JSON stand for, and how `json_text` writes them, by their bytes.
+    """What pieces of JSON of one kind stand for, and how `json_text` writes them, by their bytes.
 
-    kind : of all pieces. make : of what a piece says.
+    Pieces of equal content are kept once: `True`, `1` and `1.0` are equal and yet not the same, but written differently.
     """
 
-    def __init__(self, kind: Any, make: Callable[[dict[str, Any]], Any]) -> None:
+    def __init__(self, kind: Any) -> None:
         super().__init__()
-        self._kind, self._make = kind, make
+        self._kind = kind
+        self._made: dict[str, Any] = {}
 
     def __missing__(self, content: bytes) -> Any:
-        said = msgspec.convert(json.loads(content), self._kind)
+        said = json.loads(content)
+        made, written = msgspec.convert(said, self._kind), json_text(said)
         if not is_small(said):
             raise ValueError(content)
-        made = self[content] = self._make(said), json_text(said)
-        return made
+        found = self[content] = self._made.setdefault(json.dumps(said), made), written
+        return found
 
 
 def _line_type(schema: str, lacking: Mapping[str, Any]) -> type[msgspec.Struct]:
     """Return the type of a schema's lines. lacking : what an older schema may lack, and what it means by that."""
-    columns = [(name, _TYPES.get(name, Any), *([lacking[name]] if name in lacking else [])) for name in _NAMES]
+    types = {**KINDS, **dict.fromkeys(_RAW, msgspec.Raw)}
+    columns = [(name, kind, *([lacking[name]] if name in lacking else [])) for name, kind in types.items()]
     return msgspec.defstruct("Line", columns, tag_field="schema", tag=schema, kw_only=True, gc=False)
 
 
-def _filling(cls: type[T]) -> Callable[..., T]:
-    """Return what makes a frozen dataclass of its values, in order, in a third of the time of its own constructor.
-
-    That one sets each slot by a call, since assignment is forbidden; here a twin with the same slots is filled, and
-    becomes one. For classes that neither check nor convert.
-    """
-    twin: Any = make_dataclass(cls.__name__, [(field.name, Any) for field in fields(cls)], slots=True)  # type: ignore[arg-type]
-
-    def filled(*values: Any) -> T:
-        made = twin(*values)
-        made.__class__ = cls
-        return made  # type: ignore[no-any-return]
-
-    return filled
-
-
+_LINE = _line_type(RUN_SCHEMA, LACKING)
 _DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder(
-    _line_type(RUN_SCHEMA, LACKING) | _line_type("schedgap/run/1", OLDER["schedgap/run/1"])
+    _LINE | _line_type("schedgap/run/1", OLDER["schedgap/run/1"])
 )
-_run, _measurement, _record = _filling(Run), _filling(Measurement), _filling(Record)
 
 
 @contextmanager
@@ -404,7 +404,7 @@ def read_rows(path: Path, file: Iterable[bytes], lines: Lines) -> Iterator[tuple
             row = json.loads(line, parse_constant=_no_number)
             schema = row["schema"]
             if schema == RUN_SCHEMA or schema in OLDER:
-                yield line, Record.from_row(row, lines.shared)
+                yield line, lines.of_row(row)
                 continue
             if schema == VERDICT_SCHEMA:
                 yield line, Contradiction(tuple(row["keys"]), row["reason"])

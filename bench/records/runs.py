@@ -6,26 +6,25 @@ Rows as this version writes them always fit. Figures that leave a file are float
 
 What is known of a run once it has ended: verified figures, the method's claims beside them, and what it used.
 
-One row of the journal: a run, how it ended, where and when; `docs/bench.md` documents the fields.
+One row of the journal: a run, how it ended, where and when; `docs/journal.md` documents the fields.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import marshal
 from collections import Counter
-from dataclasses import asdict, dataclass, field, fields, replace
-from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 
 # Ends that give no figure of the method; they make `schedgap run` exit with 3. What a run had found before such an end is
@@ -34,9 +33,19 @@ FAILED = frozenset({Status.TIMEOUT, Status.MEMORY, Status.CRASHED, Status.INVALI
 # Of these, the ends that the next `schedgap run` tries again by itself: they say nothing about the method's quality.
 ERRORS = frozenset({Status.CRASHED, Status.ERROR})
 
+Scalar = bool | int | float | str
+# Of numbers that are no times or objectives we know nothing, save that sums of squares of floats must be floats.
+MOST = 10.0**100
+WHOLE = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+REAL = Annotated[float, msgspec.Meta(ge=-MOST, le=MOST)]
+SECONDS = Annotated[float, msgspec.Meta(ge=0.0, le=MOST)]
+# Seconds and MiB.
+Used: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | SECONDS
+# Methods of older versions could say of themselves what they liked.
+Details: TypeAlias = Mapping[str, bool | WHOLE | REAL | str | list[Any] | dict[str, Any] | None]
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+
+class Measurement(msgspec.Struct, frozen=True):
     """How one run ended.
 
     status : judged by the harness. claimed_status : the method's own word, None if it gave none.
@@ -58,24 +67,25 @@ class Measurement:
 
     status: Status
     claimed_status: str | None = None
+    # Of any size, see `is_small`.
     objective: int | None = None
     bound: int | None = None
     reason: str | None = None
-    wall_s: float | None = None
-    build_s: float | None = None
-    solve_s: float | None = None
-    extract_s: float | None = None
+    wall_s: Used | None = None
+    build_s: Used | None = None
+    solve_s: Used | None = None
+    extract_s: Used | None = None
     warm: str = "none"
-    warm_s: float | None = None
-    compile_s: float | None = None
-    cpu_s: float | None = None
-    reference_s: float | None = None
-    peak_memory_mib: float | None = None
+    warm_s: Used | None = None
+    compile_s: Used | None = None
+    cpu_s: Used | None = None
+    reference_s: Used | None = None
+    peak_memory_mib: Used | None = None
     output: str = ""
     solver: str | None = None
-    trajectory: tuple[tuple[float, int | None, int | None], ...] = ()
-    details: Mapping[str, Scalar] = field(default_factory=dict)
-    measures: Mapping[str, float] = field(default_factory=dict)
+    trajectory: tuple[tuple[Used, WHOLE | None, WHOLE | None], ...] = ()
+    details: Details = {}
+    measures: Mapping[str, WHOLE | REAL] = {}
     solution_hash: str | None = None
     confined: tuple[str, ...] = ()
 
@@ -86,7 +96,6 @@ class Measurement:
         return has_any and self.status in FAILED and self.status is not Status.INVALID
 
 
-Scalar = bool | int | float | str
 # A wait of more milliseconds than 31 bits hold is refused by the system, and the pool waits twice the wall limit.
 MAX_WALL_S = 1_000_000.0
 MAX_TIME_LIMIT_S = MAX_WALL_S / 2 - 10
@@ -95,8 +104,7 @@ MAX_CPU_S = 1e9
 MAX_THREADS = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one run may use; the hard limits hold for the child process and everything that it starts.
 
     time_limit_s : what the method is told, seconds. wall_s : when the run is killed, seconds of wall-clock time without
@@ -105,9 +113,9 @@ class Limits:
     included. threads : what the method is told.
     """
 
-    time_limit_s: float = 60.0
-    wall_s: float = 130.0
-    cpu_s: float | None = None
+    time_limit_s: Used = 60.0
+    wall_s: Used = 130.0
+    cpu_s: Used | None = None
     memory_mib: int = 4096
     threads: int = 1
 
@@ -119,8 +127,7 @@ class Limits:
         return cls(time_limit_s=time_limit_s, **chosen)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """What is measured once.
 
     instance : its name, for people. digest : its content hash. group : the suite's name for instances of one kind.
@@ -140,13 +147,13 @@ class Run:
     source: Mapping[str, Scalar]
     method: str
     label: str
-    version: int
+    version: WHOLE
     parameters: Mapping[str, Scalar]
     given: Mapping[str, Scalar]
     backend: str | None
     backend_version: str | None
-    seed: int
-    repetition: int
+    seed: WHOLE
+    repetition: WHOLE
     limits: Limits
     stochastic: bool = False
     plugin: str | None = None
@@ -221,48 +228,6 @@ def hashed(
     return hashlib.sha256(parts.encode()).hexdigest()[:32]
 
 
-# Of numbers that are no times or objectives we know nothing, save that sums of squares of floats must be floats.
-MOST = 10.0**100
-WHOLE = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-REAL = Annotated[float, msgspec.Meta(ge=-MOST, le=MOST)]
-SECONDS = Annotated[float, msgspec.Meta(ge=0.0, le=MOST)]
-# Seconds and MiB.
-_USED = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | SECONDS
-_BY_ANNOTATION: Mapping[object, Any] = {
-    "str": str,
-    "str | None": str | None,
-    "bool": bool,
-    "bool | None": bool | None,
-    "int": WHOLE,
-    # Objectives and bounds, which may have more than 64 bits: see `is_small`.
-    "int | None": int | None,
-    "float | None": _USED | None,
-    "Status": Status,
-    "Limits": dict[str, _USED | None],
-    "Mapping[str, Scalar]": dict[str, bool | int | float | str],
-    "Mapping[str, float]": dict[str, WHOLE | REAL],
-    "tuple[str, ...]": tuple[str, ...],
-    "tuple[tuple[float, int | None, int | None], ...]": tuple[tuple[_USED, WHOLE | None, WHOLE | None], ...],
-}
-KINDS: Mapping[str, Any] = {
-    **{field.name: _BY_ANNOTATION[field.type] for field in (*fields(Run), *fields(Measurement))},
-    **dict.fromkeys(("key", "host", "ended_at", "isolation"), str),
-    # Methods of older versions could say there what they liked.
-    "details": dict[str, bool | WHOLE | REAL | str | list[Any] | dict[str, Any] | None],
-}
-
-
-def checked(row: Mapping[str, Any]) -> None:
-    """Raise `KeyError` or `ValueError`, which names the field, unless all fields hold what they may."""
-    for name, kind in KINDS.items():
-        try:
-            msgspec.convert(row[name], kind)
-        except msgspec.ValidationError as error:
-            raise ValueError(f"{name} is {row[name]!r:.60}; {str(error).lower()}") from None
-        if not is_small(row[name]):
-            raise ValueError(f"{name} is {row[name]!r:.60}, a number beyond {MOST:g}")
-
-
 def is_small(value: Any) -> bool:
     """Whether all numbers in a value are finite and at most `MOST`, whatever it is made of."""
     if isinstance(value, int | float):
@@ -283,39 +248,9 @@ OLDER: Mapping[str, Mapping[str, Any]] = {
 PROCESS_GROUP = "process-group"
 RUNEXEC = "runexec"
 ISOLATIONS = (PROCESS_GROUP, RUNEXEC)
-_RUN = itemgetter(*(field.name for field in fields(Run)))
-_MEASUREMENT = itemgetter(*(field.name for field in fields(Measurement)))
-# The newest that writes equal content of equal types as equal bytes, whoever else refers to it.
-MARSHAL_VERSION = 2
 
 
-class Shared:
-    """What many rows have in common, kept once; without it a large journal would not fit into memory."""
-
-    def __init__(self) -> None:
-        self._mappings: dict[bytes, Mapping[str, Any]] = {}
-        self._limits: dict[bytes, Limits] = {}
-        self._texts: dict[str, str] = {}
-
-    def mapping(self, value: dict[str, Any]) -> Mapping[str, Any]:
-        """Return the first mapping of the same content; `True`, `1` and `1.0` are equal and yet not the same."""
-        return self._mappings.setdefault(marshal.dumps(value, MARSHAL_VERSION), value)
-
-    def limits(self, value: dict[str, Any]) -> Limits:
-        """Return the limits that a mapping tells of."""
-        content = marshal.dumps(value, MARSHAL_VERSION)
-        known = self._limits.get(content)
-        if known is None:
-            known = self._limits[content] = Limits(**value)
-        return known
-
-    def text(self, value: str) -> str:
-        """Return the first equal text."""
-        return self._texts.setdefault(value, value)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Record:
+class Record(msgspec.Struct, frozen=True):
     """A recorded run. host : names the file `hosts/HOST.json` beside the journal. ended_at : UTC, ISO 8601."""
 
     key: str
@@ -342,7 +277,7 @@ class Record:
 
     def to_row(self) -> dict[str, Any]:
         """Return the record as a flat JSON object."""
-        run = asdict(self.run)
+        run = asdict(self.run) | {"limits": asdict(self.run.limits)}
         for name in ("plugin", "takes_limit"):
             if run[name] is None:
                 del run[name]
@@ -355,38 +290,6 @@ class Record:
             "ended_at": self.ended_at,
             "isolation": self.isolation,
         }
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any], shared: Shared | None = None) -> Record:
-        """Return the record of a JSON object; `KeyError`, `TypeError` or `ValueError` if it is none, or has another's key.
-
-        Rows of an older schema get what they lack; they stay as they are in their file.
-        shared : of the rows read before, so that what they have in common is kept once.
-        """
-        shared = shared or Shared()
-        full = dict(row)
-        schema = full["schema"]
-        full = {**(LACKING if schema == RUN_SCHEMA else OLDER[schema]), **full}
-        checked(full)
-        full["limits"] = shared.limits(full["limits"])
-        full["digest"] = shared.text(full["digest"])
-        full["source"] = shared.mapping(full["source"])
-        full["parameters"] = shared.mapping(full["parameters"])
-        full["given"] = shared.mapping(full["given"])
-        full["status"] = Status(full["status"])
-        full["trajectory"] = tuple(map(tuple, full["trajectory"]))
-        full["confined"] = tuple(full["confined"])
-        run = Run(*_RUN(full))
-        if run.key != full["key"]:
-            raise ValueError(f"its key is {full['key']!r:.60}, its own parts make it '{run.key}'")
-        return cls(
-            full["key"],
-            run,
-            Measurement(*_MEASUREMENT(full)),
-            full["host"],
-            full["ended_at"],
-            full["isolation"],
-        )
 
     def invalidated(self, reason: str) -> Record:
         """Return the record with the status `invalid`."""

@@ -19,52 +19,38 @@ from schedgap.bench.records.runs import FAILED
 from schedgap.bench.report.figures.packing import FigurePacker, MethodCurve, solution_figures
 from schedgap.bench.report.figures.selection import Budget, clipped
 from schedgap.bench.statistics.summary import Best, by_ending, reason_of, verified_objective
-from schedgap.instances.family import find_family
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from schedgap.bench.records.runs import Record
+    from schedgap.bench.records.runs import Record, Run
     from schedgap.bench.report.figures.drawing import Figure
     from schedgap.instances.picture import Bar, Picture, Timetable
 
 
 @dataclass(frozen=True, slots=True)
-class RunView:
-    """One run. objective, bound : in the family's shown unit; the bound is its own. gap : to the best proven bound.
-
-    measures : what the family reads off the verified solution.
-    """
-
-    key: str
-    method: str
-    repetition: int | None
-    status: str
-    objective: float | None
-    bound: float | None
-    gap: float | None
-    wall_s: float | None
-    peak_memory_mib: float | None
-    reason: str
-    measures: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
 class InstanceView:
-    """One instance with all its runs. source : what made it, by words. bound, objective : the best known."""
+    """One instance with all its runs, and the best that is known of it."""
 
-    name: str
-    digest: str
-    group: str
-    source: str
-    unit: str
-    bound: float | None
-    objective: float | None
-    is_proven: bool
-    worst_gap: float | None
-    failed: int
-    runs: tuple[RunView, ...]
+    records: Sequence[Record]
+    best: Best
+
+    @property
+    def run(self) -> Run:
+        """Return a run on it, which tells all that is said of it."""
+        return self.records[0].run
+
+    @property
+    def worst_gap(self) -> float | None:
+        """Return the worst gap of its runs, None without any."""
+        found = (self.best.gap(verified_objective(record)) for record in self.records)
+        return max((gap for gap in found if gap is not None), default=None)
+
+    @property
+    def failed(self) -> int:
+        """Return how many of its runs failed."""
+        return sum(record.status in FAILED for record in self.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +66,9 @@ def build_drilldown(records: Sequence[Record], best: Mapping[str, Best], budget:
     by_digest: dict[str, list[Record]] = {}
     for record in records:
         by_digest.setdefault(record.run.digest, []).append(record)
-    chosen = _chosen(by_digest, best, budget)
-    views = tuple(_view(by_digest[digest], best[digest], budget) for digest in by_digest if digest in chosen)
-    return Drilldown(views, len(by_digest) - len(views))
+    views = {digest: InstanceView(own, best[digest]) for digest, own in by_digest.items()}
+    chosen = _chosen(views, budget)
+    return Drilldown(tuple(view for digest, view in views.items() if digest in chosen), len(views) - len(chosen))
 
 
 def picture_order(drilldown: Drilldown) -> list[str]:
@@ -93,72 +79,29 @@ def picture_order(drilldown: Drilldown) -> list[str]:
     first: list[str] = []
     rest: list[str] = []
     for view in drilldown.instances:
-        solved = sorted((run for run in view.runs if run.objective is not None), key=lambda run: run.objective or 0)
-        first += [run.key for run in solved[:1] + solved[1:][-1:]]
-        rest += [run.key for run in solved[1:-1]]
+        solved = [record for record in view.records if verified_objective(record) is not None]
+        keys = [record.key for record in sorted(solved, key=lambda record: verified_objective(record) or 0)]
+        first += keys[:1] + keys[1:][-1:]
+        rest += keys[1:-1]
     return first + rest
 
 
-def _chosen(by_digest: Mapping[str, list[Record]], best: Mapping[str, Best], budget: Budget) -> set[str]:
+def _chosen(views: Mapping[str, InstanceView], budget: Budget) -> set[str]:
     """Return the digests that there is room for, by turns of most failures and of worst gap."""
-    failures = {digest: sum(record.status in FAILED for record in own) for digest, own in by_digest.items()}
-    worst = {digest: _worst(own, best[digest]) or 0.0 for digest, own in by_digest.items()}
-    failing = sorted((d for d in by_digest if failures[d]), key=lambda digest: -failures[digest])
-    far = sorted(by_digest, key=lambda digest: -worst[digest])
+    failing = sorted(
+        (digest for digest, view in views.items() if view.failed), key=lambda digest: -views[digest].failed
+    )
+    far = sorted(views, key=lambda digest: -(views[digest].worst_gap or 0.0))
     turns = [digest for pair in zip(failing, far, strict=False) for digest in pair] + failing + far
     chosen: set[str] = set()
     room = budget.runs
     for digest in dict.fromkeys(turns):
         if len(chosen) == budget.instances:
             break
-        if len(by_digest[digest]) <= room:
+        if len(views[digest].records) <= room:
             chosen.add(digest)
-            room -= len(by_digest[digest])
+            room -= len(views[digest].records)
     return chosen
-
-
-def _view(records: Sequence[Record], best: Best, budget: Budget) -> InstanceView:
-    run = records[0].run
-    family = find_family(run.family)
-    return InstanceView(
-        clipped(run.instance, budget.text),
-        run.digest,
-        clipped(run.group, budget.text),
-        clipped(", ".join(f"{key} {value}" for key, value in run.source.items()), budget.text),
-        family.objective_unit,
-        _shown(best.bound, family.objective_scale),
-        _shown(best.objective, family.objective_scale),
-        best.is_proven,
-        _worst(records, best),
-        sum(record.status in FAILED for record in records),
-        tuple(_run_view(record, best, family.objective_scale, budget) for record in records),
-    )
-
-
-def _run_view(record: Record, best: Best, scale: int, budget: Budget) -> RunView:
-    measurement = record.measurement
-    return RunView(
-        record.key,
-        clipped(record.run.label, budget.text),
-        record.run.repetition if record.run.stochastic else None,
-        str(record.status),
-        _shown(verified_objective(record), scale),
-        None if record.status in FAILED else _shown(measurement.bound, scale),
-        best.gap(verified_objective(record)),
-        measurement.wall_s,
-        measurement.peak_memory_mib,
-        clipped(measurement.reason or "", budget.text),
-        {} if record.status in FAILED else measurement.measures,
-    )
-
-
-def _worst(records: Iterable[Record], best: Best) -> float | None:
-    found = (best.gap(verified_objective(record)) for record in records)
-    return max((gap for gap in found if gap is not None), default=None)
-
-
-def _shown(value: int | None, scale: int) -> float | None:
-    return None if value is None else value / scale
 
 
 # Reasons often name the instance's own figures; so many of one kind say enough.
@@ -254,10 +197,11 @@ def build_instance_curves(
     turns: Counter[str] = Counter()
     waiting: list[tuple[int, int, list[MethodCurve], list[MethodCurve]]] = []
     for i, view in enumerate(drilldown.instances):
-        first, more = _of_instance(view, pictures, numbers)
+        first, more = _of_instance(view, pictures, numbers, budget)
         if first:
-            waiting.append((turns[view.group], i, first, more))
-            turns[view.group] += 1
+            group = clipped(view.run.group, budget.text)
+            waiting.append((turns[group], i, first, more))
+            turns[group] += 1
     packer = FigurePacker()
     figures: dict[int, Sequence[Figure]] = {}
     left_out = 0
@@ -266,7 +210,9 @@ def build_instance_curves(
         kept = more[: max(0, room - _bytes(first, budget)) // max(1, _bytes(more[:1], budget))]
         left_out += room <= 0 or len(kept) < len(more)
         if room > 0:
-            figures[i] = solution_figures(first + kept, drilldown.instances[i].name, budget)
+            figures[i] = solution_figures(
+                first + kept, clipped(drilldown.instances[i].run.instance, budget.text), budget
+            )
             for figure in figures[i]:
                 packer.pack(figure)
     return InstanceCurves(figures, left_out)
@@ -278,19 +224,20 @@ def _bytes(curves: Sequence[MethodCurve], budget: Budget) -> int:
 
 
 def _of_instance(
-    view: InstanceView, pictures: Mapping[str, Picture], numbers: Mapping[str, int]
+    view: InstanceView, pictures: Mapping[str, Picture], numbers: Mapping[str, int], budget: Budget
 ) -> tuple[list[MethodCurve], list[MethodCurve]]:
     """Return the curves of the first runs of the methods, and those of further repetitions."""
     first: dict[str, list[MethodCurve]] = {}
     more: list[MethodCurve] = []
-    for run in view.runs:
-        if run.key in pictures and run.method in numbers:
-            name = run.method + ("" if run.repetition is None else f", repetition {run.repetition}")
-            own = [MethodCurve(numbers[run.method], name, curve) for curve in pictures[run.key].curves if curve.x]
-            if run.method in first:
+    for record in view.records:
+        run, method = record.run, clipped(record.run.label, budget.text)
+        if record.key in pictures and method in numbers:
+            name = method + (f", repetition {run.repetition}" if run.stochastic else "")
+            own = [MethodCurve(numbers[method], name, curve) for curve in pictures[record.key].curves if curve.x]
+            if method in first:
                 more += own
             else:
-                first[run.method] = own
+                first[method] = own
     return [curve for own in first.values() for curve in own], more
 
 
@@ -316,8 +263,8 @@ class PackedPictures:
         bars = [self._bar(bar) for bar in picture.bars]
         split: Any = 0
         if (given := picture.split) is not None:
-            losses = [[loss.name, loss.count, _rounded(loss.price), _rounded(loss.worth)] for loss in given.losses]
-            split = [given.unit, _rounded(given.bound), losses]
+            losses = [[loss.name, loss.count, short(loss.price), short(loss.worth)] for loss in given.losses]
+            split = [given.unit, short(given.bound), losses]
         table = 0 if picture.timetable is None else self._timetable(picture.timetable)
         packed = [axes, picture.left_out, bars, picture.notes, split, table]
         self.pictures[key] = packed
@@ -334,15 +281,15 @@ class PackedPictures:
         }
 
     def _bar(self, bar: Bar) -> list[int]:
-        packed = [self._number(self.containers, (bar.label, bar.kept, *map(_rounded, bar.capacity))), bar.repeat]
+        packed = [self._number(self.containers, (bar.label, bar.kept, *map(short, bar.capacity))), bar.repeat]
         for part in bar.parts:
-            packed += [self._number(self.parts, (part.label, *map(_rounded, part.amounts))), part.count]
+            packed += [self._number(self.parts, (part.label, *map(short, part.amounts))), part.count]
         return packed
 
     def _timetable(self, given: Timetable) -> list[Any]:
         looks, labels = ([self._number(self.words, word) for word in words] for words in (given.looks, given.labels))
         rows = [[self._number(self.words, row.name), row.peak, *row.marks] for row in given.rows]
-        return [given.unit, _rounded(given.begin), _rounded(given.end), looks, labels, rows, given.note]
+        return [given.unit, short(given.begin), short(given.end), looks, labels, rows, given.note]
 
     def _number(self, table: dict[Any, int], entry: Any) -> int:
         if entry not in table:
@@ -362,7 +309,7 @@ def pack(pictures: Mapping[str, Picture], order: Iterable[str], limit: int) -> P
     return packed
 
 
-def _rounded(amount: float) -> float:
-    """Return an amount to six digits, as a whole number where it is one: shorter to write."""
-    short = float(f"{amount:.6g}")
-    return int(short) if short.is_integer() else short
+def short(value: float, digits: int = 6) -> float:
+    """Return a number with as many digits as the page can show, as a whole number where it is one: shorter to write."""
+    rounded = float(f"{value:.{digits}g}")
+    return int(rounded) if rounded.is_integer() else rounded

@@ -31,6 +31,7 @@ from schedgap.bench.report.drilldown import (
     build_instance_curves,
     pack,
     picture_order,
+    short,
 )
 from schedgap.bench.report.figures import build_figures
 from schedgap.bench.report.figures import drawing as palette
@@ -41,8 +42,8 @@ from schedgap.bench.report.figures.sweeps import build_sweeps
 from schedgap.bench.report.figures.timetables import Schedules, build_timetables
 from schedgap.bench.report.files import refuse_existing, write_whole
 from schedgap.bench.report.tables import Provenance, Table, build_provenance, build_table
-from schedgap.bench.statistics.headlines import find_headline
 from schedgap.bench.statistics.headlines.gap import GAP
+from schedgap.bench.statistics.headlines.registry import find_headline
 from schedgap.bench.statistics.maps import MethodMap, build_maps
 from schedgap.bench.statistics.measure_rows import is_prediction, measure_note
 from schedgap.bench.statistics.suite_names import source_notes
@@ -131,7 +132,8 @@ def build_content(results: Results, budget: Budget | None = None) -> Content:
     first = {record.key for own in drawn_instances(played) for record in own}
     pictures = read_pictures(results.directory, first.union(order))
     packed = pack(pictures, order, budget.picture_bytes)
-    names = {name: 0 for view in drilldown.instances for run in view.runs for name in run.measures}
+    shown = [record for view in drilldown.instances for record in view.records if record.status not in FAILED]
+    names = dict.fromkeys(name for record in shown for name in record.measurement.measures)
     selection = select(played, rows, best, budget)
     return Content(
         clipped(suite.title if suite is not None else f"Runs in {results.directory}", budget.text),
@@ -208,7 +210,7 @@ def page_data(content: Content) -> dict[str, Any]:
     """Return what the page's script needs."""
     selection = content.selection
     numbers = {method: i for i, method in enumerate(selection.methods)}
-    places = {key: i for i, key in enumerate(content.pictures.pictures)}
+    places, text = {key: i for i, key in enumerate(content.pictures.pictures)}, selection.budget.text
     statuses: dict[str, int] = {}
     packer = FigurePacker(selection.methods)
     # Distances that are no gaps say the least.
@@ -227,7 +229,7 @@ def page_data(content: Content) -> dict[str, Any]:
         "sweeps": [packer.pack(sweep) for sweep in content.sweeps],
         "curves": {i: [packer.pack(figure) for figure in own] for i, own in content.curves.figures.items()},
         "columns": list(packer.columns),
-        "instances": [_instance(view, numbers, statuses, places) for view in content.drilldown.instances],
+        "instances": [_instance(view, numbers, statuses, places, text) for view in content.drilldown.instances],
         "statuses": list(statuses),
         "measures": content.measure_notes,
         "packed": {**content.pictures.to_json(), "pictures": list(content.pictures.pictures.values())},
@@ -235,46 +237,49 @@ def page_data(content: Content) -> dict[str, Any]:
 
 
 def _instance(
-    view: InstanceView, numbers: dict[str, int], statuses: dict[str, int], places: dict[str, int]
+    view: InstanceView, numbers: dict[str, int], statuses: dict[str, int], places: dict[str, int], text: int
 ) -> dict[str, Any]:
-    runs = [
-        [
+    """Return an instance with its runs. text : characters of a name or a reason."""
+    run, best, family = view.run, view.best, find_family(view.run.family)
+
+    def in_unit(value: int | None) -> float | None:
+        return None if value is None else short(value / family.objective_scale, 12)
+
+    def of_run(record: Record) -> list[Any]:
+        measurement, has_failed = record.measurement, record.status in FAILED
+        method = clipped(record.run.label, text)
+        return [
             # A method without a mark of its own goes by its name.
-            numbers.get(run.method, run.method),
-            run.repetition,
-            statuses.setdefault(run.status, len(statuses)),
-            _short(run.objective, 12),
-            _short(run.bound, 12),
-            _short(run.gap),
-            _short(run.wall_s),
-            _short(run.peak_memory_mib),
-            run.reason,
-            places.get(run.key),
-            [[key, _short(value, 6)] for key, value in run.measures.items()],
+            numbers.get(method, method),
+            record.run.repetition if record.run.stochastic else None,
+            statuses.setdefault(str(record.status), len(statuses)),
+            in_unit(verified_objective(record)),
+            None if has_failed else in_unit(measurement.bound),
+            _short(best.gap(verified_objective(record))),
+            _short(measurement.wall_s),
+            _short(measurement.peak_memory_mib),
+            clipped(measurement.reason or "", text),
+            places.get(record.key),
+            [] if has_failed else [[key, short(value)] for key, value in measurement.measures.items()],
         ]
-        for run in view.runs
-    ]
+
     return {
-        "name": view.name,
-        "digest": view.digest[:12],
-        "group": view.group,
-        "source": view.source,
-        "unit": view.unit,
-        "bound": _short(view.bound, 12),
-        "objective": _short(view.objective, 12),
-        "proven": view.is_proven,
+        "name": clipped(run.instance, text),
+        "digest": run.digest[:12],
+        "group": clipped(run.group, text),
+        "source": clipped(", ".join(f"{key} {value}" for key, value in run.source.items()), text),
+        "unit": family.objective_unit,
+        "bound": in_unit(best.bound),
+        "objective": in_unit(best.objective),
+        "proven": best.is_proven,
         "worst": _short(view.worst_gap),
         "failed": view.failed,
-        "runs": runs,
+        "runs": [of_run(record) for record in view.records],
     }
 
 
-def _short(value: float | None, digits: int = 4) -> float | None:
-    """Return a number with as many digits as the page can show."""
-    if value is None:
-        return None
-    short = float(f"{value:.{digits}g}")
-    return int(short) if short.is_integer() else short
+def _short(value: float | None) -> float | None:
+    return None if value is None else short(value, 4)
 
 
 def mark_symbols(count: int) -> Sequence[tuple[int, int, str]]:

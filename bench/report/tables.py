@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict
 
 from schedgap.bench.report.figures.selection import Budget, clipped
 from schedgap.bench.statistics import tables as terminal
@@ -122,19 +124,6 @@ FAILED, WHOLE, OPEN, PROVEN = "some runs failed", "no run failed", "not all prov
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """A column's title and what it means.
-
-    is_text : aligned to the left and sorted as words. opens : the first of columns that belong together.
-    """
-
-    title: str
-    note: str
-    is_text: bool
-    opens: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Cell:
     """value : what to sort by; None comes last. bar : mean and worst gap, drawn beside the text; None for no bar.
 
@@ -162,7 +151,7 @@ class Row:
 class Table:
     """left_out : rows that there was no room for."""
 
-    heads: tuple[Head, ...]
+    heads: tuple[Column, ...]
     rows: tuple[Row, ...]
     left_out: int
 
@@ -198,7 +187,6 @@ def build_table(headline: Headline, rows: Sequence[Given], family: Family, budge
     columns = [column for column in headline.columns(rows, family) if column.has_any(rows)]
     # The gap is next to the method, where a phone shows it.
     columns.sort(key=lambda column: 0 if column.is_text else 1 if column.has_bar else 2)
-    heads = tuple(Head(column.title, column.note, column.is_text, column.opens) for column in columns)
     largest = max((row.get("gap_worst") or row.get("gap_mean") or 0.0 for row in rows), default=0.0)
     made: list[Row] = []
     for row in rows[: budget.rows]:
@@ -208,7 +196,7 @@ def build_table(headline: Headline, rows: Sequence[Given], family: Family, budge
         made.append(Row(clipped(row["method"], budget.text), group, _status(row), cells, is_first))
     if len({row.group for row in made}) < 2:
         made = [replace(row, is_first=False) for row in made]
-    return Table(heads, tuple(made), len(rows) - len(made))
+    return Table(tuple(columns), tuple(made), len(rows) - len(made))
 
 
 def _cell(column: Column, row: Given, largest: float, budget: Budget) -> Cell:

@@ -23,13 +23,14 @@ import msgspec
 import numpy as np
 
 from schedgap.bench.records.pictures import ends_a_line
-from schedgap.bench.statistics.headlines import Row, find_headline
 from schedgap.bench.statistics.headlines.gap import OBJECTIVE, rows_of, time_of
+from schedgap.bench.statistics.headlines.registry import find_headline
 from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.profiles import with_ratios
 from schedgap.bench.statistics.summary import (
     best_of,
     bounds_only,
+    in_unit,
     is_solved,
     mean,
     shifted_geometric_mean,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from schedgap.bench.records.runs import Record
+    from schedgap.bench.statistics.headlines.headline import Row
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite
 
@@ -149,7 +151,7 @@ def qualities(suite: Suite, records: Sequence[Record]) -> tuple[str, list[float 
     objectives = [verified_objective(record) for record in records]
     if headline is OBJECTIVE:
         family = find_family(suite.family)
-        shown = [None if value is None else value / family.objective_scale for value in objectives]
+        shown = [in_unit(value, family.objective_scale) for value in objectives]
         return f"{MEAN_OBJECTIVE} ({family.objective_unit})", shown
     best = best_of(records)
     return MEAN_GAP, [best[record.run.digest].gap(value) for record, value in zip(records, objectives, strict=True)]

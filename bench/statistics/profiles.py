@@ -22,12 +22,13 @@ run look at most as good, earlier, as it verifiably was when it ended.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.measure_rows import Line, figure

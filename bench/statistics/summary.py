@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records.journal import gc_paused
 from schedgap.bench.records.runs import FAILED
@@ -15,7 +15,7 @@ from schedgap.bench.statistics.paired import Contest, contests
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from schedgap.bench.records.runs import Record
 
@@ -83,25 +83,25 @@ class MethodSummary:
     sgm10_time_s: float | None
 
 
-class Runs(tuple["Record", ...]):
-    """Runs of which many figures are made: what all of these ask first is found once."""
+class Runs(Sequence["Record"]):
+    """Runs of which many figures are made: what all of these ask first is found once.
 
-    @cached_property
-    def best(self) -> dict[str, Best]:
-        """Return what `best_of` finds."""
-        return best_of(iter(self))
+    best : what is known of their instances; of more runs than these, where it is given. bounding : see `bounds_only`.
+    """
 
-    @classmethod
-    def against(cls, records: Iterable[Record], best: dict[str, Best]) -> Runs:
-        """Return runs whose gaps are to what is known over more runs than these."""
-        runs = cls(records)
-        runs.best = best
-        return runs
+    def __init__(self, records: Iterable[Record], best: dict[str, Best] | None = None) -> None:
+        self._records = tuple(records)
+        self.best = best_of(self._records) if best is None else best
+        self.bounding = bounds_only(self._records)
 
-    @cached_property
-    def bounding(self) -> frozenset[str]:
-        """Return what `bounds_only` finds."""
-        return bounds_only(iter(self))
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._records[place]
 
 
 def best_of(records: Iterable[Record]) -> dict[str, Best]:
@@ -170,6 +170,11 @@ def verified_objective(record: Record) -> int | None:
     """Return the objective of a run that counts, None of one that failed or found nothing."""
     measurement = record.measurement
     return None if measurement.status in FAILED else measurement.objective
+
+
+def in_unit(value: int | None, scale: int | None) -> float | None:
+    """Return an objective or a bound in the unit in which it is shown, None without one of the two."""
+    return None if value is None or scale is None else value / scale
 
 
 def is_optimal(record: Record, best: dict[str, Best]) -> bool:

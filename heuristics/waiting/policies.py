@@ -6,7 +6,7 @@ machines : fixed machines; -1 for the cheapest number that `machines.cheapest_nu
     wait, b in the paper; an instance that allows less cuts it. short_s : jobs that run so long or less are short, t in the
     paper. Both default to the paper's values for its real trace (section VI), and -1 stands for the best values found.
 tuned_on : what is -1 is learnt from the jobs of the `history`, and from the instance's own where it has none; or in any
-    case from the jobs of the instance `itself` (`thresholds`).
+    case from the jobs of the instance `itself`, where what the history teaches is tried as well (`thresholds`).
 scheduling : who starts when a machine has room. `fcfs`: the head of the queue, as in the paper. `easy`: EASY
     backfilling. `sjf`: the shortest job heads the queue. `conservative`: conservative backfilling, each job in the first
     gap that holds it. All with known runtimes.
@@ -36,15 +36,15 @@ paper assumes for Short Waits Wait: so a job that would wait longer rents at onc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schedgap.heuristics.waiting.compiled.simulator import FIT, SCHEDULING, SEMANTICS, Policy
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.heuristics.waiting.thresholds import DAY_S, SHORT_S, Thresholds
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, flattened, method
-from schedgap.instances.units import SECOND_US
+from schedgap.instances.units import NEVER, SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.objective import costs, rounded_up
 from schedgap.instances.waiting.verify import MAX_MACHINES
@@ -128,6 +128,15 @@ class Serving:
 SERVING = Serving()
 
 
+class Learnt(NamedTuple):
+    """Thresholds and a number of machines, the values of the learnt thresholds by name, how many numbers were tried."""
+
+    thresholds: Thresholds
+    machines: int
+    values: dict[str, float]
+    tried: int
+
+
 def play(
     instance: WaitingInstance,
     policy: Policy,
@@ -148,32 +157,64 @@ def play(
         for thresholds or a number of machines that cannot be.
     """
     limited = thresholds.wait_limit_s is not None
-    least = 0 if limited or not policy.waits else 1
-    check_machines(machines, least)
-    past = instance.history if tuned_on == HISTORY else None
-    known = instance if past is None else past
+    check_machines(machines, 0 if limited or not policy.waits or thresholds.short_s is not None else 1)
+    past = instance.history
+    known = instance if past is None or tuned_on != HISTORY else past
+    playable = replace(policy, limit_us=0 if limited else NO_LIMIT_US)
     for each in (instance, known):
-        reason = replace(policy, limit_us=0 if limited else NO_LIMIT_US).unsupported(each)
+        reason = playable.unsupported(each)
         if reason is not None:
             return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
+    before = None
+    if past is not None and known is instance and playable.unsupported(past) is None:
+        before = learn(past, policy, machines, thresholds, rng)
+    learnt = learn(known, policy, machines, thresholds, rng, before)
+    simulation = learnt.thresholds.simulation(instance, policy, rng)
+    if machines != -1:
+        check_machines(machines, simulation.least)
+    number = max(learnt.machines, simulation.least)
+    details = {"machines": number, "numbers_tried": learnt.tried, **learnt.values}
+    return Outcome(simulation.run(number), details=details)
+
+
+def learn(
+    known: WaitingInstance,
+    policy: Policy,
+    machines: int,
+    thresholds: Thresholds,
+    rng: np.random.Generator | None,
+    before: Learnt | None = None,
+) -> Learnt:
+    """Return what is found best on the jobs of an instance; `before`, learnt from others, is tried as well."""
     tried = 0
+
+    def cost_of(simulation: CompiledSimulator, number: int) -> int:
+        nonlocal tried
+        tried += 1
+        return costs(known, simulation.run(number)).objective
 
     @cache
     def best(chosen: Thresholds) -> tuple[int, int]:
         """Return the lowest cost found on what is known, and the number of machines."""
-        nonlocal tried
         simulation = chosen.simulation(known, policy, rng)
-        if machines != -1:
-            tried += 1
-            return costs(known, simulation.run(machines)).objective, machines
-        number, cost, numbers = best_number(simulation, least)
-        tried += numbers
-        return cost, number
+        if machines == -1:
+            least_cost = max(1, rounded_up(known.fixed_price * known.horizon_us))
+            number, cost, _ = cheapest_number(
+                partial(cost_of, simulation), simulation.least, least_cost, known.num_jobs
+            )
+            return cost, number
+        # Without machines nobody may wait as long as it takes.
+        return (cost_of(simulation, machines) if machines >= simulation.least else NEVER), machines
 
-    chosen, values = thresholds.tuned(known, lambda each: best(each)[0])
-    number = best(chosen)[1] if machines == -1 else machines
-    schedule = chosen.simulation(instance, policy, rng).run(number)
-    return Outcome(schedule, details={"machines": number, "numbers_tried": tried, **values})
+    chosen, values = thresholds.tuned(known, lambda each: best(each)[0], before and before.values)
+    if machines != -1:
+        return Learnt(chosen, machines, values, tried)
+    cost, number = best(chosen)
+    if before is not None:
+        simulation = before.thresholds.simulation(known, policy, rng)
+        if simulation.least <= before.machines and cost_of(simulation, before.machines) < cost:
+            chosen, number, values = before[:3]
+    return Learnt(chosen, number, values, tried + (before.tried if before else 0))
 
 
 def check_machines(machines: int, least: int) -> None:
@@ -187,17 +228,6 @@ def check_machines(machines: int, least: int) -> None:
     if machines != -1 and not least <= machines <= MAX_MACHINES:
         why = ", since jobs wait for one however long it takes" if machines == 0 else ""
         raise MethodError(f"machines is {machines}; give {least} to {MAX_MACHINES}{why}, or -1 for the best number.")
-
-
-def best_number(simulation: CompiledSimulator, least: int) -> tuple[int, int, int]:
-    """Return what `cheapest_number` finds for the instance's objective."""
-    instance = simulation.instance
-    return cheapest_number(
-        lambda number: costs(instance, simulation.run(number)).objective,
-        least,
-        max(1, rounded_up(instance.fixed_price * instance.horizon_us)),
-        instance.num_jobs,
-    )
 
 
 def probability(name: str, value: float) -> float:
@@ -225,7 +255,7 @@ def waits_are_unlimited(instance: WaitingInstance) -> str | None:
 WEEK_S = 604_800.0
 
 
-@method("worth-waiting", version=2, family=FAMILY, choices={"fit": FIT, **TUNED_ON})
+@method("worth-waiting", version=3, family=FAMILY, choices={"fit": FIT, **TUNED_ON})
 def worth_waiting(
     instance: WaitingInstance,
     machines: int = -1,
@@ -274,7 +304,7 @@ def ajw(instance: WaitingInstance, machines: int = -1, serving: Serving = SERVIN
     return _play(instance, machines, serving)
 
 
-@method("ajw-t", family=FAMILY, choices=CHOICES)
+@method("ajw-t", version=2, family=FAMILY, choices=CHOICES)
 @flattened()
 def ajw_t(
     instance: WaitingInstance, machines: int = -1, wait_limit_s: float = DAY_S, serving: Serving = SERVING
@@ -283,7 +313,7 @@ def ajw_t(
     return _play(instance, machines, serving, Thresholds(wait_limit_s))
 
 
-@method("sww", family=FAMILY, choices=FORESEEN)
+@method("sww", version=2, family=FAMILY, choices=FORESEEN)
 @flattened()
 def sww(
     instance: WaitingInstance, machines: int = -1, wait_limit_s: float = DAY_S, serving: Serving = SERVING
@@ -297,14 +327,14 @@ def sww(
     return _play(instance, machines, serving, Thresholds(wait_limit_s), balks=True)
 
 
-@method("ljw", family=FAMILY, supports=waits_are_unlimited, choices=CHOICES)
+@method("ljw", version=2, family=FAMILY, supports=waits_are_unlimited, choices=CHOICES)
 @flattened()
 def ljw(instance: WaitingInstance, machines: int = -1, short_s: float = SHORT_S, serving: Serving = SERVING) -> Outcome:
     """Long jobs wait: a short job rents at arrival, idle machines or not (section IV-B)."""
     return _play(instance, machines, serving, Thresholds(short_s=short_s))
 
 
-@method("compound", family=FAMILY, choices=FORESEEN)
+@method("compound", version=2, family=FAMILY, choices=FORESEEN)
 @flattened()
 def compound(
     instance: WaitingInstance,
@@ -317,7 +347,7 @@ def compound(
     return _play(instance, machines, serving, Thresholds(wait_limit_s, short_s), balks=True)
 
 
-@method("compound-mispredicted", version=2, family=FAMILY, stochastic=True, choices=FORESEEN)
+@method("compound-mispredicted", version=3, family=FAMILY, stochastic=True, choices=FORESEEN)
 @flattened()
 def compound_mispredicted(
     instance: WaitingInstance,

@@ -1,9 +1,11 @@
 """Thresholds of a policy: who counts as short, how long jobs wait. Each is given, or learnt like the number of machines.
 
-A policy may learn from the instance's history, the jobs known from before, or from the very jobs that it is scored on. All
-policies learn by the same search: it starts from the best of a coarse grid around the usual values, a factor of 16 between
-its points, and goes on to the best of the neighbours, a factor of 2 away in one threshold or in several, until none is
-better. At every point the policy buys its own best number of machines, unless that is given.
+A policy may learn from the instance's history, the jobs known from before, or with hindsight from the very jobs that it is
+scored on. All policies learn by the same search: it starts from the best of a coarse grid around the usual values, a factor of 16
+between its points, and goes on to the best of the neighbours, a factor of 2 away in one threshold or in several, until none is
+better. What it finds is held against the trivial policies, in which each threshold is 0 or longer than anything lasts: nobody
+waits, everybody waits or everybody rents. With hindsight it is held against what the history teaches, too. At every point the
+policy buys its own best number of machines, unless that is given.
 """
 
 from __future__ import annotations
@@ -29,9 +31,11 @@ if TYPE_CHECKING:
     from schedgap.instances.waiting.model import WaitingInstance
 
 TUNED = -1
-COARSE = (1 / 16, 1.0, 16.0)
-FINE = (0.5, 1.0, 2.0)
+COARSE = (1.0, 1 / 16, 16.0)
+FINE = (1.0, 0.5, 2.0)
 DAY_S, SHORT_S = 86_400.0, 180.0
+# A threshold longer than anything lasts: everybody is short, or may wait as long as it takes.
+FOREVER = 1e13
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +58,12 @@ class Thresholds:
                 raise MethodError(f"{name} is {value:g}; give {units[name]}, 0 or more, or {TUNED} for the best found.")
 
     def tuned(
-        self, instance: WaitingInstance, cost: Callable[[Thresholds], int]
+        self, instance: WaitingInstance, cost: Callable[[Thresholds], int], also: dict[str, float] | None = None
     ) -> tuple[Thresholds, dict[str, float]]:
         """Return the thresholds with the best values found for those to be tuned, and these by name.
 
-        cost : of thresholds that are all given, on the instance that is learnt from.
+        cost : of thresholds that are all given, on the instance that is learnt from. also : values to be tried beside the
+        grid's.
         """
         given = asdict(self)
         usual = {"wait_limit_s": DAY_S, "short_s": SHORT_S, "hours_per_dollar": DOLLAR / max(1, instance.wait_price)}
@@ -71,22 +76,25 @@ class Thresholds:
         def chosen(values: tuple[float, ...]) -> Thresholds:
             return Thresholds(**(given | dict(zip(free, values, strict=True))))
 
-        def best(values: tuple[float, ...], factors: tuple[float, ...]) -> tuple[float, ...]:
-            around = [
-                tuple(value * factor for value, factor in zip(values, each, strict=True))
-                for each in product(factors, repeat=len(values))
-            ]
-            for point in around:
+        def best(tries: list[tuple[float, ...]]) -> tuple[float, ...]:
+            """Return the best of some points, the first of equals."""
+            for point in tries:
                 if point not in costs:
                     costs[point] = cost(chosen(point))
-            # Of equals that which we come from.
-            return min(around, key=lambda point: (costs[point], point != values))
+            return min(tries, key=costs.__getitem__)
+
+        def descended(values: tuple[float, ...]) -> tuple[float, ...]:
+            """Return the point from which no neighbour is better."""
+            while (better := best(list(product(*(_scaled(value, FINE) for value in values))))) != values:
+                values = better
+            return values
 
         values = tuple(free.values())
         if values:
-            values = best(values, COARSE)
-            while (better := best(values, FINE)) != values:
-                values = better
+            grid = list(product(*(_scaled(value, COARSE) for value in values)))
+            trivial = list(product((0.0, FOREVER), repeat=len(values)))
+            trivial += [tuple(also[name] for name in free)] if also else []
+            values = descended(best([descended(best(grid)), *trivial]))
         return chosen(values), dict(zip(free, values, strict=True))
 
     def simulation(
@@ -99,6 +107,11 @@ class Thresholds:
             policy = replace(policy, short_us=microseconds("short_s", self.short_s))
         limit_us = None if self.hours_per_dollar is None else worth(instance, self.hours_per_dollar, policy.limit_us)
         return CompiledSimulator(instance, policy, deepcopy(rng), limit_us)
+
+
+def _scaled(value: float, factors: tuple[float, ...]) -> list[float]:
+    """Return a value times factors; the ends have no neighbours."""
+    return [value * factor for factor in factors] if 0 < value < FOREVER else [value]
 
 
 def limit_of(instance: WaitingInstance, wait_limit_s: float) -> int:

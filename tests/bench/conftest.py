@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import signal
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from schedgap.bench.cli import progress
 from schedgap.bench.cli.app import main

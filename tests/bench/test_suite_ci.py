@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from schedgap.bench.comparison.comparison import compare_results
 from schedgap.bench.comparison.pairs import used_clock
@@ -84,8 +85,8 @@ def test_one_micro_dollar_more_is_seen(baseline):
     records = list(baseline.records)
     index = max(i for i, record in enumerate(records) if record.measurement.objective is not None)
     found = records[index].measurement
-    worse = replace(found, objective=found.objective + 1, solution_hash="another")
-    records[index] = replace(records[index], measurement=worse)
+    worse = structs.replace(found, objective=found.objective + 1, solution_hash="another")
+    records[index] = structs.replace(records[index], measurement=worse)
     found = compare_results(baseline, replace(baseline, records=tuple(records)))
     run = records[index].run
     assert [(f.kind, f.method, f.instance) for f in found.regressions] == [("objective", run.label, run.instance)]

@@ -16,7 +16,7 @@ import pytest
 
 from schedgap.bench.records.journal import FILE_NAME, Journal
 from schedgap.bench.records.runs import Limits, Measurement, Record, Run
-from schedgap.bench.statistics.headlines import headline_rows
+from schedgap.bench.statistics.headlines.registry import headline_rows
 from schedgap.bench.suites.results import read_results, write_plan
 from schedgap.bench.suites.suite import Suite
 from schedgap.instances.method import Status
@@ -42,7 +42,7 @@ SUITE = {
 PEAK = """
 import re, sys
 from pathlib import Path
-from schedgap.bench.statistics.headlines import headline_rows
+from schedgap.bench.statistics.headlines.registry import headline_rows
 from schedgap.bench.records.journal import Journal
 from schedgap.bench.suites.results import read_results
 folder = Path(sys.argv[1])

@@ -119,7 +119,7 @@ def select(
     """Return what the figures of these runs are drawn from. rows : of the suite's own table."""
     labels = list(by_label(records))
     numbers = {label: i for i, label in enumerate(labels[:MAX_METHODS])}
-    drawn = Runs.against((record for record in records if record.run.label in numbers), best)
+    drawn = Runs((record for record in records if record.run.label in numbers), best)
     groups = {group: i for i, group in enumerate(dict.fromkeys(record.run.group for record in drawn))}
     has_bounds = any(known.bound is not None for known in best.values())
     if not has_bounds:
@@ -169,7 +169,7 @@ def _scopes(records: Runs, groups: Mapping[str, int], budget: Budget) -> tuple[S
     scopes = [Scope("all instances", None, records)] if records else []
     for group in groups:
         if group in chosen:
-            own = Runs.against(members[group], records.best)
+            own = Runs(members[group], records.best)
             scopes.append(Scope(clipped(group or "no group", budget.text), groups[group], own))
     return tuple(scopes)
 

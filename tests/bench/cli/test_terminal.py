@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.statistics.headlines import find_headline, headline_rows
+from schedgap.bench.statistics.headlines.registry import find_headline, headline_rows
 from schedgap.bench.suites.shipped import shipped_suites, suite_rows
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.family import FAMILIES

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from schedgap.bench.comparison.comparison import compare_results
 from schedgap.bench.suites.results import Results
@@ -19,7 +20,7 @@ def record(make_record):
 
     def make(label, instance="i", **given):
         made = make_record(label, instance, **{key: value for key, value in given.items() if key not in of_run})
-        return replace(made, run=replace(made.run, **{key: given[key] for key in of_run & set(given)}))
+        return structs.replace(made, run=structs.replace(made.run, **{key: given[key] for key in of_run & set(given)}))
 
     return make
 
@@ -136,10 +137,10 @@ def test_contradictions_across_the_sides(record):
 
 def test_versions_defaults_limits_and_the_clock_are_told(record):
     base = record("a", objective=1000, bound=900, backend="highs", backend_version="1.13", wall_s=59.9)
-    base = replace(base, run=replace(base.run, parameters={"tries": 10, "depth": 1}))
-    other = replace(base.run.limits, time_limit_s=61.0)
+    base = structs.replace(base, run=structs.replace(base.run, parameters={"tries": 10, "depth": 1}))
+    other = structs.replace(base.run.limits, time_limit_s=61.0)
     new = record("a", objective=1001, bound=800, version=2, backend="highs", backend_version="1.14", limits=other)
-    new = replace(new, run=replace(new.run, parameters={"depth": 1, "runs": 2, "tries": 1000}))
+    new = structs.replace(new, run=structs.replace(new.run, parameters={"depth": 1, "runs": 2, "tries": 1000}))
     found = compare_results(side([base]), side([new]))
     assert (found.verdict, found.regressions) == ("ok", ())
     assert found.notes[:4] == (

@@ -1,11 +1,11 @@
 """A comparison as table, Markdown, JUnit and JSON: read back, and with names that are markup in each of them."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
 from schedgap.bench.comparison import wording
 from schedgap.bench.comparison.comparison import compare_results

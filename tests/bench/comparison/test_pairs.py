@@ -1,8 +1,7 @@
 """Which run is compared with which, and what the two sides prove of each other."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from schedgap.bench.comparison.pairs import Pair, distance, judge_together, pair_up, used_clock
 from schedgap.bench.statistics.summary import Best

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from schedgap.bench.api import gap
 from schedgap.bench.floor import Point, floor
@@ -127,8 +128,8 @@ def test_what_a_failed_run_had_found_stands(monkeypatch):
         if methods[0] != "portfolio":
             return replace(result, records=(), best=Best(None, None))
         record, *_ = result.records
-        changed = replace(record.measurement, status=Status.TIMEOUT, reason="killed after 9 s", bound=800_000)
-        records = (replace(record, measurement=changed),)
+        changed = structs.replace(record.measurement, status=Status.TIMEOUT, reason="killed after 9 s", bound=800_000)
+        records = (structs.replace(record, measurement=changed),)
         return replace(result, records=records, best=best_of(records)[result.digest])
 
     monkeypatch.setattr("schedgap.bench.floor.search.gap", killed)
@@ -151,8 +152,8 @@ def test_the_first_answer_stays_where_the_method_of_floors_fails(monkeypatch):
             return result
         asked.append(instance.max_moves)
         (record,) = result.records
-        lost = replace(record.measurement, status=Status.MEMORY, reason=f"killed over {len(asked)} MiB")
-        return replace(result, best=Best(None, None), records=(replace(record, measurement=lost),))
+        lost = structs.replace(record.measurement, status=Status.MEMORY, reason=f"killed over {len(asked)} MiB")
+        return replace(result, best=Best(None, None), records=(structs.replace(record, measurement=lost),))
 
     monkeypatch.setattr("schedgap.bench.floor.search.gap", told)
     result = floor(cluster(), time_limit_s=10)

@@ -2,9 +2,9 @@
 
 import json
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from schedgap.bench import run_suite
 from schedgap.bench.plugins.discover import load_methods

@@ -5,6 +5,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from msgspec import structs
 
 from schedgap.bench.comparison.comparison import compare
 from schedgap.bench.comparison.output import render
@@ -12,7 +13,7 @@ from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.pictures import append_picture, read_pictures
 from schedgap.bench.report.page import build_content, render_page
 from schedgap.bench.statistics.export_table import frame, points
-from schedgap.bench.statistics.headlines import suite_json
+from schedgap.bench.statistics.headlines.registry import suite_json
 from schedgap.bench.suites.results import read_results, write_plan
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import SchedgapError
@@ -37,8 +38,8 @@ def directory(tmp_path, make_record):
     ]
     records += [make_record("b", "i", objective=6_000_000, measures={"machines": 3.0}, details={"n": 3}, **figures)]
     records += [make_record("b", "j", status=Status.ERROR, reason="ValueError: no", output="a\nb")]
-    run = replace(records[0].run, parameters={"x": 1.5, "y": "z"}, given={"x": 1.5}, plugin="ab", group="g")
-    records += [replace(records[0], run=run, key=run.key)]
+    run = structs.replace(records[0].run, parameters={"x": 1.5, "y": "z"}, given={"x": 1.5}, plugin="ab", group="g")
+    records += [structs.replace(records[0], run=run, key=run.key)]
     (folder / "journal.jsonl").write_text("".join(json.dumps(record.to_row()) + "\n" for record in records))
     write_plan(folder, read_suite("smoke")[0], ["schedgap", "run", "smoke"], [record.key for record in records])
     for record in records:

@@ -1,11 +1,12 @@
 """Rows to records and back, exactly."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
-from schedgap.bench.records.runs import LACKING, Limits, Record, Shared
+from schedgap.bench.records.journal import Lines
+from schedgap.bench.records.runs import LACKING, Limits
 
 
 def rows(make_record, *sources):
@@ -18,14 +19,14 @@ def test_round_trip_of_the_largest_numbers(make_record):
         "a", objective=most, bound=-most, trajectory=((0.1, most, most - 1),), details={"n": most, "x": 0.1}
     )
     row = json.loads(json.dumps(record.to_row()))
-    assert Record.from_row(row) == record
+    assert Lines().of_row(row) == record
     assert row == json.loads(json.dumps(record.to_row()))
 
 
 def test_what_rows_have_in_common_is_kept_once(make_record):
     first, second = rows(make_record, {"tasks": 5}, {"tasks": 5})
-    shared = Shared()
-    one, other = Record.from_row(first, shared), Record.from_row(second, shared)
+    lines = Lines()
+    one, other = lines.of_row(first), lines.of_row(second)
     assert one.run.source is other.run.source
     assert one.run.limits is other.run.limits
 
@@ -33,13 +34,13 @@ def test_what_rows_have_in_common_is_kept_once(make_record):
 def test_equal_values_of_other_types_stay_what_they_are(make_record):
     """True == 1 == 1.0 and 0.0 == -0.0, yet they are written differently, and keys are hashes of what is written."""
     values = [True, 1, 1.0, 0, 0.0, -0.0, False, "1"]
-    shared = Shared()
-    read = [Record.from_row(row, shared).run.source["x"] for row in rows(make_record, *({"x": v} for v in values))]
+    lines = Lines()
+    read = [lines.of_row(row).run.source["x"] for row in rows(make_record, *({"x": v} for v in values))]
     assert [repr(value) for value in read] == [repr(value) for value in values]
     whole, real = make_record("a").to_row(), make_record("a").to_row()
     whole["limits"] = whole["limits"] | {"wall_s": 100}
     whole["key"] = replace(make_record("a").run, limits=Limits(wall_s=100)).key
-    limits = [Record.from_row(row, shared).run.limits.wall_s for row in (whole, real)]
+    limits = [lines.of_row(row).run.limits.wall_s for row in (whole, real)]
     assert [repr(value) for value in limits] == ["100", "100.0"]
 
 
@@ -67,23 +68,23 @@ def test_equal_values_of_other_types_stay_what_they_are(make_record):
 )
 def test_rows_of_something_else(make_record, changes):
     with pytest.raises((ValueError, TypeError)):
-        Record.from_row(make_record("a").to_row() | changes)
+        Lines().of_row(make_record("a").to_row() | changes)
 
 
 def test_a_row_of_an_unknown_schema(make_record):
     with pytest.raises(KeyError):
-        Record.from_row(make_record("a").to_row() | {"schema": "schedgap/run/0"})
+        Lines().of_row(make_record("a").to_row() | {"schema": "schedgap/run/0"})
 
 
 def test_what_older_versions_let_methods_say(make_record):
     """Details of any form are read; only numbers that no float holds are refused."""
     details = {"none": None, "list": [1, "a"], "nested": {"x": [1.5]}}
     row = make_record("a").to_row() | {"details": details}
-    assert Record.from_row(row).measurement.details == details
+    assert Lines().of_row(row).measurement.details == details
 
 
 def test_a_row_that_lacks_a_field(make_record):
     row = make_record("a").to_row()
     for name in row.keys() - LACKING:
         with pytest.raises(KeyError):
-            Record.from_row({key: value for key, value in row.items() if key != name})
+            Lines().of_row({key: value for key, value in row.items() if key != name})

@@ -1,8 +1,7 @@
 """Keys: what makes a run another run, and what does not."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from schedgap.bench.records.runs import Limits, file_names
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.pictures import append_picture
-from schedgap.bench.report import write_page
+from schedgap.bench.report.page import write_page
 from schedgap.bench.suites.collection import Map
 from schedgap.bench.suites.results import Results
 from schedgap.bench.suites.suite import Suite

@@ -7,7 +7,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from schedgap.bench.report import write_page
+from schedgap.bench.report.page import write_page
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedgap.bench.report import write_page
+from schedgap.bench.report.page import write_page
 
 pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 from selenium.webdriver.common.action_chains import ActionChains

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
-from schedgap.bench.report import Budget, build_content
-from schedgap.bench.report.figures.selection import clipped
+from schedgap.bench.report.figures.selection import Budget, clipped
+from schedgap.bench.report.page import build_content, page_data
 from schedgap.bench.report.tables import FAILED, OPEN, PROVEN, WHOLE
 from schedgap.instances.method import Status
 
@@ -74,7 +75,7 @@ def test_gaps_of_all_and_of_each_group(content):
 
 def test_curves_over_time_only_where_there_are_trajectories(content, results, records):
     assert {s.method for s in figure(content, "anytime").series} == {0, 1, 2, 3}
-    still = [replace(r, measurement=replace(r.measurement, trajectory=())) for r in records]
+    still = [structs.replace(r, measurement=structs.replace(r.measurement, trajectory=())) for r in records]
     assert figure(build_content(replace(results, records=tuple(still))), "anytime") is None
 
 
@@ -113,8 +114,10 @@ def test_unsupported_runs_are_no_failures(results, make_record):
 
 def test_instances_in_shown_units_with_pictures(content, records):
     first = content.drilldown.instances[0]
-    assert (first.bound, first.objective, first.is_proven, first.failed) == (10.0, 10.0, True, 1)
-    assert (first.runs[1].objective, first.runs[1].gap, first.runs[0].measures) == (12.5, 0.2, {"machines": 3.0})
+    assert (first.best.is_proven, first.failed, first.worst_gap) == (True, 1, 0.5)
+    shown = page_data(content)["instances"][0]
+    assert (shown["bound"], shown["objective"], shown["proven"], shown["failed"]) == (10, 10, True, 1)
+    assert (shown["runs"][1][3], shown["runs"][1][5], shown["runs"][0][-1]) == (12.5, 0.2, [["machines", 3]])
     assert set(content.pictures.pictures) == {records[0].key, records[2].key}
     assert content.pictures_left_out == 0
 
@@ -142,7 +145,7 @@ def test_a_small_budget_keeps_failures_and_the_worst_gaps(results, make_record):
         make_record("b", "x", status=Status.TIMEOUT),
     )
     content = build_content(replace(results, suite=None, records=records), Budget(instances=2, points=2, rows=1))
-    assert [view.name for view in content.drilldown.instances] == ["x", "z"]
+    assert [view.run.instance for view in content.drilldown.instances] == ["x", "z"]
     assert content.drilldown.left_out == 1
     assert [point.gap for point in content.selection.points] == [0.0, 0.5]
     assert content.selection.points_left_out == 1

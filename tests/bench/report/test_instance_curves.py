@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from schedgap.bench.records.pictures import read_pictures
-from schedgap.bench.report import Budget, build_content
 from schedgap.bench.report.drilldown import build_drilldown, build_instance_curves
+from schedgap.bench.report.figures.selection import Budget
+from schedgap.bench.report.page import build_content
 from schedgap.bench.statistics.summary import best_of
 from schedgap.instances.picture import Curve, Picture
 
@@ -13,7 +16,7 @@ def test_groups_take_turns_for_the_room(curved):
     """The first with curves is `i`, then `k`, of another group, then `j`; each has at least 100 bytes."""
     content = build_content(curved)
     pictures = read_pictures(curved.directory, {record.key for record in curved.records})
-    names = [view.name for view in content.drilldown.instances]
+    names = [view.run.instance for view in content.drilldown.instances]
     assert names == ["h", "i", "j", "k"]
     for limit, shown in ((1, "i"), (700, "ik"), (10_000, "ikj")):
         budget = replace(Budget(), curve_bytes=limit)
@@ -26,8 +29,8 @@ def test_groups_take_turns_for_the_room(curved):
 def test_repetitions_come_after_all_methods_as_far_as_there_is_room(make_record):
     """Of `a` there are three runs; `c` has no mark. A curve of two points counts 40 bytes."""
     first = [make_record(method, "i", objective=1) for method in "aaabc"]
-    runs = [replace(record.run, repetition=n, stochastic=True) for n, record in enumerate(first)]
-    records = [replace(record, key=str(n), run=runs[n]) for n, record in enumerate(first)]
+    runs = [structs.replace(record.run, repetition=n, stochastic=True) for n, record in enumerate(first)]
+    records = [structs.replace(record, key=str(n), run=runs[n]) for n, record in enumerate(first)]
     drilldown = build_drilldown(records, best_of(records), Budget())
     curve = Curve("c", "x", "y", (0.0, 1.0), (0.0, 1.0))
     pictures = {record.key: Picture((), (), curves=(curve,)) for record in records}

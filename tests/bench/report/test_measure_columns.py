@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
-from schedgap.bench.report import build_content
+from schedgap.bench.report.page import build_content
 from schedgap.bench.statistics.headlines.measures import difference, signed_percent
 
 
@@ -49,7 +50,7 @@ def test_ours_the_models_and_the_papers(content):
 def test_gaps_where_somebody_proved_a_bound(measured):
     """`a` and `b` cost 1 and 2, the bound of one run is 1."""
     first = measured.records[0]
-    bounded = replace(first, measurement=replace(first.measurement, bound=1))
+    bounded = structs.replace(first, measurement=structs.replace(first.measurement, bound=1))
     content = build_content(replace(measured, records=(bounded, *measured.records[1:])))
     assert "mean gap" in [head.title for head in content.headline.heads]
     assert "instances proven optimal" in [fact.name for fact in content.facts]

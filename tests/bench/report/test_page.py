@@ -8,9 +8,8 @@ from hashlib import sha256
 
 import pytest
 
-from schedgap.bench.report import PAGE_LIMIT, build_content, render_page, write_page
 from schedgap.bench.report.figures.selection import Budget
-from schedgap.bench.report.page import embedded
+from schedgap.bench.report.page import PAGE_LIMIT, build_content, embedded, render_page, write_page
 from schedgap.instances.errors import ReportError
 
 

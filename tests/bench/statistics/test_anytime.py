@@ -1,8 +1,7 @@
 """Trajectories and integrals, against areas computed by hand."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.statistics.profiles import MAX_POINTS, Integrals, Known, gap_curves, integrals, trajectory

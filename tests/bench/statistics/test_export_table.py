@@ -1,7 +1,6 @@
 """Tables for other tools: every column, exact numbers, both files, nothing replaced unasked."""
 
 import json
-from dataclasses import fields
 from functools import partial
 
 import numpy as np
@@ -95,9 +94,9 @@ def test_points(results):
 
 def test_every_field_of_the_journal_has_a_column():
     known = set(RUN_COLUMNS)
-    missing = {field.name for cls in (Run, Measurement) for field in fields(cls)} - known
+    missing = {*Run.__struct_fields__, *Measurement.__struct_fields__} - known
     assert missing == {"limits", "trajectory"}
-    assert {f"limits_{field.name}" for field in fields(Limits)} <= known
+    assert {f"limits_{name}" for name in Limits.__struct_fields__} <= known
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

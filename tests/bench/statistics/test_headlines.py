@@ -2,8 +2,8 @@
 
 import pytest
 
-from schedgap.bench.statistics.headlines import find_headline, headline_rows
 from schedgap.bench.statistics.headlines.gap import contradictions_to_published
+from schedgap.bench.statistics.headlines.registry import find_headline, headline_rows
 from schedgap.bench.suites.suite import Suite
 from schedgap.instances.method import Status
 

@@ -1,6 +1,6 @@
 """What the family reads off solutions, and what models predict, as rows and as lines."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.statistics.headlines.measures import measured_row

@@ -1,8 +1,7 @@
 """Runs on equal terms."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from schedgap.bench.statistics.paired import Contest, contests, problems
 from schedgap.instances.method import Status

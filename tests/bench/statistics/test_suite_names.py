@@ -1,8 +1,7 @@
 """Misspelt names in what a suite shows of its runs."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.statistics.suite_names import unknown_measures

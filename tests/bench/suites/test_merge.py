@@ -6,7 +6,7 @@ import pytest
 
 from schedgap.bench.records.contradictions import Contradiction
 from schedgap.bench.records.host import host_facts, write_host
-from schedgap.bench.records.journal import Journal
+from schedgap.bench.records.journal import Journal, Lines
 from schedgap.bench.suites.merge import merge
 from schedgap.bench.suites.results import write_plan
 from schedgap.bench.suites.suite import Suite
@@ -43,7 +43,7 @@ def write(tmp_path, make_record):
 
     def with_host(record, host):
         row = {**record.to_row(), "host": host}
-        return type(record).from_row(json.loads(json.dumps(row)))
+        return Lines().of_row(json.loads(json.dumps(row)))
 
     return made
 

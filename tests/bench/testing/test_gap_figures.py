@@ -2,10 +2,10 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from schedgap.bench.testing.gap_figures import gaps_of, shown
 from schedgap.instances.method import Status

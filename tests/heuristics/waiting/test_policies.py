@@ -171,7 +171,7 @@ def test_the_artifact_knows_one_order(one_machine, scheduling):
     ("name", "parameters", "message"),
     [
         ("ajw", {"machines": 0}, "give 1 to 10000000, since jobs wait"),
-        ("ljw", {"machines": 0}, "give 1 to 10000000, since jobs wait"),
+        ("ljw", {"machines": 0, "short_s": 1}, "give 1 to 10000000, since jobs wait"),
         ("njw", {"machines": -2}, "machines is -2; give 0 to"),
         ("njw", {"machines": 10_000_001}, "give 0 to 10000000"),
         ("sww", {"wait_limit_s": -2}, "wait_limit_s is -2; give seconds, 0 or more, or -1 for the best found"),

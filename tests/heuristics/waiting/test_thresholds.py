@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+import schedgap.heuristics.waiting.policies  # noqa: F401
 from schedgap.heuristics.waiting.thresholds import Thresholds
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import find_method
-from schedgap.instances.waiting import FAMILY, mms, verify
+from schedgap.instances.waiting import FAMILY, bursty, mms, verify
 
 LEARNERS = {
     "ajw-t": {"wait_limit_s": -1},
@@ -43,10 +44,56 @@ def test_the_history_teaches_what_an_instance_of_its_own_does(name):
     scored, details = run(name, instance, **LEARNERS[name])
     assert details == learnt
     assert scored == run(name, instance, **{key: details[key] for key in (*LEARNERS[name], "machines")})[0]
-    # With hindsight it is as if there were no history.
+    # With hindsight it is as if there were no history, but for what the history teaches, which is tried as well.
     empty = dict.fromkeys(("history_before_us", "history_runtime_us", "history_cores", "history_memory_mib"), ())
-    hindsight = run(name, instance, tuned_on="itself", **LEARNERS[name])
-    assert hindsight == run(name, instance.replace(**empty), **LEARNERS[name])
+    hindsight = run(name, instance, tuned_on="itself", **LEARNERS[name])[0]
+    assert hindsight <= min(scored, run(name, instance.replace(**empty), **LEARNERS[name])[0])
+
+
+@pytest.fixture(scope="module", params=[(1, 1.0), (3, 1.0), (3, 0.001)], ids=str)
+def short_log(request):
+    """A log of two minutes, of which some jobs run for days: what waits for them waits for long."""
+    seed, wait_price = request.param
+    return bursty(300, seed=seed, machine_cores=16, wait_price=wait_price, split=0.5)
+
+
+# Under EASY nobody can tell at arrival how long a job would wait, which sww and compound must.
+@pytest.mark.parametrize(
+    ("name", "scheduling"),
+    [
+        *((name, order) for name in ("ajw-t", "ljw") for order in ("fcfs", "easy", "conservative")),
+        *((name, order) for name in ("sww", "compound") for order in ("fcfs", "conservative")),
+    ],
+)
+def test_what_is_learnt_is_no_worse_than_what_is_trivial(short_log, name, scheduling):
+    free, order = LEARNERS[name], {"scheduling": scheduling}
+    hindsight, details = run(name, short_log, tuned_on="itself", **order, **free)
+    assert hindsight <= run("all-rented", short_log)[0]
+    if "wait_limit_s" in free:
+        assert hindsight <= run("njw", short_log, tuned_on="itself")[0]
+    if name != "compound":
+        # Everybody waits.
+        assert hindsight <= run("ajw", short_log, tuned_on="itself", **order)[0]
+    assert hindsight <= run(name, short_log, tuned_on="itself", **order)[0]
+    assert hindsight <= run(name, short_log, **order, **free)[0]
+    # What was found can be given, and gives the same.
+    given = {key: details[key] for key in (*free, "machines")}
+    assert hindsight == run(name, short_log, **order, **given)[0]
+
+
+def test_worth_waiting_is_no_worse_than_what_is_trivial(short_log):
+    hindsight, _ = run("worth-waiting", short_log, tuned_on="itself", **LEARNERS["worth-waiting"])
+    for trivial in ("all-rented", "njw"):
+        assert hindsight <= run(trivial, short_log)[0]
+    assert hindsight <= run("worth-waiting", short_log, **LEARNERS["worth-waiting"])[0]
+
+
+def test_no_machine_is_bought_only_where_nobody_waits_for_ever():
+    instance = mms(50, seed=1)
+    assert run("ljw", instance, short_s=1e13)[1]["machines"] == 0
+    assert run("ajw-t", instance, wait_limit_s=1e13)[1]["machines"] > 0
+    with pytest.raises(MethodError, match="machines is 0; give 1 to 10000000, since jobs wait"):
+        run("ajw-t", instance, wait_limit_s=1e13, machines=0)
 
 
 def test_what_comes_teaches_nothing():

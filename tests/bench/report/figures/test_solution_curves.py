@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
-from schedgap.bench.report import Budget, build_content
 from schedgap.bench.report.figures.packing import (
     build_curve_figures,
     drawn_instances,
     is_squeezed,
 )
+from schedgap.bench.report.figures.selection import Budget
+from schedgap.bench.report.page import build_content
 from schedgap.instances.picture import Curve, Picture
 
 
@@ -49,7 +51,7 @@ def test_no_more_than_the_budget_has(curved):
 def repeated(make_record):
     """Two repetitions of `a` on one instance, and a method that has no mark."""
     first = make_record("a", "i", objective=1)
-    second = replace(first, key="second", run=replace(first.run, repetition=1))
+    second = structs.replace(first, key="second", run=structs.replace(first.run, repetition=1))
     return [first, second, make_record("unmarked", "i", objective=1)]
 
 

@@ -1,11 +1,10 @@
 """Measures over parameters: which lines there are, what they are called, and which marks they have."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
-from schedgap.bench.report import Budget
 from schedgap.bench.report.figures.drawing import mark
+from schedgap.bench.report.figures.selection import Budget
 from schedgap.bench.report.figures.sweeps import build_sweeps
 from schedgap.bench.statistics.tables import readable
 
