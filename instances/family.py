@@ -72,6 +72,7 @@ class Family:
     cluster : how its instances can be the state of a running cluster; None where they cannot.
     floor_method : the method that looks for the cheapest plan of a cluster and for the floor below all plans.
     floor_first : methods that have a plan and a floor within a second, which are shown until that one has better ones.
+    floor_beside : methods that better the floor while that one runs, where two runs at a time are allowed.
     features : returns what of an instance a method must say that it `handles`; None for nothing ever.
     bound_methods : names of methods that prove a bound where none was asked for; the first that takes the instance is run.
     large : generators and their parameters, for instances that hardly any method solves in a second; some seconds to make.
@@ -99,6 +100,7 @@ class Family:
     cluster: Cluster | None = None
     floor_method: str = ""
     floor_first: tuple[str, ...] = ()
+    floor_beside: tuple[str, ...] = ()
     bound_methods: tuple[str, ...] = ()
     large: tuple[tuple[str, Mapping[str, bool | int | float | str]], ...] = ()
     size: str = SIZE

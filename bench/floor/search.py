@@ -5,6 +5,7 @@ What is known of a cluster: points of price against moves, what no plan can have
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -189,9 +190,9 @@ def floor(
     for; None for what the instance says. front : whether to look at other limits on moves, too. memory_mib, jobs : as in
     `gap`. on_progress : gets the points that are done; with the first answer, and a better one, its line as a note.
 
-    First `Family.floor_first` are asked of every point, then `Family.floor_method`, where they left something open. A plan
-    is one under every limit that it keeps to, and a floor under more moves is one under fewer: points take over what
-    is better.
+    First `Family.floor_first` are asked of every point, then `Family.floor_method`, where they left something open, with
+    `Family.floor_beside` at the same time where two runs at a time are allowed. A plan is one under every limit that it keeps
+    to, and a floor under more moves is one under fewer: points take over what is better.
 
     Raises
     ------
@@ -242,6 +243,12 @@ class _Search:
         """What the family says of clusters."""
         return cluster_of(self.known)
 
+    @property
+    def _beside(self) -> tuple[str, ...]:
+        """The methods that run at the time of the method of floors: none where they would only take time from it."""
+        at_once = self.how["jobs"] or os.cpu_count() or 1
+        return self.known.floor_beside[: min(at_once, os.cpu_count() or 1) - 1]
+
     def first(self) -> None:
         """Ask the methods that answer at once, of every point; the point asked for is told as soon as it is known."""
         for most, limit_s in zip(self.order, self.limit_s, strict=True):
@@ -255,7 +262,7 @@ class _Search:
             if (how := self._ended()) is not None:
                 self._why(most, f"{method} was not tried: {how}")
             elif self._is_open(most):
-                (record,) = self._run(most, (method,), self.limit_s[done])
+                record, *_ = self._run(most, (method, *self._beside), self.limit_s[done])
                 self._heard(most, record)
             self._tell(done + 1)
         if (how := self._ended()) is not None:

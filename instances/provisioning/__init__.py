@@ -90,6 +90,7 @@ PROVISIONING = register_family(
         ),
         floor_method="portfolio",
         floor_first=("karpenter", "karpenter-consolidation", "bound-resource-prices"),
+        floor_beside=("bound-pooled",),
         bound_methods=("patterns", "column-generation", "interference"),
         large=(
             ("alibaba-like", {"tasks": 60_000}),

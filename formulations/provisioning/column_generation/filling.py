@@ -28,6 +28,7 @@ from schedgap.instances.units import DOLLAR
 if TYPE_CHECKING:
     from schedgap.formulations.provisioning.column_generation.resource_prices import Needed, ResourceRelaxation
     from schedgap.instances.arrays import IntArray
+    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # Temperatures: what is beyond capacity counts in mean machines.
 HOT, COLD = 0.03, 5e-5
@@ -232,7 +233,7 @@ class Filling:
         machine = self._spread(done.number, task_class)
         if machine is None:
             return None
-        fleet = self._fleet(types, task_class, done.counts)
+        fleet = fleet_of(instance, types, task_class, done.counts)
         if not self._anneal(fleet, machine, deadline):
             return None
         pattern = np.zeros((types.shape[0], instance.num_classes), np.int64)
@@ -240,20 +241,6 @@ class Filling:
         types, pattern = np.concatenate((done.types, types)), np.vstack((done.pattern, pattern))
         used = pattern.any(axis=1)
         return Provisioning.from_machines(types[used], pattern[used])
-
-    def _fleet(self, types: IntArray, task_class: IntArray, counts: IntArray) -> Fleet:
-        """Return machines of types (M,) for tasks of classes (T,), of which there are `counts` (C,).
-
-        A class of which more are left than may share a machine is a resource: of these few machines there are few such.
-        """
-        instance = self.instance
-        crowded = np.flatnonzero(counts > instance.most_together)
-        size, capacity = instance.demand[:, task_class], instance.capacity[types]
-        alike = np.where(size[:, :, :1] < 0, size[:, :, :1], task_class[:, None] == crowded)
-        size = np.ascontiguousarray(np.concatenate((size, alike), axis=2))
-        capacity = np.hstack((capacity, np.broadcast_to(instance.most_together[crowded], (types.size, crowded.size))))
-        scale = np.maximum(capacity.mean(axis=0), 1.0)
-        return Fleet(size, instance.type2family[types], capacity, 1.0 / scale)
 
     def _spread(self, number: IntArray, task_class: IntArray) -> IntArray | None:
         """(T,): a machine for each task, drawn from those that it fits alone; None if some task fits none.
@@ -283,3 +270,17 @@ class Filling:
             if time.perf_counter() >= deadline:
                 break
         return False
+
+
+def fleet_of(instance: ProvisioningInstance, types: IntArray, task_class: IntArray, counts: IntArray) -> Fleet:
+    """Return machines of types (M,) for tasks of classes (T,), of which there are `counts` (C,).
+
+    A class of which more are left than may share a machine is a resource: of these few machines there are few such.
+    """
+    crowded = np.flatnonzero(counts > instance.most_together)
+    size, capacity = instance.demand[:, task_class], instance.capacity[types]
+    alike = np.where(size[:, :, :1] < 0, size[:, :, :1], task_class[:, None] == crowded)
+    size = np.ascontiguousarray(np.concatenate((size, alike), axis=2))
+    capacity = np.hstack((capacity, np.broadcast_to(instance.most_together[crowded], (types.size, crowded.size))))
+    scale = np.maximum(capacity.mean(axis=0), 1.0)
+    return Fleet(size, instance.type2family[types], capacity, 1.0 / scale)

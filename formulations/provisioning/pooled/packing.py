@@ -27,13 +27,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.linear_model import Rows, proven_cost
 from schedgap.formulations.provisioning.bounds import type_blocks
+from schedgap.formulations.provisioning.column_generation.filling import fleet_of
+from schedgap.formulations.provisioning.column_generation.kernels_anneal import anneal
 from schedgap.formulations.provisioning.pooled.kernels_place import place_best
 from schedgap.formulations.provisioning.pooled.program import coarse, spread
 from schedgap.formulations.provisioning.resource_bound import block_model
@@ -125,6 +127,10 @@ def without_dominated(instance: ProvisioningInstance) -> Offered:
     return Offered(fewer, order)
 
 
+# Tasks, and classes of which only so many may share a machine, up to which tasks are settled by annealing; its moves for a
+# task, and in a second, about. Temperatures: what is beyond capacity counts in mean machines.
+MOST_SETTLED, MOST_CROWDED, SETTLING, SETTLED_A_SECOND = 5_000, 12, 5_000, 4_000_000
+HOT, COLD = 0.03, 5e-5
 # Shares of tasks on machines up to which the program is solved whole, and above which types take the machines' place.
 WHOLE_SHARES, MAX_SHARES = 600, 40_000
 
@@ -149,6 +155,34 @@ def pack(instance: ProvisioningInstance, machine_type: IntArray, time_limit_s: f
         if (content.sum(axis=0) == instance.counts).all():
             break
     return content
+
+
+def settle(
+    instance: ProvisioningInstance, machine_type: IntArray, content: IntArray, time_limit_s: float, random: Any
+) -> IntArray | None:
+    """(M, C) int64: all tasks on machines of given types (M,), by annealing from what is packed (M, C); None if in vain.
+
+    Nothing is tried where tasks are very many, or of many classes only so many may share a machine. random : (1,) uint64, not 0.
+    """
+    task_class = np.repeat(np.arange(instance.num_classes), instance.counts)
+    crowded = int((instance.counts > instance.most_together).sum())
+    fits = instance.fits()[machine_type]
+    if task_class.size > MOST_SETTLED or crowded > MOST_CROWDED or not fits.any(axis=0).all():
+        return None
+    machine = np.empty(task_class.size, np.int64)
+    first = np.cumsum(instance.counts) - instance.counts
+    for c in range(instance.num_classes):
+        places = np.repeat(np.arange(machine_type.size), content[:, c])
+        # What found no room begins on machines that it fits alone, one after the other.
+        more = np.resize(np.flatnonzero(fits[:, c]), instance.counts[c] - places.size)
+        machine[first[c] : first[c] + instance.counts[c]] = np.concatenate((places, more))
+    fleet = fleet_of(instance, machine_type, task_class, instance.counts)
+    moves = min(SETTLING * task_class.size, int(SETTLED_A_SECOND * time_limit_s))
+    if not anneal(fleet, machine, HOT, COLD, moves, random):
+        return None
+    settled = np.zeros_like(content)
+    np.add.at(settled, (machine, task_class), 1)
+    return settled
 
 
 def _rounded(

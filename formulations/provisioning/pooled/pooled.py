@@ -6,7 +6,7 @@
 3. Machines are filled one after the other, as the program's relaxation shares the tasks (`diving`).
 4. For the tasks that are left to less than a machine of any type the program proposes machines, on which they are packed
    (`packing`), with a little of each machine spared, by halves between what was too little and what was enough. What finds
-   no room there is a smaller instance, treated alike.
+   no room there is settled by annealing (`settle`), or is a smaller instance, treated alike.
 5. Machines that cost more than their tasks are worth are taken apart, and 3 and 4 repeated for their tasks.
 
 Where tasks are of a few kinds only, whole tasks leave much of a machine free, which neither bound nor packing sees; contents of
@@ -31,7 +31,7 @@ from schedgap.formulations.backends import solve
 from schedgap.formulations.linear_model import Rows
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.limits import too_expensive, without_interference
-from schedgap.formulations.provisioning.pooled.packing import is_small, pack, place, reduced
+from schedgap.formulations.provisioning.pooled.packing import is_small, pack, place, reduced, settle
 from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, Rented, spread
 from schedgap.formulations.provisioning.search import Search, restoring
 from schedgap.instances.errors import BackendError
@@ -129,9 +129,10 @@ FIRST_S = 0.3
 FIRST_SHARE, PART_SHARE, LAST_SHARE = 0.2, 0.05, 0.85
 # Least seconds for what a dive leaves, and the share of the time that is left which a dive may take.
 LEAST_S, DIVE_SHARE = 1.2, 0.6
-# Share of the time limit for placing whole tasks once; and again for those of machines that were taken apart, seconds at least,
+# Share of the time limit for placing whole tasks once, and how much of it goes to machines rented by types with a little to
+# spare, where tasks may not run on all machines; for placing again for those of machines that were taken apart, seconds at least,
 # in such a part of all tries, with so many machines at most.
-PLACING_SHARE = 0.5
+PLACING_SHARE, WIDENING_SHARE = 0.5, 0.3
 AGAIN_SHARE, AGAIN_S, AGAIN, MOST_AGAIN = 0.02, 0.5, 0.85, 7
 # Machines that are taken apart at once, at most, and the least share of its price that counts as a machine's loss.
 MOST_RUINED, LEAST_LOSS = 25, 1e-4
@@ -164,7 +165,7 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return without_interference(instance)
 
 
-@method("pooled", family=FAMILY, supports=supported, bounds=True, version=2, handles=(STOCK, PER_MACHINE))
+@method("pooled", family=FAMILY, supports=supported, bounds=True, version=3, handles=(STOCK, PER_MACHINE))
 def pooled(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, found: Found = untold
 ) -> Outcome:
@@ -205,6 +206,8 @@ class Renting(Search):
         super().__init__(start, limit_s, found)
         self.instance, self.threads = instance, threads
         self.programs = 0
+        self.random = np.array([1], np.uint64)
+        self.is_settling = False
         self.types = np.zeros(0, np.int64)
         self.content = np.zeros((0, instance.num_classes), np.int64)
 
@@ -223,7 +226,7 @@ class Renting(Search):
             self._fill(rented.machines)
         end = self.start + LAST_SHARE * self.limit_s
         if is_small(self.instance):
-            self._place(PLACING_SHARE * self.limit_s)
+            self._place_all(families)
         if self.instance.num_types * self.instance.num_classes <= MAX_SHARES and self.instance.num_types > 1:
             self._ruin(end)
             programs = [families, Pooled(self.instance, by_type=True)]
@@ -255,6 +258,19 @@ class Renting(Search):
         if self.objective is None or paid < self.objective:
             self.types, self.content = types, content
             self.keep(Provisioning.from_machines(types, content), paid)
+
+    def _place_all(self, families: Pooled) -> None:
+        """Place whole tasks; where tasks may not run on all machines, first rent for them by types with a little to spare.
+
+        There machines of many types are needed, and whole tasks alone are placed too slowly.
+        """
+        share = PLACING_SHARE
+        if families.totals is None and self.instance.num_types > 1:
+            share -= WIDENING_SHARE
+            self.is_settling = True
+            self.widen(Pooled(self.instance, by_type=True), time.perf_counter() + WIDENING_SHARE * self.limit_s)
+            self.is_settling = False
+        self._place(share * self.limit_s)
 
     def _place(self, limit_s: float) -> None:
         """Place whole tasks on machines of each type, from the best solution, and rent again for what finds no room."""
@@ -347,7 +363,8 @@ class Renting(Search):
             if spare == 0 and self._is_dear(rented):
                 limit_s *= 2
                 continue
-            if self._fill(rented.machines):
+            is_no_gain = self.objective is not None and rented.machines @ self.instance.price >= self.objective
+            if is_no_gain or self._fill(rented.machines):
                 high = spare
             else:
                 low, step = spare, 2 * step
@@ -377,7 +394,16 @@ class Renting(Search):
     ) -> tuple[IntArray, IntArray, bool]:
         """Return types (M,) and contents (M, C) of machines with all tasks, and whether those given were enough."""
         types = np.repeat(np.arange(instance.num_types), machines)
-        content = pack(instance, types, min(self.left_s, max(PACKING_S, PACKING_SHARE * self.limit_s)))
+        limit_s = max(PACKING_S, PACKING_SHARE * self.limit_s)
+        content = pack(instance, types, min(self.left_s, limit_s))
+        if (
+            self.is_settling
+            and depth == MAX_DEPTH
+            and self.left_s > 0
+            and (content.sum(axis=0) < instance.counts).any()
+        ):
+            settled = settle(instance, types, content, min(self.left_s, limit_s), self.random)
+            content = content if settled is None else settled
         used = content.any(axis=1)
         types, content = types[used], content[used]
         left = instance.counts - content.sum(axis=0)

@@ -125,9 +125,9 @@ def test_what_a_failed_run_had_found_stands(monkeypatch):
 
     def killed(instance, methods, **how):
         result = gap(instance, methods, **how)
-        if tuple(methods) != ("portfolio",):
+        if methods[0] != "portfolio":
             return replace(result, records=(), best=Best(None, None))
-        (record,) = result.records
+        record, *_ = result.records
         changed = structs.replace(record.measurement, status=Status.TIMEOUT, reason="killed after 9 s", bound=800_000)
         records = (structs.replace(record, measurement=changed),)
         return replace(result, records=records, best=best_of(records)[result.digest])
@@ -146,7 +146,7 @@ def test_the_first_answer_stays_where_the_method_of_floors_fails(monkeypatch):
     real, asked = gap, []
 
     def told(instance, methods, **how):
-        fails = tuple(methods) == ("fails-always",)
+        fails = methods[0] == "fails-always"
         result = real(instance, ["bound-resource"] if fails else methods, **how)
         if not fails:
             return result
@@ -160,6 +160,23 @@ def test_the_first_answer_stays_where_the_method_of_floors_fails(monkeypatch):
     assert asked == [None, 0]
     assert all(point.price is not None and point.floor is not None for point in result.front)
     assert len(result.problems) == 3
+
+
+@pytest.mark.parametrize(("jobs", "beside"), [(1, ()), (2, ("bound-pooled",))])
+def test_the_floor_is_bettered_beside_the_plan_where_two_runs_may_go_at_once(monkeypatch, jobs, beside):
+    """The two bounds of a point are one floor; the one beside only takes time from the plan where runs go in turn."""
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    asked = []
+
+    def told(instance, methods, **how):
+        asked.append(tuple(methods))
+        result = gap(instance, methods, **how)
+        return replace(result, best=replace(result.best, bound=0)) if methods[0] == "karpenter" else result
+
+    monkeypatch.setattr("schedgap.bench.floor.search.gap", told)
+    result = floor(cluster(), front=False, time_limit_s=10, jobs=jobs)
+    assert asked[-1] == ("portfolio", *beside)
+    assert result.chosen.price == result.chosen.floor
 
 
 def test_limits_that_are_too_low_are_told():

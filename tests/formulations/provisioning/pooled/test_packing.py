@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.pooled.packing import pack
+from schedgap.formulations.provisioning.pooled.packing import pack, settle
 from schedgap.instances.provisioning import ProvisioningInstance
 
 
@@ -60,3 +60,42 @@ def test_amounts_beyond_what_floats_hold_keep_to_the_unit():
     )
     types = np.zeros(2, np.int64)
     check(instance, types, pack(instance, types, 5.0))
+
+
+def tight(per_machine=None):
+    """Three machines of 100 by 100 that are cut at random into ten tasks each, some equal: nothing is left free."""
+    cuts = np.sort(np.random.default_rng(3).integers(1, 100, (3, 9, 2)), axis=1)
+    size = np.diff(cuts, axis=1, prepend=0, append=100).reshape(1, -1, 2)
+    limits = {} if per_machine is None else {"per_machine": per_machine}
+    names = ("cpu", "ram"), ("f",), ("t",)
+    return ProvisioningInstance("tight", *names, [0], [[100, 100]], [1], size, [1] * size.shape[1], **limits)
+
+
+def settled(instance, machines, seconds=10.0):
+    types = np.zeros(machines, np.int64)
+    nothing = np.zeros((machines, instance.num_classes), np.int64)
+    return types, settle(instance, types, nothing, seconds, np.array([1], np.uint64))
+
+
+def test_tasks_settle_where_packing_leaves_some():
+    instance = tight()
+    types, content = settled(instance.replace(capacity=[[103, 103]]), 3)
+    check(instance.replace(capacity=[[103, 103]]), types, content)
+    assert content.sum() == 30
+    packed = pack(instance.replace(capacity=[[103, 103]]), types, 0.0)
+    assert packed.sum() < 30
+
+
+def test_what_has_no_room_or_no_machine_does_not_settle():
+    assert settled(tight(), 2)[1] is None
+    assert settled(tight(), 3, seconds=0.0)[1] is None
+
+
+def test_no_more_of_a_class_settle_on_a_machine_than_may():
+    # Four tasks of a class, two a machine at most: by size alone one machine would hold all.
+    limited = ProvisioningInstance(
+        "apart", ("cpu",), ("f",), ("t",), [0], [[6]], [1], [[[1], [2]]], [4, 4], per_machine=[2, 4]
+    )
+    types, content = settled(limited, 2)
+    check(limited, types, content)
+    assert content[:, 0].tolist() == [2, 2]
