@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from schedgap.bench.audit import audit_of
-from schedgap.bench.executors.execute import Executor, Performed, ProcessExecutor
+from schedgap.bench.executors.execute import Executor, Performed, ProcessExecutor, Setting
 from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.forecast import RETRIED, Retry, matching, to_do
 from schedgap.bench.isolation.runexec import require_runexec
-from schedgap.bench.plan import Plan, chosen_method, default_bound, load_catalogue, make_run, plan_suite, setting
+from schedgap.bench.plan import Plan, plan_gap, plan_suite, setting
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.plugins.files import earlier_rows, plugin_hash
-from schedgap.bench.programs.program import Program, programs_among, resolved
+from schedgap.bench.plugins.files import earlier_rows
+from schedgap.bench.programs.program import Program, resolved
 from schedgap.bench.records.contradictions import contradictions, judged, judged_together
 from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import Journal
 from schedgap.bench.records.pictures import append_picture
-from schedgap.bench.records.runs import PROCESS_GROUP, RUNEXEC, Record, Scalar, file_names
-from schedgap.bench.result import GapResult, SuiteResult, transported
+from schedgap.bench.records.runs import PROCESS_GROUP, RUNEXEC, Record, file_names
+from schedgap.bench.result import GapResult, SuiteResult
 from schedgap.bench.statistics.summary import best_of
 from schedgap.bench.suites.results import Shard, command_of, refuse_other_suite, write_plan
 from schedgap.bench.suites.source import family_of, given_instance
@@ -35,9 +34,6 @@ from schedgap.bench.suites.suite import given_limits, read_suite
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import SolutionError, SuiteError, about_file, one_of
 from schedgap.instances.family import find_family
-
-if TYPE_CHECKING:
-    from schedgap.instances.method import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +116,7 @@ def run_suite(
         tell = on_progress or _ignored
         tell(Progress(0, len(missing), None, notes, to_do=Counter(plan.runs[key].label for key in missing)))
         keep = None if solutions is None else _made_folder(Path(solutions))
-        ends = stack.enter_context(closing(_journalled(plan, missing, place, journal, keep, names)))
-        for done, record in enumerate(ends, start=1):
-            tell(Progress(done, len(missing), record))
+        _told(_ended(plan, missing, place, keep, names, journal), len(missing), tell)
         known = {key: journal.records[key] for key in plan.runs if key in journal.records}
         undone = tuple(f"{end.run.label} on {end.run.instance}: not done: {end.reason}" for end in place.undone)
         found = contradictions(known.values())
@@ -135,23 +129,26 @@ def run_suite(
     return SuiteResult(chosen, records, directory, len(missing) - len(undone), len(plan.runs), opinion, notes, undone)
 
 
-def _journalled(
+def _ended(
     plan: Plan,
-    missing: Sequence[str],
+    keys: Collection[str],
     executor: Executor,
-    journal: Journal,
     keep: Path | None,
     names: Mapping[str, str],
+    journal: Journal | None = None,
 ) -> Generator[Record, None, None]:
     """Do runs of a plan, write each down as soon as it has ended, and yield it.
 
     keep : directory for solutions, which have these `names`, by key.
     """
-    with closing(executor.execute(plan.task(key, keep=keep is not None) for key in missing)) as ends:
+    with closing(executor.execute(plan.task(key, keep=keep is not None) for key in keys)) as ends:
         # A cluster has the plug-ins as they were when it got them.
         for performed in plan.unchanged(ends) if isinstance(executor, ProcessExecutor) else ends:
             if keep is not None:
                 _keep(performed, keep, names[performed.run.key])
+            if journal is None:
+                yield recorded(performed, host_id(performed.host))
+                continue
             # What a row refers to is there before it, whenever this process is killed.
             record = recorded(performed, write_host(journal.directory, performed.host))
             if performed.answer.picture is not None:
@@ -206,19 +203,15 @@ def gap(
     limits = given_limits(time_limit_s=time_limit_s, memory_mib=memory_mib)
     with ExitStack() as stack:
         # Its processes start while methods are imported here.
-        executor = stack.enter_context(open_executor("process", setting(chosen_family, files, limits.threads), jobs))
-        load_catalogue([chosen_family], files)
-        labels, carriers = _labels(methods, chosen_family, stack)
-        labels += [program.name for program in programs_among(files)]
-        plan = Plan(setting(chosen_family, (*files, *carriers), limits.threads))
-        for method, given in _with_bound(chosen_family, labels, bound, instance):
-            plugin = plugin_hash(method, files)
-            plan.add(instance, make_run(instance, method, given, limits, base_seed=seed, plugin=plugin))
-        if audit:
-            plan.add_second_opinions()
+        executor = stack.enter_context(open_executor("process", Setting((chosen_family,), files, limits.threads), jobs))
+        plan = stack.enter_context(
+            plan_gap(instance, chosen_family, methods, files, limits, bound=bound, seed=seed, audit=audit)
+        )
         # Only now: whoever misspells a method finds no new folder.
         keep = None if solutions is None else _made_folder(Path(solutions))
-        records = _performed(plan, executor, keep, on_progress or _ignored)
+        tell, names = on_progress or _ignored, file_names(plan.runs, lambda run: run.label)
+        tell(Progress(0, len(plan.runs), None, to_do=Counter(run.label for run in plan.runs.values())))
+        records = _told(_ended(plan, plan.runs, executor, keep, names), len(plan.runs), tell)
     opinion = audit_of(plan.second_opinions, records) if audit else None
     records = judged_together(records)
     best = best_of(records.values())[instance.digest]
@@ -227,51 +220,13 @@ def gap(
     return GapResult(instance.name, instance.digest, chosen_family, best, in_order, opinion, unit)
 
 
-def _labels(
-    methods: Iterable[str | Callable[..., Any]], family: str, stack: ExitStack
-) -> tuple[list[str], tuple[str, ...]]:
-    """Return what methods are called, and the plug-in files of those that are functions, there until the stack is left."""
-    labels: list[str] = []
-    carriers: tuple[str, ...] = ()
-    scratch: Path | None = None
-    for each in methods:
-        if isinstance(each, str):
-            labels.append(each)
-            continue
-        scratch = scratch or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="schedgap-transport-")))
-        label, files = stack.enter_context(transported(each, family, scratch))
-        labels.append(label)
-        carriers += files
-    return labels, tuple(dict.fromkeys(carriers))
-
-
-def _with_bound(
-    family: str, labels: Iterable[str], bound: str | None, instance: Any
-) -> list[tuple[Method, dict[str, Scalar]]]:
-    """Return the methods of these names, and one that proves a bound."""
-    chosen = [chosen_method(family, text) for text in dict.fromkeys(labels)]
-    if bound is not None:
-        chosen.append(chosen_method(family, bound))
-    elif not any(method.bounds for method, _ in chosen):
-        chosen.append(chosen_method(family, default_bound(family, instance)))
-    return chosen
-
-
-def _performed(
-    plan: Plan, executor: Executor, solutions: Path | None, tell: Callable[[Progress], None]
-) -> dict[str, Record]:
-    """Do the runs of a plan. solutions : directory for the verified ones."""
-    tell(Progress(0, len(plan.runs), None, to_do=Counter(run.label for run in plan.runs.values())))
+def _told(ends: Generator[Record, None, None], total: int, tell: Callable[[Progress], None]) -> dict[str, Record]:
+    """Return the records of runs that end, by key, and tell of each."""
     records: dict[str, Record] = {}
-    names = {} if solutions is None else file_names(plan.runs, lambda run: run.label)
-    tasks = (plan.task(key, keep=solutions is not None) for key in plan.runs)
-    with closing(executor.execute(tasks)) as ends:
-        for done, performed in enumerate(plan.unchanged(ends), start=1):
-            record = recorded(performed, host_id(performed.host))
+    with closing(ends):
+        for record in ends:
             records[record.key] = record
-            if solutions is not None:
-                _keep(performed, solutions, names[record.key])
-            tell(Progress(done, len(plan.runs), record))
+            tell(Progress(len(records), total, record))
     return records
 
 

@@ -1,14 +1,9 @@
-"""From a suite to its runs, checked before the first one starts: a misspelt method must not surface hours later.
-
-The methods that a harness can ask for: this package's by import, those of plug-ins by what they say of themselves.
-
-A plug-in's code never runs in the harness, nor in any process that judges or records.
-"""
+"""From a suite to its runs, checked before the first one starts: a misspelt method must not surface hours later."""
 
 from __future__ import annotations
 
-import importlib
-from contextlib import closing
+import tempfile
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,65 +11,24 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from schedgap.bench.audit import second_opinion
+from schedgap.bench.catalogue import backend_version, chosen_method, default_bound, load_catalogue, transported
 from schedgap.bench.executors.execute import Performed, Setting, Task
 from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import compiled_kind, pickled
-from schedgap.bench.isolation.pool import Pool
-from schedgap.bench.plugins.discover import has_plugins, load_methods
 from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed
-from schedgap.bench.programs.program import MODULE, Kind, Program, files_among, programs_among
-from schedgap.bench.programs.run import find_player
-from schedgap.bench.records.host import package_version
+from schedgap.bench.programs.program import MODULE, Program, programs_among
 from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, Scalar
 from schedgap.bench.statistics.headlines.registry import check_headline
 from schedgap.bench.statistics.suite_names import check_names
-from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError, SuiteError, one_of
-from schedgap.instances.family import find_family
-from schedgap.instances.method import REGISTRY, Method, find_method, method_label, parse_method
+from schedgap.instances.errors import ExecutorError, SchedgapError, SuiteError, one_of
+from schedgap.instances.method import REGISTRY, Method, find_method, method_label
 from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from schedgap.bench.suites.results import Shard
     from schedgap.bench.suites.suite import Suite
-
-
-def load_catalogue(families: Sequence[str], plugins: Sequence[str | Program] = ()) -> None:
-    """Have `REGISTRY` hold the methods of the families: this package's and the plug-ins'.
-
-    plugins : paths of Python files, and programs.
-
-    Raises
-    ------
-    MethodError
-        if a plug-in cannot be imported, or a method is registered by the name of one of this package.
-    """
-    files, described = files_among(plugins), set()
-    if has_plugins(files):
-        # Its process starts while the methods of this package are imported here.
-        with closing(Pool(families)) as pool:
-            load_methods(families)
-            methods = pool.describe(files)
-        # A file that is written anew may register other names.
-        for key in [key for key, method in REGISTRY.items() if method.plugin in files]:
-            del REGISTRY[key]
-        for method in methods:
-            REGISTRY[method.family, method.name] = method
-            described.add((method.family, method.name))
-    else:
-        load_methods(families)
-    for family in families:
-        for program in programs_among(plugins):
-            known = REGISTRY.get((family, program.name))
-            if (known is not None and known.is_shipped) or (family, program.name) in described:
-                raise MethodError(
-                    f"family {family} has a method '{program.name}' already; give the {program.kind} another name, by "
-                    f"NAME={program.command[0]}."
-                )
-            if program.kind is Kind.POLICY:
-                find_player(family)
-            REGISTRY[family, program.name] = program.as_method(family)
 
 
 @dataclass(slots=True)
@@ -220,6 +174,51 @@ def plan_suite(
     return plan
 
 
+@contextmanager
+def plan_gap(
+    instance: Any,
+    family: str,
+    methods: Iterable[str | Callable[..., Any]],
+    plugins: tuple[str | Program, ...],
+    limits: Limits,
+    *,
+    bound: str | None = None,
+    seed: int = 0,
+    audit: bool = False,
+) -> Iterator[Plan]:
+    """Yield the runs of methods and programs on one instance, with a bound; functions are known until the context is left.
+
+    bound : a method; by default one is chosen where none of the methods proves bounds. audit : add second opinions.
+
+    Raises
+    ------
+    MethodError
+        for an unknown method or parameter, and a function that is no method or cannot be sent.
+    """
+    load_catalogue([family], plugins)
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="schedgap-transport-")))
+        labels: dict[str, None] = {}
+        carriers: dict[str, None] = {}
+        for each in methods:
+            label, files = (
+                (each, ()) if isinstance(each, str) else stack.enter_context(transported(each, family, scratch))
+            )
+            labels[label] = None
+            carriers |= dict.fromkeys(files)
+        labels |= dict.fromkeys(program.name for program in programs_among(plugins))
+        chosen = [chosen_method(family, text) for text in labels]
+        if bound is not None or not any(method.bounds for method, _ in chosen):
+            chosen.append(chosen_method(family, bound or default_bound(family, instance)))
+        plan = Plan(setting(family, (*plugins, *carriers), limits.threads))
+        for method, given in chosen:
+            plugin = plugin_hash(method, plugins)
+            plan.add(instance, make_run(instance, method, given, limits, base_seed=seed, plugin=plugin))
+        if audit:
+            plan.add_second_opinions()
+        yield plan
+
+
 def setting(family: str, plugins: tuple[str | Program, ...], threads: int, isolation: str = PROCESS_GROUP) -> Setting:
     """Return what a pool for these runs must know.
 
@@ -252,7 +251,7 @@ def make_run(
         for a parameter that the method does not have, or one of the wrong type.
     """
     chosen = method.checked(given)
-    parameters = {**method.parameters, **chosen}
+    parameters = method.recorded(chosen)
     backend = parameters.get("backend")
     return Run(
         family=method.family,
@@ -266,7 +265,7 @@ def make_run(
         parameters=parameters,
         given=chosen,
         backend=None if backend is None else str(backend),
-        backend_version=None if backend is None else _backend_version(str(backend)),
+        backend_version=None if backend is None else backend_version(str(backend)),
         seed=derived_seed(base_seed, instance.digest, repetition),
         repetition=repetition,
         limits=limits,
@@ -287,40 +286,7 @@ def _solved_by(run: Run, method: Method, backend: str) -> Run:
         parameters={**run.parameters, "backend": backend},
         label=method_label(method.name, given),
         backend=backend,
-        backend_version=_backend_version(backend),
-    )
-
-
-def chosen_method(family: str, text: str) -> tuple[Method, dict[str, Scalar]]:
-    """Return the method that `NAME[parameter=value,...]` means, and its parameters, checked.
-
-    Raises
-    ------
-    MethodError
-        naming the nearest methods, or the parameters that it has.
-    """
-    name, parameters = parse_method(text)
-    method = find_method(family, name)
-    chosen = method.checked(parameters)
-    if "backend" in chosen:
-        _backend_version(str(chosen["backend"]))
-    return method, chosen
-
-
-def default_bound(family: str, instance: Any) -> str:
-    """Return the name of the method that proves a bound where none was chosen.
-
-    Raises
-    ------
-    MethodError
-        if none of those known takes the instance.
-    """
-    for name in find_family(family).bound_methods:
-        method = REGISTRY.get((family, name))
-        if method is not None and method.supports(instance) is None:
-            return name
-    raise MethodError(
-        f"no method of family {family} is known to prove a bound on {instance.name}; name one with --bound."
+        backend_version=backend_version(backend),
     )
 
 
@@ -329,9 +295,3 @@ def _checked(suite: Suite, text: str) -> tuple[Method, dict[str, Scalar]]:
         return chosen_method(suite.family, text)
     except SchedgapError as error:
         raise SuiteError(f"{suite.name}: methods: {error}") from error
-
-
-def _backend_version(name: str) -> str | None:
-    """Return the version of the package behind a back end, without importing a solver."""
-    backends = importlib.import_module("schedgap.formulations.backends.dispatch")
-    return package_version(backends.find_backend(name).package)

@@ -234,6 +234,8 @@ class Method:
     choices : what text parameters may be; one that is not named here may be any text. Those of `backend` all solve the
     same model.
     twin : another method of the family, with the same parameters, that states the same model by other code; or None.
+    later : parameters that it got when rows of it were kept already: where they have their defaults, rows and their keys do
+    without them, and so stay what they were.
     wants : which of `OFFERED` the function takes.
     module, file : where it is defined; the file only of a plug-in's, whose module is not imported here.
     plugin : the plug-in file that registers it, itself or by a module beside it; None of all others.
@@ -252,6 +254,7 @@ class Method:
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     handles: frozenset[str] = frozenset()
     twin: str | None = None
+    later: frozenset[str] = frozenset()
     wants: tuple[str, ...] = ()
     module: str = ""
     file: str | None = None
@@ -299,6 +302,11 @@ class Method:
         """Return `parameters`, converted to the types of their defaults, as `read_parameters` does."""
         return read_parameters(self.name, parameters, self.parameters, self.choices)
 
+    def recorded(self, chosen: Parameters) -> dict[str, Scalar]:
+        """Return the parameters that a row of a run says: those chosen and all defaults, but those of `later`."""
+        full = {**self.parameters, **chosen}
+        return {key: value for key, value in full.items() if key not in self.later or value != self.parameters[key]}
+
 
 REGISTRY: dict[tuple[str, str], Method] = {}
 # What the module of each function was loaded by.
@@ -337,6 +345,7 @@ def method(
     choices: Mapping[str, Sequence[str]] | None = None,
     handles: Sequence[str] = (),
     twin: str | None = None,
+    later: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as a method of a family; the function itself is returned unchanged.
 
@@ -363,7 +372,6 @@ def method(
         ):
             raise registered_twice(family, name)
         _SPECS[family, name] = spec
-        summary = (inspect.getdoc(func) or "").strip().split("\n")[0]
         REGISTRY[family, name] = Method(
             name=name,
             family=family,
@@ -374,10 +382,11 @@ def method(
             stochastic=stochastic,
             bounds=bounds or exact,
             exact=exact,
-            summary=summary,
+            summary=(inspect.getdoc(func) or "").strip().split("\n")[0],
             choices=offered,
             handles=frozenset(handles),
             twin=twin,
+            later=frozenset(later),
             wants=wants,
             module=str(getattr(func, "__module__", "")),
         )

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.catalogue import chosen_method, load_catalogue
 from schedgap.bench.checks.trials import (
     Kind,
     Seen,
@@ -19,7 +20,6 @@ from schedgap.bench.checks.trials import (
     try_methods,
 )
 from schedgap.bench.isolation.judge import MUTATED
-from schedgap.bench.plan import chosen_method, load_catalogue
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs.program import MODULE, Program, resolved
 from schedgap.bench.records.contradictions import contradictions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.plan import load_catalogue
+from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.host import package_version
 from schedgap.bench.schemas import schema_names

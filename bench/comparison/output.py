@@ -91,8 +91,8 @@ def _finding_cells(finding: Finding) -> tuple[str, ...]:
         str(finding.kind),
         finding.method,
         wording.about(finding),
-        wording.before(finding),
-        wording.after(finding),
+        wording.value(finding, finding.base),
+        wording.value(finding, finding.new),
         wording.change(finding),
         wording.short(finding.reason) if finding.reason else "",
     )

@@ -54,16 +54,6 @@ def about(finding: Finding) -> str:
     return f"{name} seed {finding.seed}" if finding.stochastic else name
 
 
-def before(finding: Finding) -> str:
-    """Return the value in the baseline."""
-    return _value(finding, finding.base)
-
-
-def after(finding: Finding) -> str:
-    """Return the value now."""
-    return _value(finding, finding.new)
-
-
 def change(finding: Finding) -> str:
     """Return by how much the value changed, with its interval where it has one."""
     if finding.change is None:
@@ -78,7 +68,8 @@ def change(finding: Finding) -> str:
 def sentence(finding: Finding) -> str:
     """Return what a finding says, without naming method and instance."""
     unit = find_family(finding.family).objective_unit
-    values = f"{before(finding)} -> {after(finding)}"
+    before = value(finding, finding.base)
+    values = f"{before} -> {value(finding, finding.new)}"
     reason = f": {short(finding.reason)}" if finding.reason else ""
     match finding.kind:
         case Kind.OBJECTIVE:
@@ -90,7 +81,7 @@ def sentence(finding: Finding) -> str:
         case Kind.TIME:
             return f"takes {change(finding)} as long"
         case Kind.MISSING:
-            return f"{before(finding)} in BASE, not measured in NEW"
+            return f"{before} in BASE, not measured in NEW"
         case Kind.CONTRADICTION:
             return f"BASE and NEW contradict each other{reason}"
         case _:
@@ -131,13 +122,14 @@ def short(reason: str) -> str:
     return tables.short(reason, SHOWN_REASON)
 
 
-def _value(finding: Finding, value: float | str | None) -> str:
-    if value is None or isinstance(value, str):
-        return value or NOTHING
+def value(finding: Finding, given: float | str | None) -> str:
+    """Return a finding's value on one side."""
+    if given is None or isinstance(given, str):
+        return given or NOTHING
     if finding.kind is Kind.GAP:
-        return percent(value)
+        return percent(given)
     # All digits: one micro-dollar more is a regression, and must look like one.
-    return f"{Decimal(value) / find_family(finding.family).objective_scale:,f}"
+    return f"{Decimal(given) / find_family(finding.family).objective_scale:,f}"
 
 
 def _interval(shown: str, interval: tuple[float, float] | None, show: Callable[[float], str]) -> str:

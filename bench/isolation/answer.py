@@ -179,15 +179,20 @@ def plain_number(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return value if value.bit_length() <= 63 else f"a number of {value.bit_length()} bits"
-    return value if isinstance(value, float) and abs(value) <= MOST else plain_text(value)
+        # A class of its own has other methods.
+        whole = int.__int__(value)
+        return whole if whole.bit_length() <= 63 else f"a number of {whole.bit_length()} bits"
+    if isinstance(value, float) and abs(real := float.__float__(value)) <= MOST:
+        return real
+    return plain_text(value)
 
 
 def plain_text(value: Any) -> str:
     """Return a value as text that any file can hold."""
     try:
         text = str(value)
-    except Exception:
+    except BaseException:
+        # Whatever a method's own class raises, an exit too.
         text = f"a {type(value).__name__} that cannot be printed"
     return text[:MAX_TEXT].encode("utf-8", "backslashreplace").decode()[:MAX_TEXT]
 

@@ -30,7 +30,7 @@ MAY_WRITE = "SCHEDGAP_MAY_WRITE"
 SHARED_MEMORY = Path("/dev/shm")
 
 # Bits of Landlock's rights.
-_WRITE_FILE, _TRUNCATE, _REFER = 1 << 1, 1 << 14, 1 << 13
+_WRITE_FILE, _TRUNCATE, _REFER, _ASK_DEVICES = 1 << 1, 1 << 14, 1 << 13, 1 << 15
 _MAKE_DEVICES = 1 << 6 | 1 << 11
 # Remove folders and files; make devices, folders, files, sockets, pipes and links.
 _CHANGE_FOLDERS = sum(1 << bit for bit in range(4, 13))
@@ -50,9 +50,9 @@ class _Machine:
 
     audit: int
     seccomp: int
-    # Memory that is in no process's pages, and keys: refused as by a kernel that has none of that.
+    # Memory that is in no process's pages, keys, calls in passing: refused as by a kernel that has none of that.
     absent: tuple[int, ...]
-    # What reaches into other processes.
+    # What reaches into other processes, or into the kernel.
     refused: tuple[int, ...]
     # The limits of another process: refused unless the argument of that place is the caller.
     own_only: tuple[tuple[int, int], ...]
@@ -60,23 +60,23 @@ class _Machine:
     ignored: tuple[tuple[int, int], ...]
 
 
-# memfd_create, memfd_secret, shmget, semget, msgget, mq_open, add_key, request_key, keyctl
-# pidfd_getfd, process_vm_readv, process_vm_writev, process_madvise, ioprio_set, migrate_pages, move_pages
+# memfd_create, memfd_secret, shmget, semget, msgget, mq_open, add_key, request_key, keyctl, io_uring_setup
+# pidfd_getfd, process_vm_readv, process_vm_writev, process_madvise, ioprio_set, migrate_pages, move_pages, bpf
 # prlimit64; sched_setaffinity, sched_setscheduler, sched_setparam, sched_setattr, setpriority (by which, by whom)
 _MACHINES = {
     "x86_64": _Machine(
         0xC000003E,
         317,
-        (319, 447, 29, 64, 68, 240, 248, 249, 250),
-        (438, 310, 311, 440, 251, 256, 279),
+        (319, 447, 29, 64, 68, 240, 248, 249, 250, 425),
+        (438, 310, 311, 440, 251, 256, 279, 321),
         ((302, 0),),
         ((203, 0), (144, 0), (142, 0), (314, 0), (141, 0), (141, 1)),
     ),
     "aarch64": _Machine(
         0xC00000B7,
         277,
-        (279, 447, 194, 190, 186, 180, 217, 218, 219),
-        (438, 270, 271, 440, 30, 238, 239),
+        (279, 447, 194, 190, 186, 180, 217, 218, 219, 425),
+        (438, 270, 271, 440, 30, 238, 239, 280),
         ((261, 0),),
         ((122, 0), (119, 0), (118, 0), (274, 0), (140, 0), (140, 1)),
     ),
@@ -157,7 +157,8 @@ def _landlock_abi() -> int:
 
 def _rules(abi: int, writable: Iterable[Path]) -> int:
     """Return the descriptor of rules: nothing but beneath these paths is changed, no process outside is signalled or traced."""
-    handled = _WRITE_FILE | _CHANGE_FOLDERS | (_REFER if abi >= 2 else 0) | (_TRUNCATE if abi >= 3 else 0)
+    later = ((_REFER, 2), (_TRUNCATE, 3), (_ASK_DEVICES, 5))
+    handled = _WRITE_FILE | _CHANGE_FOLDERS | sum(right for right, since in later if abi >= since)
     scopes = _SCOPE_SOCKETS_AND_SIGNALS if abi >= 6 else 0
     # Older kernels know fewer fields, and refuse a longer structure.
     asked = struct.pack("QQQ", handled, 0, scopes)[: 8 if abi < 4 else 16 if abi < 6 else 24]
@@ -167,7 +168,7 @@ def _rules(abi: int, writable: Iterable[Path]) -> int:
         with suppress(FileNotFoundError, PermissionError):
             beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
             is_folder = stat.S_ISDIR(os.fstat(beneath).st_mode)
-            rights = handled & ~_MAKE_DEVICES & (handled if is_folder else _WRITE_FILE | _TRUNCATE)
+            rights = handled & ~_MAKE_DEVICES & (handled if is_folder else _WRITE_FILE | _TRUNCATE | _ASK_DEVICES)
             _checked(call(_ADD_RULE, rules, 1, struct.pack("=Qi", rights, beneath), 0), "landlock_add_rule")
             os.close(beneath)
     return rules

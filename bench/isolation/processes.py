@@ -150,32 +150,19 @@ def descendants() -> list[psutil.Process]:
         return []
 
 
-def usage(processes: list[psutil.Process]) -> tuple[int, float]:
-    """Return resident bytes and processor seconds of the processes together; what they share counts several times.
+def usage(processes: list[psutil.Process]) -> tuple[int, float, int]:
+    """Return resident bytes, processor seconds and threads of the processes together; what they share counts several times.
 
     Files in memory (memfd, tmpfs) count while a process has them open: no process's resident memory tells of them.
     """
-    resident, seconds = sum(open_files_in_memory(processes).values()), 0.0
+    resident, seconds, threads = sum(open_files_in_memory(processes).values()), 0.0, 0
     for process in processes:
         with suppress(psutil.Error), process.oneshot():
             resident += process.memory_info().rss
             times = process.cpu_times()
             seconds += times.user + times.system + times.children_user + times.children_system
-    return resident, seconds
-
-
-def size_of_files(folder: Path, most: int = 10_000) -> int:
-    """Return the bytes that files beneath a folder take on their disk. most : entries that are looked at."""
-    total, folders = 0, [str(folder)]
-    while folders and most > 0:
-        with suppress(OSError), os.scandir(folders.pop()) as entries:
-            for entry, _ in zip(entries, range(most), strict=False):
-                most -= 1
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-                else:
-                    total += entry.stat(follow_symlinks=False).st_blocks * _BLOCK
-    return total
+            threads += process.num_threads()
+    return resident, seconds, threads
 
 
 def exact_usage(processes: list[psutil.Process]) -> int:
@@ -184,7 +171,11 @@ def exact_usage(processes: list[psutil.Process]) -> int:
     resident = sum(files.values())
     for process in processes:
         with suppress(psutil.Error):
-            resident += process.memory_full_info().pss
+            try:
+                resident += process.memory_full_info().pss
+            except psutil.AccessDenied:
+                # A process can close its books to others of its user: what it shares counts several times then.
+                resident += process.memory_info().rss
         if files:
             resident -= mapped_of(process, files)
     return resident

@@ -10,6 +10,7 @@ import fcntl
 import os
 import secrets
 import stat
+import sys
 import tempfile
 from contextlib import suppress
 from itertools import count
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PREFIX = "schedgap-scratch-"
+# A block of `st_blocks`, and what an entry counts at least.
+_BLOCK, _LEAST = 512, 1024
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -79,6 +82,38 @@ def sweep(parent: Path | None = None, prefix: str = PREFIX) -> list[str]:
         finally:
             os.close(root)
     return swept
+
+
+def sizes_of_files(folder: Path, entries_a_look: int = 10_000) -> Iterator[tuple[int, bool]]:
+    """Yield the bytes that files beneath a folder take on their disk, as far as they are counted, and whether that is all.
+
+    Without end: a look takes so many entries, and the next goes on from there or counts anew. A file of several names counts
+    once, an entry a KiB at least. A folder that cannot be read, or whose path is too long for the system, counts without end.
+    """
+    while True:
+        total, looked, linked, folders = 0, 0, set[int](), [str(folder)]
+        while folders:
+            try:
+                entries = os.scandir(folders.pop())
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError:
+                total = sys.maxsize
+                break
+            with entries:
+                for entry in entries:
+                    total, looked = total + _LEAST, looked + 1
+                    # It may be gone by now.
+                    with suppress(OSError):
+                        if entry.is_dir(follow_symlinks=False):
+                            folders.append(entry.path)
+                        elif entry.inode() not in linked:
+                            known = entry.stat(follow_symlinks=False)
+                            total += known.st_blocks * _BLOCK
+                            linked |= {known.st_ino} if known.st_nlink > 1 else set()
+                    if looked % entries_a_look == 0:
+                        yield total, False
+        yield total, True
 
 
 def _made(parent: Path | None, prefix: str) -> tuple[int, Path]:

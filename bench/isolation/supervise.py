@@ -20,9 +20,9 @@ from schedgap.bench.isolation.processes import (
     end_all,
     exact_usage,
     signal_all,
-    size_of_files,
     usage,
 )
+from schedgap.bench.isolation.scratch import sizes_of_files
 
 if TYPE_CHECKING:
     import resource
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 CHECK_EVERY_S = 0.1
 COUNT_FILES_EVERY_S = 1.0
 KILL_GRACE_S = 1.0
-MAX_PROCESSES = 512
+MAX_PROCESSES, MAX_THREADS = 512, 4096
 KEEP_OUTPUT = 8192
 # In `Ending.confined`: no processor time of the run's processes goes uncounted.
 CPU = "cpu"
@@ -163,7 +163,8 @@ class _Watch:
     ) -> None:
         self.ending = Ending(confined=(CPU,) if processors is not None and processors.is_exact else ())
         self.messages, self.printed = messages, printed
-        self._limits, self._processors, self._folder = limits, processors, folder
+        self._limits, self._processors = limits, processors
+        self._sizes = None if folder is None else sizes_of_files(folder)
         self._clock, self._calls, self._give = WallClock(limits.wall_s, allowance), calls, give
         self._before_s = 0.0 if processors is None else processors.seconds()
         self._started = time.monotonic()
@@ -207,7 +208,9 @@ class _Watch:
         limits, processes = self._limits, descendants()
         if len(processes) > MAX_PROCESSES:
             return Cause.PROCESSES
-        resident, seconds = usage(processes)
+        resident, seconds, threads = usage(processes)
+        if threads > MAX_THREADS:
+            return Cause.PROCESSES
         if resident > limits.memory_mib * MIB:
             # Pages that processes share, or that files in memory show in several places, were counted more than once.
             resident = exact_usage(processes)
@@ -216,9 +219,10 @@ class _Watch:
             return Cause.MEMORY
         if limits.cpu_s is not None and processors.seconds(seconds) - self._before_s > limits.cpu_s:
             return Cause.CPU
-        if self._folder is not None and self._next_check >= self._next_count:
-            self._next_count = self._next_check + COUNT_FILES_EVERY_S
-            return Cause.FILES if size_of_files(self._folder) > limits.memory_mib * MIB else None
+        if self._sizes is not None and self._next_check >= self._next_count:
+            size, is_all = next(self._sizes)
+            self._next_count = self._next_check + (COUNT_FILES_EVERY_S if is_all else 0.0)
+            return Cause.FILES if size > limits.memory_mib * MIB else None
         return None
 
     def reaped(self, status: int, used: resource.struct_rusage) -> None:

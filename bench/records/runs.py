@@ -6,7 +6,7 @@ Rows as this version writes them always fit. Figures that leave a file are float
 
 What is known of a run once it has ended: verified figures, the method's claims beside them, and what it used.
 
-One row of the journal: a run, how it ended, where and when; `docs/bench.md` documents the fields.
+One row of the journal: a run, how it ended, where and when; `docs/journal.md` documents the fields.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Results as flat tables for other tools, `schedgap/table/1`: one row a run, and one row a point of a trajectory.
 
-`docs/bench.md` documents the columns. Whole numbers are nullable 64-bit integers, so that nothing is lost where one is
+`docs/journal.md` documents the columns. Whole numbers are nullable 64-bit integers, so that nothing is lost where one is
 missing, and a column with one that these do not hold is text; texts and truth values are nullable too.
 """
 
@@ -17,7 +17,7 @@ import pandas as pd
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import FAILED, Limits, Measurement, Run
 from schedgap.bench.statistics.profiles import integrals
-from schedgap.bench.statistics.summary import Best, best_of, is_optimal, verified_objective
+from schedgap.bench.statistics.summary import Best, best_of, in_unit, is_optimal, verified_objective
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import ReportError, about_file
 from schedgap.instances.family import FAMILIES
@@ -182,8 +182,8 @@ def _run_row(record: Record, best: Best) -> tuple[Any, ...]:
         "best_bound": best.bound,
         "gap": best.gap(objective),
         "proven_optimal": None if record.status is Status.UNSUPPORTED else is_optimal(record, {run.digest: best}),
-        "objective_shown": _shown(objective, scale),
-        "bound_shown": _shown(bound, scale),
+        "objective_shown": in_unit(objective, scale),
+        "bound_shown": in_unit(bound, scale),
         "unit": unit,
         "primal_integral_s": None if areas is None else areas.primal_s,
         "dual_integral_s": None if areas is None else areas.dual_s,
@@ -199,7 +199,7 @@ def _point_rows(record: Record) -> Iterable[tuple[Any, ...]]:
     run = record.run
     scale, unit = _unit(run.family)
     for number, (elapsed_s, objective, bound) in enumerate(record.measurement.trajectory):
-        shown = _shown(objective, scale), _shown(bound, scale)
+        shown = in_unit(objective, scale), in_unit(bound, scale)
         yield (
             record.key,
             run.instance,
@@ -219,10 +219,6 @@ def _unit(family: str) -> tuple[int | None, str | None]:
     """Return scale and name of a family's unit; None of a family that is not installed here."""
     known = FAMILIES.get(family)
     return (None, None) if known is None else (known.objective_scale, known.objective_unit)
-
-
-def _shown(value: int | None, scale: int | None) -> float | None:
-    return None if value is None or scale is None else value / scale
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ from schedgap.bench.statistics.profiles import with_ratios
 from schedgap.bench.statistics.summary import (
     best_of,
     bounds_only,
+    in_unit,
     is_solved,
     mean,
     shifted_geometric_mean,
@@ -150,7 +151,7 @@ def qualities(suite: Suite, records: Sequence[Record]) -> tuple[str, list[float 
     objectives = [verified_objective(record) for record in records]
     if headline is OBJECTIVE:
         family = find_family(suite.family)
-        shown = [None if value is None else value / family.objective_scale for value in objectives]
+        shown = [in_unit(value, family.objective_scale) for value in objectives]
         return f"{MEAN_OBJECTIVE} ({family.objective_unit})", shown
     best = best_of(records)
     return MEAN_GAP, [best[record.run.digest].gap(value) for record, value in zip(records, objectives, strict=True)]

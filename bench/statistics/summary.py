@@ -172,6 +172,11 @@ def verified_objective(record: Record) -> int | None:
     return None if measurement.status in FAILED else measurement.objective
 
 
+def in_unit(value: int | None, scale: int | None) -> float | None:
+    """Return an objective or a bound in the unit in which it is shown, None without one of the two."""
+    return None if value is None or scale is None else value / scale
+
+
 def is_optimal(record: Record, best: dict[str, Best]) -> bool:
     """Whether the run's solution is proven optimal, by whichever method."""
     objective = verified_objective(record)

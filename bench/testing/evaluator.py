@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.plan import load_catalogue
+from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.programs.program import Kind, Program
 from schedgap.bench.statistics.summary import verified_objective
 from schedgap.bench.suites.suite import InstanceBlock, Suite, read_suite

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records.runs import FAILED
-from schedgap.bench.statistics.summary import MethodSummary, best_of, summarise, verified_objective
+from schedgap.bench.statistics.summary import MethodSummary, best_of, in_unit, summarise, verified_objective
 from schedgap.bench.statistics.tables import number, percent
 from schedgap.instances.family import find_family
 
@@ -198,8 +198,8 @@ def gaps_of(suite: str, own: Sequence[Record], others: Sequence[Record]) -> Gaps
             # Two instances may have one name.
             instance=run.instance if len(names[run.instance]) == 1 else f"{run.instance} ({run.digest[:8]})",
             status=str(record.status),
-            objective=None if objective is None else objective / family.objective_scale,
-            bound=None if known.bound is None else known.bound / family.objective_scale,
+            objective=in_unit(objective, family.objective_scale),
+            bound=in_unit(known.bound, family.objective_scale),
             gap=gap,
             wall_s=record.measurement.wall_s,
             problem=None if gap is not None else _problem(record, others),

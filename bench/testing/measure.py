@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from schedgap.bench.api import recorded
+from schedgap.bench.catalogue import chosen_method, default_bound, load_catalogue, transported
 from schedgap.bench.executors.factory import open_executor
-from schedgap.bench.plan import Plan, chosen_method, default_bound, load_catalogue, make_run, plan_suite, setting
+from schedgap.bench.plan import Plan, make_run, plan_suite, setting
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.plugins.files import plugin_hash
 from schedgap.bench.programs.program import Program, resolved
@@ -25,7 +26,6 @@ from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import FILE_NAME, Journal, read_journal
 from schedgap.bench.records.runs import ERRORS, Limits, Run
-from schedgap.bench.result import transported
 from schedgap.bench.statistics.summary import best_of
 from schedgap.bench.suites.source import family_of, given_instance
 from schedgap.bench.suites.suite import InstanceBlock, Suite, given_limits, read_suite

@@ -7,7 +7,6 @@ from schedgap.formulations.backends.dispatch import (
     MIP_CHOICES,
     UNBOUNDED_MIP_CHOICES,
     find_backend,
-    race,
     solve,
 )
 
@@ -18,6 +17,5 @@ __all__ = [
     "UNBOUNDED_MIP_CHOICES",
     "Backend",
     "find_backend",
-    "race",
     "solve",
 ]

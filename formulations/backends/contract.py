@@ -37,8 +37,7 @@ class SolveLimits:
     """Limits of one solve, None for no limit, and how to start it.
 
     warm_start : (n,) float64 or None. presolve : whether the solver may first simplify the model. interior_point : solve an
-    LP by an interior-point method, and do not move on to a vertex. stop : asked now and then, ends a MIP where it says so.
-    nodes : of a MIP's branching tree.
+    LP by an interior-point method, and do not move on to a vertex. nodes : of a MIP's branching tree.
     """
 
     time_limit_s: float | None = None
@@ -46,7 +45,6 @@ class SolveLimits:
     warm_start: FloatArray | None = None
     presolve: bool = True
     interior_point: bool = False
-    stop: Callable[[], bool] | None = None
     nodes: int | None = None
 
 

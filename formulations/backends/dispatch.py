@@ -1,19 +1,10 @@
-"""One call for every solver: check what it can do, solve, and give LPs a bound that does not rest on its word.
-
-HiGHS and another back end on one model at once: where one is open after a minute the other may take ten seconds.
-"""
+"""One call for every solver: check what it can do, solve, and give LPs a bound that does not rest on its word."""
 
 from __future__ import annotations
 
-import os
-import pickle
-import select
-import signal
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from math import inf
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,8 +16,6 @@ from schedgap.instances.errors import BackendError, did_you_mean
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike
 
 
@@ -84,7 +73,6 @@ def solve(
     relax: bool = False,
     presolve: bool = True,
     interior_point: bool = False,
-    stop: Callable[[], bool] | None = None,
     nodes: int | None = None,
 ) -> ModelResult:
     """Minimise a model.
@@ -93,8 +81,7 @@ def solve(
     presolve : False asks a back end not to simplify the model first; one that has no such switch ignores it.
     interior_point : asks for an LP's optimum to within tolerances, by an interior-point method without crossover to a
     vertex, which is faster where LPs are large and degenerate; a back end that has no such switch ignores it.
-    stop : asked now and then by `highs` on a MIP, which ends as at a time limit where it says so; others ignore it.
-    nodes : of branching, after which `highs` ends likewise, on any machine alike; others ignore it.
+    nodes : of branching, after which `highs` ends as at a time limit, on any machine alike; others ignore it.
     A MIP is OPTIMAL when the solver closed the gap (to 0, not to its default of 0.01 %). The bound of an LP is
     recomputed from its duals (see `certificate.lp_bound`), so that it holds whatever the solver's tolerances were. A search
     over whole variables proves something only where the rows are separable (see `separable.py`); elsewhere the answer is a
@@ -122,7 +109,7 @@ def solve(
         given, unproven = separated(_with_infinite_bounds(model))
         if _is_contradictory(model) or _is_contradictory(given):
             return ModelResult(Status.INFEASIBLE, None, None, None, 0.0, backend, chosen.version())
-        result = chosen.run(given, SolveLimits(time_limit_s, threads, start, presolve, interior_point, stop, nodes))
+        result = chosen.run(given, SolveLimits(time_limit_s, threads, start, presolve, interior_point, nodes))
     except BackendError:
         # Numbers that are too far apart anyway may well be too many digits for CP-SAT, or no valid model to CBC.
         if unproven is None:
@@ -160,72 +147,3 @@ def _with_infinite_bounds(model: LinearModel) -> LinearModel:
         return model
     lower, row_lower, upper, row_upper = (np.where(side <= -INFINITE, -np.inf, side) for side in sides)
     return replace(model, lower=lower, row_lower=row_lower, upper=-upper, row_upper=-row_upper)
-
-
-def race(model: LinearModel, rival: str, **options: Any) -> ModelResult:
-    """Minimise a model by HiGHS and, in a process of its own, by a rival, until one has proven what it says.
-
-    options : of `solve`, for both. If neither has proven anything at its limit: the better solution with the better bound.
-
-    Raises
-    ------
-    BackendError
-        if both fail.
-    """
-    beside, own = _Rival(model, rival, options), None
-    try:
-        try:
-            own = solve(model, "highs", stop=lambda: _is_proof(beside.answer(wait=False)), **options)
-        except BackendError:
-            if beside.answer() is None:
-                raise
-        if own is not None and _is_proof(own):
-            return own
-        results = [result for result in (own, beside.answer()) if result is not None]
-    finally:
-        beside.end()
-    if len(results) == 1 or _is_proof(results[1]):
-        return results[-1]
-    best = min(results, key=lambda result: inf if result.objective is None else result.objective)
-    return replace(best, bound=max((result.bound for result in results if result.bound is not None), default=None))
-
-
-class _Rival:
-    """A solve in a forked process. A worker of a cluster may have no children of `multiprocessing`."""
-
-    def __init__(self, model: LinearModel, backend: str, options: dict[str, Any]) -> None:
-        read, write = os.pipe()
-        self._pid = os.fork()
-        if self._pid == 0:
-            _solve_and_exit(write, model, backend, options)
-        os.close(write)
-        self._pipe = os.fdopen(read, "rb")
-        self._answer: ModelResult | None = None
-        self._is_read = False
-
-    def answer(self, *, wait: bool = True) -> ModelResult | None:
-        """Return its answer; None if it has failed, or has not ended and is not waited for."""
-        if not self._is_read and (wait or select.select([self._pipe], [], [], 0)[0]):
-            self._is_read = True
-            with suppress(EOFError, pickle.UnpicklingError):
-                self._answer = pickle.load(self._pipe)
-        return self._answer
-
-    def end(self) -> None:
-        """End the process."""
-        self._pipe.close()
-        os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
-
-
-def _solve_and_exit(write: int, model: LinearModel, backend: str, options: dict[str, Any]) -> NoReturn:
-    try:
-        with os.fdopen(write, "wb") as pipe, suppress(BackendError):
-            pickle.dump(solve(model, backend, **options), pipe)
-    finally:
-        # Whatever happened is no matter of those who called, whose code would go on here.
-        os._exit(0)
-
-
-def _is_proof(result: ModelResult | None) -> bool:
-    return result is not None and result.status in (Status.OPTIMAL, Status.INFEASIBLE) and result.unproven is None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +12,6 @@ from schedgap.formulations.backends.contract import SolveLimits, objective_of, w
 from schedgap.formulations.linear_model import LinearModel, ModelPoint, ModelResult
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 # The default mip_rel_gap of 1e-4 calls a solution 0.01 % too dear optimal.
 EXACT = {"output_flag": False, "mip_rel_gap": 0.0, "mip_abs_gap": 1e-9}
@@ -147,8 +142,6 @@ def solve(model: LinearModel, limits: SolveLimits) -> ModelResult:
     if is_mip:
         solver.cbMipImprovingSolution.subscribe(trajectory)
         solver.cbMipLogging.subscribe(trajectory)
-        if limits.stop is not None:
-            solver.cbMipInterrupt.subscribe(partial(_end_where, limits.stop))
     run(solver)
     if solver.getModelStatus() == highspy.HighsModelStatus.kSolveError:
         spent_s, failed = time.perf_counter() - start, "HiGHS ended with 'Solve error': it lost its accuracy"
@@ -194,10 +187,6 @@ class _Trajectory:
         if curr != self.last:
             self.last = curr
             self.points.append(ModelPoint(time.perf_counter() - self.start, *map(_finite, curr)))
-
-
-def _end_where(stop: Callable[[], bool], event: Any) -> None:
-    event.data_in.user_interrupt = stop()
 
 
 def _status(solver: Any, model: LinearModel) -> Status:

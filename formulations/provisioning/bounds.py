@@ -49,7 +49,6 @@ from schedgap.instances.method import Outcome, find_method, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
-from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import price_step
 
 if TYPE_CHECKING:
@@ -134,17 +133,6 @@ def joined_pairs(instance: ProvisioningInstance) -> list[tuple[int, int, int]]:
             if large is not None:
                 pairs.append((b, a, large))
     return pairs
-
-
-def with_large_machines(instance: ProvisioningInstance, solution: Provisioning) -> Provisioning:
-    """Join small machines into larger ones that hold and cost as much, as long as there are enough of a type."""
-    types, content = solution.machines(instance.num_classes)
-    for small, large, number in type_multiples(instance):
-        members = np.flatnonzero(types == small)
-        joined = members[: members.size // number * number].reshape(-1, number)
-        content[joined[:, 0]] = content[joined].sum(axis=1)
-        types[joined[:, 0]], types[joined[:, 1:]] = large, -1
-    return Provisioning.from_machines(types[types >= 0], content[types >= 0])
 
 
 MAX_ENTRIES = 20_000_000

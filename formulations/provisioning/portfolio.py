@@ -7,7 +7,7 @@ and solution meet or the time is over:
 2. `patterns`, where the contents of machines are few;
 3. heuristics, of those that the process knows: `first-fit-decreasing`, and `pattern-rounding` where there is time for it;
 4. where machines hold many tasks, `pooled` for the rest of the time: whole machines for all tasks together, then packing;
-5. where they hold few, `bound-pooled`, a little of `pooled`, and `filtered-arc-flow` where the distinct demands are few;
+5. where they hold few, `bound-pooled` and a little of `pooled`;
 6. where all machines are of one type, `branch-cut-and-price`, for most of the time;
 7. `column-generation`, from the best solution and bound so far, for the rest of the time.
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 UNLIMITED_S = 60.0
 # Those that know stocks and moves.
 LIMITED_HEURISTICS = ("karpenter", "karpenter-consolidation", "cluster-autoscaler")
-# Tasks up to which placing them one by one is quick, and distinct demands up to which graphs are tried.
-MAX_ONE_BY_ONE, MAX_GRAPH_CLASSES = 20_000, 60
+# Tasks up to which placing them one by one is quick.
+MAX_ONE_BY_ONE = 20_000
 MAX_PATTERNS = 20_000
 # Share of the time for `pooled` where machines have stocks.
 RENTING_SHARE = 0.9
@@ -62,7 +62,7 @@ PATIENCE = 10
 
 @method(
     "portfolio",
-    version=3,
+    version=4,
     family=FAMILY,
     supports=without_interference,
     bounds=True,
@@ -168,8 +168,6 @@ class Portfolio(Search):
         else:
             run("bound-pooled", 0.1)
             rent(0.1)
-            if small.num_classes <= MAX_GRAPH_CLASSES:
-                run("filtered-arc-flow", 0.4)
             if small.num_types == 1:
                 run("branch-cut-and-price", BINS_SHARE)
         if can_price(small) is None and not has_stock and self.is_open:

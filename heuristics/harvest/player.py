@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from schedgap.heuristics.harvest.acquisition.acquisition import ACQUIRERS, SCALINGS, acquisition
+from schedgap.heuristics.harvest.acquisition import ACQUIRERS, SCALINGS, acquisition
 from schedgap.heuristics.harvest.actions import Actions, DecisionDocument
 from schedgap.heuristics.harvest.observation import Observation, Observer
-from schedgap.heuristics.harvest.rules import fixed_pool_reason
+from schedgap.heuristics.harvest.pool import fixed_pool_reason
 from schedgap.heuristics.player import policy_decorator
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance

@@ -16,11 +16,11 @@ from schedgap.instances.fairness.model import (
     FairnessAllocation,
     FairnessInstance,
     allocation_of,
+    shrink,
     tasks_per_class,
 )
 from schedgap.instances.fairness.readers.openb import openb_constraints
 from schedgap.instances.fairness.shares import share_of_a_task
-from schedgap.instances.fairness.shrink import shrink
 from schedgap.instances.fairness.verify import FAIR, fair_shares, shares_of, verify
 from schedgap.instances.family import Family, register_family
 

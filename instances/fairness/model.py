@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-
 FAMILY = "fairness"
 SCHEMA = "schedgap/fairness/1"
 # How a user's share is measured, see `shares.py`.
@@ -359,3 +358,29 @@ def _trim(amount: IntArray, entries: IntArray, demand: IntArray, room: int) -> N
         less = min(int(amount[entry]), -(-over // int(demand[entry])))
         amount[entry] -= less
         over -= less * int(demand[entry])
+
+
+MAX_USERS = 4
+MAX_MACHINES = 2
+MOST_TASKS_KEPT = 8
+
+
+def shrink(instance: FairnessInstance) -> FairnessInstance:
+    """Return an instance of the first four users, on a machine class that serves each: to warm up, not to measure."""
+    users = np.arange(min(instance.num_users, MAX_USERS))
+    serves = instance.allowed[users] & (instance.fitting()[users] > 0) & (instance.performance[users] > 0)
+    classes = np.unique(np.append(serves.argmax(axis=1), [0, instance.num_machine_classes - 1]))
+    tasks = instance.tasks[users]
+    return instance.replace(
+        name=f"{instance.name}-shrunk",
+        machine_names=tuple(instance.machine_names[k] for k in classes.tolist()),
+        machine_count=np.minimum(instance.machine_count[classes], MAX_MACHINES),
+        capacity=instance.capacity[classes],
+        demand=instance.demand[users],
+        weight=instance.weight[users],
+        performance=instance.performance[np.ix_(users, classes)],
+        allowed=instance.allowed[np.ix_(users, classes)],
+        tasks=np.where(tasks == UNLIMITED, UNLIMITED, np.minimum(tasks, MOST_TASKS_KEPT)),
+        user_names=None if instance.user_names is None else instance.user_names[: users.shape[0]],
+        notes=(),
+    )

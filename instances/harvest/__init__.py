@@ -5,11 +5,10 @@ from schedgap.instances.harvest.files import read_instance, read_solution, write
 from schedgap.instances.harvest.generators.datacentre import datacentre
 from schedgap.instances.harvest.generators.quick import quick, two_kinds
 from schedgap.instances.harvest.measures import measures, picture
-from schedgap.instances.harvest.model import FAMILY, NO_CHECKPOINTS, HarvestInstance, HarvestSchedule
+from schedgap.instances.harvest.model import FAMILY, NO_CHECKPOINTS, HarvestInstance, HarvestSchedule, shrink
 from schedgap.instances.harvest.readers.azure import azure_v1
 from schedgap.instances.harvest.readers.spot import spot_trace
 from schedgap.instances.harvest.runs import RunResults, run_results
-from schedgap.instances.harvest.shrink import shrink
 from schedgap.instances.harvest.verify import ends_ms, job_times_ms, verify
 from schedgap.instances.units import SECOND_MS
 

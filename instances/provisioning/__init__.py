@@ -33,13 +33,12 @@ from schedgap.instances.provisioning.generators import (
     write_cluster,
 )
 from schedgap.instances.provisioning.measures import measures, picture
-from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
+from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance, shrink
 from schedgap.instances.provisioning.moves import features, keeping, moves
 from schedgap.instances.provisioning.plans.drain import drain_order
 from schedgap.instances.provisioning.plans.shortage import shortage
 from schedgap.instances.provisioning.readers import alibaba, bpplib, build_provisioning, csv_tables, kubernetes, vbp
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
-from schedgap.instances.provisioning.shrink import shrink
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import cost, lost_value, objective, price_step, verify
 

@@ -114,7 +114,9 @@ def search_pattern(
     """
     n, num_resources = demand.shape
     num_bounds = multiplier.shape[0]
-    most = bound.sum() + 1
+    most = 1
+    for i in range(n):
+        most += bound[i]
     chosen, gained, used = np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(n, np.int64)
     rest, rent = np.zeros((most, num_resources), np.int64), np.zeros((most, num_bounds), np.int64)
     pattern[:] = 0

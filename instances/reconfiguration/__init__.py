@@ -5,10 +5,9 @@ from schedgap.instances.provisioning.moves import RUNNING, features
 from schedgap.instances.reconfiguration.files import read_instance, read_solution, write_instance, write_solution
 from schedgap.instances.reconfiguration.generators.jobs import alibaba_like, eva_synthetic
 from schedgap.instances.reconfiguration.measures import measures, picture
-from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance, ReconfigurationSchedule
+from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance, ReconfigurationSchedule, shrink
 from schedgap.instances.reconfiguration.readers.job_lists import eva_csv, slurm
 from schedgap.instances.reconfiguration.readers.openb import openb
-from schedgap.instances.reconfiguration.shrink import shrink
 from schedgap.instances.reconfiguration.verify import verify
 
 RECONFIGURATION = register_family(

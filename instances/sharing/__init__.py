@@ -4,8 +4,7 @@ from schedgap.instances.family import Family, register_family
 from schedgap.instances.sharing.files import read_instance, read_solution, write_instance, write_solution
 from schedgap.instances.sharing.generators import macro, micro, random_jobs
 from schedgap.instances.sharing.measures import measures, picture
-from schedgap.instances.sharing.model import FAMILY, SharingInstance, SharingSchedule
-from schedgap.instances.sharing.shrink import shrink
+from schedgap.instances.sharing.model import FAMILY, SharingInstance, SharingSchedule, shrink
 from schedgap.instances.sharing.snapshot import Snapshot, Timeline, as_users, fairness_at
 from schedgap.instances.sharing.verify import ends_ms, verify
 from schedgap.instances.units import SECOND_MS

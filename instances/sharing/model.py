@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, first_true, lock, locked_bools
+from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, first_true, lock, locked_bools, ranges
 from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.fairness.model import MAX_AMOUNT, NOTIONS, ONE, check_cmmf, check_total
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
 
 FAMILY = "sharing"
 SCHEMA = "schedgap/sharing/1"
@@ -199,3 +198,23 @@ class SharingSchedule(Brief):
 
     def __post_init__(self) -> None:
         lock(self, ("machine", "start_ms"), error=SolutionError)
+
+
+MAX_JOBS = 6
+MAX_TASKS_PER_JOB = 3
+
+
+def shrink(instance: SharingInstance) -> SharingInstance:
+    """Return an instance with the first six jobs, of at most three tasks: to warm up compiled methods, not to measure."""
+    kept = slice(0, MAX_JOBS)
+    sizes = np.minimum(np.diff(instance.first_task)[kept], MAX_TASKS_PER_JOB)
+    tasks = ranges(instance.first_task[:-1][kept], sizes)
+    return instance.replace(
+        name=f"{instance.name}-shrunk",
+        **{key: getattr(instance, key)[kept] for key in ("arrival_ms", "demand", "weight", "performance", "allowed")},
+        first_task=np.concatenate(([0], np.cumsum(sizes))),
+        work_ms=instance.work_ms[tasks],
+        warm_up_jobs=0,
+        job_names=None if instance.job_names is None else instance.job_names[kept],
+        notes=(),
+    )

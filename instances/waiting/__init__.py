@@ -5,10 +5,9 @@ from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.files import read_instance, read_solution, write_instance, write_solution
 from schedgap.instances.waiting.generators import bursty, mms
 from schedgap.instances.waiting.measures import measures, picture
-from schedgap.instances.waiting.model import FAMILY, RENTED, WaitingInstance, WaitingSchedule
+from schedgap.instances.waiting.model import FAMILY, RENTED, WaitingInstance, WaitingSchedule, shrink
 from schedgap.instances.waiting.objective import Costs, costs, paid_us, rounded_up
 from schedgap.instances.waiting.readers import lsf_csv, slurm, swf
-from schedgap.instances.waiting.shrink import shrink
 from schedgap.instances.waiting.verify import verify
 
 WAITING = register_family(

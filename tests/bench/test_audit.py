@@ -5,7 +5,8 @@ import json
 import pytest
 
 from schedgap.bench.audit import Audit, audit_of
-from schedgap.bench.plan import Plan, chosen_method, make_run, setting
+from schedgap.bench.catalogue import chosen_method
+from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.provisioning import table7
@@ -33,12 +34,12 @@ def labels(plan):
 
 def test_each_run_with_a_choice_of_back_ends_gets_another_one(plan):
     """Not those without a back end, nor with one only; a second opinion gets no third."""
-    made = plan("patterns", "column-generation", "filtered-arc-flow", "no-packing")
-    assert labels(made)[4:] == ["patterns[backend=cp-sat]", "filtered-arc-flow[backend=highs]"]
+    made = plan("patterns", "column-generation", "arc-flow[backend=scip]", "no-packing")
+    assert labels(made)[4:] == ["patterns[backend=cp-sat]", "arc-flow[backend=highs]"]
     pairs = [(made.runs[one].label, made.runs[other].label) for one, other in made.second_opinions.items()]
     assert pairs == [
         ("patterns", "patterns[backend=cp-sat]"),
-        ("filtered-arc-flow", "filtered-arc-flow[backend=highs]"),
+        ("arc-flow[backend=scip]", "arc-flow[backend=highs]"),
     ]
     other = made.runs[made.second_opinions[next(iter(made.runs))]]
     assert (other.backend, other.parameters["backend"]) == ("cp-sat", "cp-sat")

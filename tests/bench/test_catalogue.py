@@ -2,8 +2,8 @@
 
 import pytest
 
+from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.executors.execute import close_pools
-from schedgap.bench.plan import load_catalogue
 from schedgap.bench.programs.program import MODULE, Program
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import REGISTRY, find_method

@@ -1,4 +1,4 @@
-"""`docs/bench.md` against the code: its example runs, and it names every field."""
+"""`docs/bench.md` and `docs/journal.md` against the code: the example runs, and they name every field."""
 
 import re
 from dataclasses import fields
@@ -49,7 +49,7 @@ def test_the_example_runs(result, example):
 
 
 def test_every_field_is_named(page, result):
-    named = set(re.findall(r"`([\w.\[\]]+)`", page))
+    named = set(re.findall(r"`([\w.\[\]]+)`", page + (PAGE.parent / "journal.md").read_text()))
     models = (Suite, InstanceBlock, TraceBlock, Collection, Listed, Reference, Setting)
     wanted = {name for model in models for name in model.model_fields}
     wanted |= {name for row in (Record.to_row(result.records[0]), result.to_json()) for name in row}

@@ -8,8 +8,8 @@ from functools import partial
 import cloudpickle
 import pytest
 
+from schedgap.bench.catalogue import transported
 from schedgap.bench.plugins.discover import load_methods
-from schedgap.bench.result import transported
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import REGISTRY, find_method, method
 from schedgap.instances.provisioning import FAMILY

@@ -10,8 +10,9 @@ import sys
 import pytest
 
 from schedgap.bench.api import gap, recorded
+from schedgap.bench.catalogue import chosen_method, load_catalogue
 from schedgap.bench.executors.execute import close_pools, perform
-from schedgap.bench.plan import Plan, chosen_method, load_catalogue, make_run, setting
+from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.records.host import write_host
 from schedgap.bench.records.journal import Journal
 from schedgap.bench.records.runs import Limits

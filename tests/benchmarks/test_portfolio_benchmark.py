@@ -13,7 +13,7 @@ from schedgap.instances.provisioning import features, shrink, verify
 
 TIME_LIMIT_S, SHARE = 4.0, 0.95
 PARTS = (
-    *("pattern-rounding", "column-generation", "pooled", "filtered-arc-flow", "patterns", "first-fit-decreasing"),
+    *("pattern-rounding", "column-generation", "pooled", "patterns", "first-fit-decreasing"),
     *("consolidation", "consolidation-ilp", "karpenter"),
 )
 load_families()

@@ -13,8 +13,9 @@ from unittest import mock
 
 import pytest
 
+from schedgap.bench.catalogue import chosen_method, load_catalogue
 from schedgap.bench.executors.execute import close_pools, perform
-from schedgap.bench.plan import Plan, chosen_method, load_catalogue, make_run, setting
+from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.programs.program import Program, Terms
 from schedgap.bench.programs.run import ask

@@ -13,7 +13,7 @@ AVERAGE, LONG, MOST_LONG = 16, 25, 0.1
 FENCE = re.compile(r"^( *)```.*?^\1``` *$", re.MULTILINE | re.DOTALL)
 BEGINS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s)")
 # Not yet so.
-LONGER = {"bench", "papers", "waiting"}
+LONGER = {"papers"}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from schedgap.formulations.linear_model import ModelPoint, claims, delayed, improving
 from schedgap.formulations.provisioning.arc_flow.arc_flow import arc_flow
-from schedgap.formulations.provisioning.arc_flow.filtered_arc_flow import filtered_arc_flow
 from schedgap.formulations.provisioning.assignment import assignment, assignment_symmetry
 from schedgap.formulations.provisioning.column_generation.column_generation import column_generation
 from schedgap.formulations.provisioning.patterns.interference import interference
@@ -45,7 +44,6 @@ def test_what_is_not_better_is_left_out():
         (assignment_symmetry, "highs"),
         (assignment_symmetry, "cp-sat"),
         (column_generation, "highs"),
-        (filtered_arc_flow, "highs"),
     ],
 )
 def test_methods_tell_how_they_got_there(method, backend):

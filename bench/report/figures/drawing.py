@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from schedgap.bench.statistics import tables
+from schedgap.bench.report.tables import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -145,11 +145,6 @@ class Figure:
     def of_all(self, off: Collection[int] = ()) -> tuple[Series, ...]:
         """Return the series of all instances together but for methods that are off."""
         return tuple(s for s in self.series if s.scope in (None, 0) and (self.has_own_legend or s.method not in off))
-
-
-def seconds(value: float) -> str:
-    """Return a time in the unit that fits."""
-    return tables.seconds(value).replace(" us", " µs")
 
 
 # Inches: two of these widths fill a page of two columns.

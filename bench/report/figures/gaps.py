@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.bench.report.figures.drawing import Axis, Figure, Series, mark, seconds
+from schedgap.bench.report.figures.drawing import Axis, Figure, Series, mark
 from schedgap.bench.report.figures.selection import Selection, thinned
+from schedgap.bench.report.tables import seconds
 from schedgap.bench.statistics import profiles
 from schedgap.bench.statistics.profiles import Changes, gap_curves
 from schedgap.bench.statistics.tables import percent

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.report.figures.drawing import DASHES, Axis, Figure, Series, mark, seconds
+from schedgap.bench.report.figures.drawing import DASHES, Axis, Figure, Series, mark
 from schedgap.bench.report.figures.selection import MAX_METHODS, Budget, clipped, evenly
+from schedgap.bench.report.tables import seconds
 from schedgap.bench.statistics.measure_rows import Line, lines_of
 from schedgap.bench.statistics.profiles import bound_line, with_ratios
 from schedgap.bench.statistics.tables import measured, number, readable

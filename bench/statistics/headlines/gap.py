@@ -35,6 +35,7 @@ from schedgap.bench.statistics.headlines.headline import (
     times_of,
 )
 from schedgap.bench.statistics.summary import (
+    Best,
     MethodSummary,
     best_of,
     gaps,
@@ -233,20 +234,20 @@ def _objective_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
     for row, own in by_group_and_label(records):
         objectives = [value / scale for r in own if (value := verified_objective(r)) is not None]
         bounds = [b / scale for r in own if r.status not in FAILED and (b := r.measurement.bound) is not None]
-        known, times = gaps(own, best), times_of(own)
-        rows.append(
-            {
-                **row,
-                "objective_mean": mean(objectives),
-                "bound_mean": mean(bounds),
-                "gap_mean": mean(known),
-                "gap_worst": max(known, default=None),
-                "proven_optimal": sum(is_optimal(r, best) for r in own),
-                "time_mean_s": mean(times),
-                "time_worst_s": max(times, default=None),
-            }
-        )
+        means = {"objective_mean": mean(objectives), "bound_mean": mean(bounds)}
+        rows.append({**row, **means, **_closeness(own, best), "time_worst_s": max(times_of(own), default=None)})
     return rows
+
+
+def _closeness(own: Sequence[Record], best: dict[str, Best]) -> Row:
+    """Return how close runs come to the best bounds, and how fast."""
+    known = gaps(own, best)
+    return {
+        "gap_mean": mean(known),
+        "gap_worst": max(known, default=None),
+        "proven_optimal": sum(is_optimal(r, best) for r in own),
+        "time_mean_s": mean(times_of(own)),
+    }
 
 
 def _columns(rows: Sequence[Given], family: Family | None) -> tuple[Column, ...]:
@@ -276,7 +277,6 @@ def _cost_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
             objective, bound = verified_objective(record), best[record.run.digest].bound
             if objective is not None and bound:
                 ratios.append(objective / bound)
-        known = gaps(own, best)
         reference = find_reference(suite, row)
         rows.append(
             {
@@ -284,10 +284,7 @@ def _cost_rows(suite: Suite, records: Sequence[Record]) -> list[Row]:
                 "normalised_cost_mean": mean(ratios),
                 "normalised_cost_std": stdev(ratios) if len(ratios) > 1 else None,
                 **published(reference, "mean", "std"),
-                "gap_mean": mean(known),
-                "gap_worst": max(known, default=None),
-                "proven_optimal": sum(is_optimal(r, best) for r in own),
-                "time_mean_s": mean(times_of(own)),
+                **_closeness(own, best),
                 **published(reference, "time_s", "note"),
             }
         )

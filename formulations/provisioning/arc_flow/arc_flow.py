@@ -1,161 +1,148 @@
-"""Arc-flow: contents of machines as paths of a compressed graph, given whole to a solver (see `flow_model`).
+"""Arc-flow: what a machine may hold as paths of a compressed graph, machines as units of flow, given whole to a solver.
+
+Sets        q roots, each of a machine type; e arcs of the graph, taking k[e] tasks of class c[e]
+Variables   z[q] machines of the type, f[e] machines whose pattern takes arc e; whole
+Minimise    sum_q price[q] z[q]
+Rows        z into u + sum of f into u = sum of f out of u                     for each node u but the end
+            sum_{e: c[e] = c} k[e] f[e] + counts[c] (z of types that c fits for free) >= counts[c]    for each class c
+
+Prices count in multiples of their greatest common divisor. An arc carries at most counts[c] // k machines: some best
+solution places every task exactly once.
 
 The graph holds sizes in integers, in multiples of their greatest common divisor, and is refused where they are too fine; so
 the program knows no size, only tasks. The bound is the solver's: a proof for prices up to 2^38 times their greatest common
 divisor (`separable`). Beyond, and where there is no graph, the bound is the cheap one of `cheap_bound`.
-
-The linear relaxation over the paths of flow graphs, by column generation, and the arcs that a better solution may use.
-
-Pricing is one longest path over a graph, about 1 ns an arc, so the whole trace takes a tenth of a second. All duals are
-rounded to whole nano-dollars and scaled until no path is worth more than its machine costs; then, for any solution,
-
-    cost = sum of d(machine) + worth,    d(machine) = price - shift(type) - value of its tasks >= 0,
-
-where `worth` is what the duals say of the counts and of the limits on groups of machine types. So `worth` is a bound, and a
-solution of cost at most W has only machines with d <= W - worth: arcs on no such path can go (reduced-cost fixing, de
-Lima, Iori and Miyazawa, "Exact solution of network flow models with strong relaxations", Mathematical Programming 197, 2023).
-The solver's duals are but a proposal: what is proven is proven in integers, which `limits` keeps within 64 bits.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
-from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.linear_model import improving, proven_cost, whole_claims
-from schedgap.formulations.provisioning.arc_flow.flow_graph import (
-    FlowGraph,
-    FlowPricer,
-    build_flow_graphs,
-    merge_interchangeable,
-)
-from schedgap.formulations.provisioning.arc_flow.flow_model import build_flow_model
-from schedgap.formulations.provisioning.arc_flow.kernels_flow import longest_paths, useful_arcs
+from schedgap.formulations.linear_model import Rows, improving, proven_cost, whole_claims
+from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph, build_flow_graphs, merge_interchangeable
 from schedgap.formulations.provisioning.bounds import cheap_bound
-from schedgap.formulations.provisioning.column_generation.relaxation import LimitedMaster
-from schedgap.formulations.provisioning.limits import (
-    MAX_NANO,
-    claimed,
-    class_values,
-    limit_values,
-    limits_worth,
-    without_classes_apart,
-    without_interference,
-)
-from schedgap.instances.errors import MethodError
+from schedgap.formulations.provisioning.limits import claimed, without_classes_apart, without_interference
+from schedgap.instances import exact
+from schedgap.instances.errors import BackendError, MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.pricing import NANO
+from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import price_step
 
 if TYPE_CHECKING:
-    from schedgap.formulations.backends.highs_lp import LpSolution
     from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-
-
-NEGLIGIBLE = 1e-9
-# More than any machine's price less the worth of what it holds.
-LOOSE = 4 * MAX_NANO
+    from schedgap.instances.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FlowBound:
-    """Feasible duals under limits on groups of machine types, and what they prove.
+class FlowModel:
+    """A linear model and what its variables mean: machines of the types (Z,) int64 first, then the arcs of each graph."""
 
-    bound : micro-dollars, proven for solutions within the limits. worth : nano-dollars, the same before rounding.
-    values : (C,) int64 and shift : (K,) int64, nano-dollars. units : (G,) float64, how much of each group the last linear
-    program rents, or None before there was one.
-    """
+    instance: ProvisioningInstance
+    graphs: tuple[FlowGraph, ...]
+    types: IntArray
+    model: LinearModel
 
-    bound: int
-    worth: int
-    values: IntArray
-    shift: IntArray
-    units: FloatArray | None
-    is_converged: bool
+    def solution(self, x: FloatArray) -> Provisioning | None:
+        """Take flows apart into machines; tasks covered too often are taken off. None where some are not covered.
 
+        Solvers take a row for kept that misses a side of many tasks by a few.
 
-class FlowRelaxation(Generation):
-    """Column generation over flow graphs, continued warm under changing limits. machines : of all columns so far."""
-
-    master: LimitedMaster
-
-    def __init__(self, instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...]) -> None:
-        super().__init__(LimitedMaster(instance))
-        self.instance, self.weights = instance, self.master.weights
-        self.pricer = FlowPricer(instance, graphs)
-        self.master.add(instance.reservation_type, np.eye(instance.num_classes, dtype=np.int64))
-
-    def solve(self, low: FloatArray, high: FloatArray, deadline: float, enough: float = np.inf) -> FlowBound:
-        """Solve under limits on the groups of `LimitedMaster`; stops early once the bound exceeds `enough`, or at the deadline.
-
-        low, high : (G,) float64, whole numbers or infinite.
+        Raises
+        ------
+        BackendError
+            if more flow enters a node than leaves it.
         """
-        self.master.limit(low, high)
-        nothing = np.zeros(self.instance.num_classes, np.int64), np.zeros_like(self.instance.price)
-        self.best, self.enough, self.is_converged = FlowBound(0, 0, *nothing, None, False), enough, False
-        self.generate(deadline)
-        return replace(self.best, is_converged=self.is_converged)
-
-    def price(self, trial: FloatArray, found: LpSolution) -> tuple[bool, bool]:
-        """Price every path at feasible duals near the given ones, dollars; keep the best of these."""
-        instance, low, high = self.instance, self.master.low, self.master.high
-        values = class_values(instance, trial[: instance.num_classes])
-        # What all groups together add to a price, or take off it, is cut as the class prices are.
-        most = MAX_NANO // (self.weights.shape[0] * np.maximum(self.weights.max(axis=1), 1))
-        limits = limit_values(trial[instance.num_classes :], most, low, high)
-        target: IntArray = instance.price * NANO - np.minimum(limits, 0).astype(np.int64) @ self.weights
-        for g in np.flatnonzero(limits > 0):
-            # An empty machine must not be worth renting, whatever groups it is in.
-            member = self.weights[g] > 0
-            limits[g] = min(int(limits[g]), int((target[member] // self.weights[g, member]).min()))
-            target -= limits[g] * self.weights[g]
-        shift = instance.price * NANO - target
-        priced = self.pricer.price(values, target + (NEGLIGIBLE * (instance.price * NANO)).astype(np.int64))
-        dear = np.flatnonzero(priced.pattern.any(axis=1))
-        added = self.master.add(dear, priced.pattern[dear])
-        values = _scaled(values, target, priced.upper)
-        worth = limits_worth(limits, low, high) + int(values.astype(object) @ instance.counts)
-        step = price_step(instance)
-        bound = max(0, -(-worth // (step * NANO)) * step)
-        units = self.master.rented(found.x)
-        if worth > self.best.worth or self.best.units is None:
-            self.best = FlowBound(bound, worth, values, shift, units, False)
-        else:
-            self.best = replace(self.best, units=units)
-        return added > 0 and self.best.bound <= self.enough, added == 0
-
-    def useful(self, found: FlowBound, cost: int) -> tuple[BoolArray, ...]:
-        """Return for each graph the arcs, (A,) bool, that solutions of at most `cost` micro-dollars may use."""
-        kept = []
-        price = self.instance.price * NANO - found.shift
-        for graph, best, choice in self.pricer.graphs:
-            value, most = found.values[graph.classes], self.instance.counts[graph.classes]
-            longest_paths(value, most, graph.nodes, best, choice)
-            free = int(found.values[graph.free] @ self.instance.counts[graph.free])
-            before, keep = np.empty(graph.num_nodes, np.int64), np.empty(graph.num_arcs, np.bool_)
-            limit = max(-LOOSE, min(cost * NANO - found.worth, LOOSE))
-            useful_arcs(value, graph.nodes, best, graph.root, price[graph.types] - free, limit, before, keep)
-            kept.append(keep)
-        return tuple(kept)
+        types: list[int] = []
+        repeats: list[int] = []
+        patterns: list[IntArray] = []
+        whole, start = x.astype(np.int64), self.types.shape[0]
+        machines = dict(zip(self.types.tolist(), whole[:start].tolist(), strict=True))
+        for graph in self.graphs:
+            flow = whole[start : start + graph.num_arcs].copy()
+            start += graph.num_arcs
+            for k, root in zip(graph.types.tolist(), graph.root.tolist(), strict=True):
+                left = machines.get(k, 0)
+                while left:
+                    path = _path(graph, flow, root)
+                    number = min([left, *(int(flow[e]) for e in path)])
+                    if number == 0:
+                        raise BackendError(f"{self.model.name}: flow is lost on the way; use another back end.")
+                    flow[path] -= number
+                    left -= number
+                    pattern = np.zeros(self.instance.num_classes, np.int64)
+                    pattern[graph.arc_class[path]] = graph.tasks[path]
+                    pattern[graph.free] = self.instance.counts[graph.free]
+                    types.append(k)
+                    repeats.append(number)
+                    patterns.append(pattern)
+        matrix = np.array(patterns, np.int64).reshape(-1, self.instance.num_classes)
+        if (exact.dot(np.array(repeats, np.int64), matrix) < self.instance.counts).any():
+            return None
+        return Provisioning.from_cover(self.instance, types, repeats, matrix)
 
 
-def _scaled(values: IntArray, target: IntArray, upper: IntArray) -> IntArray:
-    """Scale the class duals down until no content, worth `upper` (K,) before, is worth more than `target` (K,)."""
-    over = upper > target
-    if not over.any():
-        return values
-    share = min(int(t) * 2**40 // int(u) for t, u in zip(target[over], upper[over], strict=True))
-    return np.array([int(v) * share >> 40 for v in values], np.int64)
+def build_flow_model(instance: ProvisioningInstance, graphs: tuple[FlowGraph, ...]) -> FlowModel:
+    """Build the model over flow graphs of all machine types."""
+    step = price_step(instance)
+    # Machines that hold nothing are not rented.
+    rented = [(graph.root > 0) | (graph.free.size > 0) for graph in graphs]
+    types = np.concatenate([graph.types[which] for graph, which in zip(graphs, rented, strict=True)])
+    starts = types.shape[0] + np.cumsum([0, *(graph.num_arcs for graph in graphs)])
+    rows = Rows(int(starts[-1]))
+    _add_cover(rows, instance, types, graphs, starts)
+    first, most = 0, [np.full(types.shape[0], np.inf)]
+    for graph, which, start in zip(graphs, rented, starts[:-1], strict=True):
+        root, head, arcs = graph.root[which], graph.nodes.head.astype(np.int64), start + np.arange(graph.num_arcs)
+        fed, inner, machines = root > 0, head > 0, first + np.arange(root.shape[0])
+        # As much flow leaves a node as enters it; node u has row u - 1, the end has none.
+        rows.add(
+            "node",
+            (root[fed] - 1, machines[fed], 1.0),
+            (graph.tail - 1, arcs, -1.0),
+            (head[inner] - 1, arcs[inner], 1.0),
+            lower=np.zeros(graph.num_nodes - 1),
+            upper=0.0,
+        )
+        first += root.shape[0]
+        copies = instance.counts[graph.arc_class] // np.maximum(graph.tasks, 1)
+        most.append(np.where(graph.tasks > 0, copies, np.inf))
+    cost = np.zeros(rows.num_variables)
+    cost[: types.shape[0]] = instance.price[types] // step
+    return FlowModel(instance, graphs, types, rows.model(f"arc-flow-{instance.name}", cost, np.concatenate(most), step))
+
+
+def _add_cover(
+    rows: Rows, instance: ProvisioningInstance, types: IntArray, graphs: tuple[FlowGraph, ...], starts: IntArray
+) -> None:
+    """Add the rows that every class is covered, by arcs and by machines that it fits for free."""
+    free = np.zeros((instance.num_classes, instance.num_types), np.int64)
+    taken = []
+    for graph, start in zip(graphs, starts[:-1], strict=True):
+        free[np.ix_(graph.free, graph.types)] = instance.counts[graph.free, None]
+        taking = np.flatnonzero(graph.tasks > 0)
+        taken.append((graph.arc_class[taking], start + taking, graph.tasks[taking]))
+    c, q = np.nonzero(free[:, types])
+    rows.add("class", (c, q, free[:, types][c, q]), *taken, lower=instance.counts)
+
+
+def _path(graph: FlowGraph, flow: IntArray, node: int) -> list[int]:
+    """Return arcs with flow from a node to the end."""
+    path = []
+    while node:
+        first, stop = int(graph.nodes.ptr[node]), int(graph.nodes.ptr[node + 1])
+        e = first + int(np.argmax(flow[first:stop] > 0))
+        path.append(e)
+        node = int(graph.nodes.head[e])
+    return path
 
 
 @model_builder("arc-flow", family=FAMILY)

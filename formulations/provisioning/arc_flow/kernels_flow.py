@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from schedgap.instances.jit import kernel
+from schedgap.instances.jit import inlined_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from schedgap.instances.arrays import BoolArray, IntArray
+    from schedgap.instances.arrays import IntArray
 
 TOO_MANY = -1
-UNREACHED = -(2**61)
 # An odd number near 2^32 / golden ratio spreads neighbouring keys (Knuth's multiplicative hashing); keys are folded to
 # 31 bits first, so that the product stays within 63.
 SPREAD = 2654435769
@@ -78,6 +77,15 @@ def subset_sums(demand: IntArray, most: IntArray, box: IntArray, offset: IntArra
                 if can[v]:
                     largest = v
                 sums[offset[i, r] + v] = largest
+
+
+@inlined_kernel
+def dot(amounts: IntArray, stride: IntArray) -> int:
+    """Return the sum of amounts times strides, (R,) each; NumPy's own sums take a second to compile."""
+    total = np.int64(0)
+    for r in range(stride.shape[0]):
+        total += amounts[r] * stride[r]
+    return total
 
 
 @kernel
@@ -136,7 +144,7 @@ def expand_states(
     arc_ptr[0] = 0
     layer_ptr[0], layer_ptr[1] = 0, num_roots
     for i in range(num_layers):
-        step = (demand[i] * stride).sum()
+        step = dot(demand[i], stride)
         for s in range(layer_ptr[i], layer_ptr[i + 1]):
             fit = copies_that_fit(state[s], demand[i], stride, most[i])
             if arcs + fit + 1 > head.shape[0]:
@@ -184,7 +192,7 @@ def merge_states(
     count = 1
     node_used = np.empty(node2state.shape[0], np.int64)
     for i in range(num_layers - 1, -1, -1):
-        step = (demand[i] * stride).sum()
+        step = dot(demand[i], stride)
         for s in range(layer_ptr[i], layer_ptr[i + 1]):
             first, stop = arc_ptr[s], arc_ptr[s + 1]
             if stop == first + 1:
@@ -197,7 +205,7 @@ def merge_states(
                     amount = rest // stride[r]
                     rest -= amount * stride[r]
                     top[r] = max(top[r], amount)
-            used[s] = (top * stride).sum()
+            used[s] = dot(top, stride)
             at = find_slot(used[s], i, node_used, table)
             if table.layer[at] != i:
                 table.slot[at], table.layer[at] = count, i
@@ -242,34 +250,3 @@ def follow(node: int, nodes: Nodes, choice: IntArray, out: IntArray) -> None:
     while node > 0:
         out[nodes.layer[node]] = choice[node] - nodes.ptr[node]
         node = nodes.head[choice[node]]
-
-
-@kernel
-def useful_arcs(
-    value: IntArray,
-    nodes: Nodes,
-    best: IntArray,
-    root: IntArray,
-    price: IntArray,
-    limit: int,
-    before: IntArray,
-    keep: BoolArray,
-) -> None:
-    """Mark the arcs on some path from a root q with price[q] - value of the path at most `limit`.
-
-    best : (N,) of `longest_paths`. root, price : (Q,). before : (N,) work array. keep : (A,). O(A).
-    """
-    node_layer, node_ptr, head = nodes
-    before[:] = UNREACHED
-    keep[:] = False
-    for q in range(root.shape[0]):
-        if price[q] - best[root[q]] <= limit:
-            before[root[q]] = max(before[root[q]], -price[q])
-    for u in range(node_layer.shape[0] - 1, 0, -1):
-        if before[u] == UNREACHED:
-            continue
-        for e in range(node_ptr[u], node_ptr[u + 1]):
-            total = before[u] + (e - node_ptr[u]) * value[node_layer[u]]
-            if -(total + best[head[e]]) <= limit:
-                keep[e] = True
-                before[head[e]] = max(before[head[e]], total)

@@ -80,7 +80,10 @@ def search_content(
         np.zeros(goods.divisor.shape[0], np.int64),
         np.zeros(num_resources, np.int64),
     )
-    bits = min(30, 61 - _bits(goods.value.max()))
+    dearest = np.int64(0)
+    for i in range(num):
+        dearest = max(dearest, goods.value[i])
+    bits = min(30, 61 - _bits(dearest))
     number, most, top, upper, nodes, before, depth = 0, target, target, target, 0, 0, 0
     stack.rest[0], stack.price[0], stack.gained[0], stack.number[0], stack.position[0] = capacity, price, 0, 0, 0
     stack.least[0] = 0

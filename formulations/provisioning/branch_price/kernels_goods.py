@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from schedgap.instances.jit import inlined_kernel, kernel
+from schedgap.instances.kernels.sort import argsort
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
@@ -116,7 +117,7 @@ def arrange(goods: Goods, stack: Stack, depth: int, bits: int) -> None:
         # In the order of the table already.
         stack.weight[depth, :num] = weight
         return
-    order = np.argsort(key, kind="mergesort")
+    order = argsort(key)
     cand = stack.cand[depth, :num].copy()
     for q in range(num):
         stack.cand[depth, q], stack.weight[depth, q] = cand[order[q]], weight[order[q]]

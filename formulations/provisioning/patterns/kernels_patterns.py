@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from schedgap.formulations.provisioning.kernels_types import Catalogue, cheapest_type, content_load
-from schedgap.instances.jit import kernel
+from schedgap.instances.jit import inlined_kernel, kernel
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 OVER_PATTERNS = -1
 OVER_NODES = -2
+
+
+@inlined_kernel
+def copy(values: IntArray, into: IntArray) -> None:
+    """Write values (n,) into another array. Loops: an assignment of arrays, or a sum of one, takes a second to compile."""
+    for i in range(values.shape[0]):
+        into[i] = values[i]
 
 
 @kernel
@@ -48,7 +55,7 @@ def maximal_patterns(
     """
     num_classes, num_resources = demand.shape
     residual = np.empty((num_classes + 1, num_resources), np.int64)
-    residual[0] = capacity
+    copy(capacity, residual[0])
     chosen = np.zeros(num_classes, np.int64)
     c = 0
     nodes = 0
@@ -63,15 +70,16 @@ def maximal_patterns(
             if nodes > max_nodes:
                 return OVER_NODES
             continue
-        maximal = True
+        maximal, held = True, 0
         for d in range(num_classes):
+            held += chosen[d]
             if chosen[d] < counts[d] and most_copies(demand[d], residual[num_classes], 1) > 0:
                 maximal = False
                 break
-        if maximal and chosen.sum() > 0:
+        if maximal and held > 0:
             if filled == out.shape[0]:
                 return OVER_PATTERNS
-            out[filled] = chosen
+            copy(chosen, out[filled])
             filled += 1
         # The last class keeps its most copies (fewer are never maximal); the deepest other class gives one up.
         c = num_classes - 2
@@ -247,7 +255,7 @@ def all_contents(types: Catalogue, counts: IntArray, k: int, max_nodes: int, out
     num_classes, num_resources = types.demand.shape[1], types.demand.shape[2]
     mine = types.demand[types.type2family[k]]
     residual = np.empty((num_classes + 1, num_resources), np.int64)
-    residual[0] = types.capacity[k]
+    copy(types.capacity[k], residual[0])
     load = np.zeros((types.demand.shape[0], num_resources), np.int64)
     chosen = np.zeros(num_classes, np.int64)
     c = nodes = 0
@@ -265,7 +273,7 @@ def all_contents(types: Catalogue, counts: IntArray, k: int, max_nodes: int, out
         if chosen.sum() > 0 and cheapest_type(load, types) == k:
             if filled == out.shape[0]:
                 return OVER_CONTENTS
-            out[filled] = chosen
+            copy(chosen, out[filled])
             filled += 1
         c = num_classes - 1
         while c >= 0 and chosen[c] == 0:

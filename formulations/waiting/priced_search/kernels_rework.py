@@ -122,11 +122,12 @@ def rework(
         if lead >= 0:
             taken.key[0] = -math.inf
         _sort(taken, count)
-        share = 1.0 - 0.7 * xorshift_uniform(random) ** 3
+        cut = 0.7 * xorshift_uniform(random) ** 3
         most, placed = left, 0
         while placed < count and left >= 0.0:
             j = taken.job[taken.order[placed]]
-            slack = min(jobs.slack[j], int(jobs.slack[j] * share)) if jobs.slack[j] >= 0 else jobs.slack[j]
+            # Rounded up: who waits to its limit, or ends last, does so to the unit.
+            slack = jobs.slack[j] - int(max(0, jobs.slack[j]) * cut)
             if jobs.wait_price > 0.0:
                 slack = min(slack, int(min(left, jobs.rent[j]) / jobs.wait_price))
             earliest = lead if lead >= 0 and placed == 0 else jobs.submit[j]

@@ -4,7 +4,8 @@ Jobs are placed at the prices of `bound-fluid` (`drafts`) for several numbers of
 bound is least, save numbers of which it says that they cost more than a plan that is known. The best is improved by large
 neighbourhood search (Shaw, 1998): jobs that start near each other, around one that costs much more than it may at the prices,
 or all of one machine while that one would run there, are taken off and placed anew in another order, mostly large ones first,
-which is kept by simulated annealing.
+which is kept by simulated annealing. Of a handful of jobs, plans for all numbers of machines and all ends that may pay share the
+moves: after each round the better half of them goes on (successive halving: Karnin et al., 2013).
 
 Plans of jobs placed in turn at the bound's prices, each where it first has room: conservative backfilling with hindsight.
 
@@ -195,13 +196,15 @@ def _given(scaled: Scaled, cap: int, shares: FloatArray, known: _AtPrices) -> Gi
 ROOM, MOVES, CHOOSING = 200, 2_000, 0.1
 # Ranges of ends in which plans are made.
 RANGES = 8
+# Of up to so many jobs, plans are made for every number of machines and every end.
+HANDFUL = 7
 # Heat begins at this share of the mean rent of a job, and falls to a share of that.
 HEAT, COOLED = 0.1, 0.05
 # Making and pricing a schedule to tell of takes O(jobs).
 TELL_EVERY_S = 0.2
 
 
-@method("priced-search", version=15, family=FAMILY, bounds=True, stochastic=True)
+@method("priced-search", version=16, family=FAMILY, bounds=True, stochastic=True)
 def priced_search(
     instance: WaitingInstance,
     rng: np.random.Generator,
@@ -231,11 +234,9 @@ def priced_search(
     random = np.array([int(rng.integers(1, 2**63))], np.uint64)
     now = time.perf_counter()
     drafts = _drafts(ranges, None if deadline is None else now + (deadline - now) / 2)[:2]
-    for i, draft in enumerate(drafts):
-        now = time.perf_counter()
-        until = None if deadline is None else now + CHOOSING * (deadline - now)
-        drafts[i] = improved(draft, int(CHOOSING * moves), random, until)
-    best = min(drafts, key=lambda each: each.least)
+    if scaled.num_jobs <= HANDFUL:
+        drafts += _every_end(ranges, min(scaled.all_rented, drafts[0].least), deadline)
+    best = _chosen(drafts, moves, random, deadline)
 
     def better(draft: Draft) -> WaitingSchedule:
         schedule = schedule_of(draft)
@@ -266,6 +267,44 @@ def _drafts(ranges: list[EndRange], deadline: float | None) -> list[Draft]:
                 break
             least = min(least, drafts[-1].least)
     return sorted(drafts, key=lambda draft: draft.least)
+
+
+def _every_end(ranges: list[EndRange], least: float, deadline: float | None) -> list[Draft]:
+    """Return a plan for each number of machines and each end that may cost less than a known plan, of a handful of jobs.
+
+    Where jobs start as early as they can, each does when another ends, or at once: so the last one ends some jobs' runtimes after
+    a submission.
+    """
+    drafts: list[Draft] = []
+    for ends in ranges:
+        scaled, known = ends.scaled, _at_prices(ends, ends.machines)
+        sums = np.zeros(1, np.int64)
+        for runtime in scaled.runtime.tolist():
+            sums = np.union1d(sums, sums + runtime)
+        moments = np.unique(np.maximum(np.add.outer(scaled.submit, sums), scaled.horizon))
+        for machines in range(1, scaled.num_jobs + 1):
+            late = deadline is not None and time.perf_counter() > deadline
+            if late or ends.least(machines) >= least:
+                continue
+            for end in moments[moments <= ends.last].tolist():
+                if machines * scaled.instance.fixed_price * end + scaled.always_rented >= least:
+                    break
+                drafts.append(_placed(ends, machines, Setting(end), known))
+                least = min(least, drafts[-1].least)
+    return drafts
+
+
+def _chosen(drafts: list[Draft], moves: int, random: np.ndarray, deadline: float | None) -> Draft:
+    """Return the draft that is best after some moves, the worse half of them being given up after each round."""
+    while True:
+        for i, draft in enumerate(drafts):
+            now = time.perf_counter()
+            share = 2 * CHOOSING / max(2, len(drafts))
+            until = None if deadline is None else now + share * (deadline - now)
+            drafts[i] = improved(draft, int(share * moves), random, until)
+        drafts = sorted(drafts, key=lambda draft: draft.least)[: max(1, len(drafts) // 2)]
+        if len(drafts) == 1:
+            return drafts[0]
 
 
 def improved(

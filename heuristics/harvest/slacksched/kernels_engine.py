@@ -36,7 +36,6 @@ ECDF, KAPLAN_MEIER = 0, 1
 CHANGE_TO_CHANGE, CHANGE_TO_SHRINK = 0, 1
 
 FINEST_STEP_MS = 5_000.0
-MOST_CELLS = 16_384
 TAIL_SHARE = 0.02
 # A Hill estimate of fewer gaps than these is noise.
 LEAST_TAIL = 10

@@ -173,25 +173,16 @@ class CompiledSimulator:
             ends = np.empty(2 * _power_of_two(slots), np.int64)
             serve_slots(jobs, waits, self.slots_a_machine, slots, ends, placed)
         elif policy.scheduling == "fcfs" or not policy.waits:
-            machines, running, look = (
-                self._machines(num_machines),
-                self._running(num_machines),
-                self._look(num_machines),
-            )
-            serve_in_turn(jobs, waits, machines, running, look, self._bounds(), placed)
+            serve_in_turn(jobs, waits, *self._empty(num_machines), self._bounds(), placed)
         elif policy.scheduling == "conservative":
             steps, fit = FEWEST_STEPS, BEST if policy.fit == "best" else FIRST
             while serve_by_reservation(jobs, waits, fit, self._profiles(num_machines, steps), placed) == TOO_NARROW:
                 steps *= 2
         else:
             priority = instance.runtime_us if policy.scheduling == "sjf" else instance.submit_us
-            machines, running, look = (
-                self._machines(num_machines),
-                self._running(num_machines),
-                self._look(num_machines),
-            )
             backfills = policy.scheduling == "easy"
-            serve_queue(jobs, self.limit_us, priority, backfills, machines, running, look, self._queue(), placed)
+            empty = self._empty(num_machines)
+            serve_queue(jobs, self.limit_us, priority, backfills, *empty, self._queue(), placed)
         for array in placed:
             # A schedule copies arrays that somebody may write.
             array.setflags(write=False)
@@ -238,8 +229,10 @@ class CompiledSimulator:
         most = min(self.instance.num_jobs, number * self.machine_cores)
         return Running(np.empty(most + 1, np.int64), np.empty(most + 1, np.int32))
 
-    def _look(self, number: int) -> Look:
-        return Look(*self._running(number), np.zeros((2, number), np.int64), np.empty(number, np.int64))
+    def _empty(self, number: int) -> tuple[Machines, Running, Look]:
+        """Return empty machines, nothing that runs, and room to look ahead."""
+        look = Look(*self._running(number), np.zeros((2, number), np.int64), np.empty(number, np.int64))
+        return self._machines(number), self._running(number), look
 
     def _bounds(self) -> Bounds:
         """Return no bounds yet; jobs' kinds are their cores unless these are many."""

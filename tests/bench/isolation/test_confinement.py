@@ -14,7 +14,7 @@ import pytest
 
 from schedgap.bench import run_suite
 from schedgap.bench.isolation.confinement import _MACHINES, MAY_WRITE, Confinement, _program
-from schedgap.bench.isolation.processes import ProcessorClock, size_of_files
+from schedgap.bench.isolation.processes import ProcessorClock
 
 ALL = {"landlock", "scopes", "seccomp", "mounts"}
 ATTACKS = (
@@ -96,6 +96,20 @@ def test_an_attack_gets_nothing(reached, name):
     end = reached[0][f"r-{name}"]
     assert (end.status, end.reason, end.details["got"]) == ("feasible", None, "")
     assert set(end.confined) >= ALL
+
+
+def test_where_nothing_confines_them_they_do_harm(tmp_path, hostile, unconfined):
+    """What they are refused above is there to be had."""
+    plugin = Path(shutil.copy(hostile.with_name("reaching.py"), tmp_path))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "journal.jsonl").write_text("{}\n")
+    name = f"harm-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as ours:
+        ours.bind(f"\0schedgap-{name}")
+        ours.listen()
+        found = unconfined(plugin, name, "ATTACKS")
+    assert {name.partition("/")[0] for name in found} == set(ATTACKS)
+    assert {name: said for name, said in found.items() if said != "got"} == {}
 
 
 def test_nothing_else_is_changed(reached):
@@ -201,11 +215,3 @@ def test_a_machine_without_any_of_it(tmp_path, monkeypatch):
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
     assert (tmp_path / "here").exists()
-
-
-def test_size_of_files(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "b").write_bytes(b"x" * 8192)
-    (tmp_path / "link").symlink_to(tmp_path)
-    assert 8192 <= size_of_files(tmp_path) <= 20000
-    assert size_of_files(tmp_path / "none") == 0

@@ -2,12 +2,15 @@
 
 import mmap
 import os
+import signal
+import threading
+import time
 
 import psutil
 
-from schedgap.bench.isolation.processes import exact_usage, mapped_of, open_files_in_memory, usage
+from schedgap.bench.isolation.processes import c_library, exact_usage, mapped_of, open_files_in_memory, usage
 
-MIB = 1 << 20
+MIB, PR_SET_DUMPABLE = 1 << 20, 4
 
 
 def test_written_mapped_and_closed():
@@ -23,8 +26,44 @@ def test_written_mapped_and_closed():
     with mmap.mmap(fd, 4 * MIB, prot=mmap.PROT_READ) as mapped:
         assert sum(mapped[::4096]) > 0
         assert mapped_of(process, [identity]) == 4 * MIB
-        counted, _ = usage([process])
+        counted, *_ = usage([process])
         assert counted - exact_usage([process]) > 3 * MIB
     os.close(fd)
     os.close(other)
     assert identity not in open_files_in_memory([process])
+
+
+def test_closed_books_are_no_way_out():
+    """A process that lets no other of its user look at its pages counts with all that are resident."""
+    told, tells = os.pipe()
+    watcher = os.fork()
+    if watcher == 0:
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        ready, is_ready = os.pipe()
+        watched = os.fork()
+        if watched == 0:
+            c_library().prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+            held = b"x" * 64 * MIB
+            os.write(is_ready, b"!")
+            time.sleep(60 + len(held) // 10**9)
+            os._exit(0)
+        os.read(ready, 1)
+        os.write(tells, str(exact_usage([psutil.Process(watched)])).encode())
+        os.kill(watched, signal.SIGKILL)
+        os._exit(0)
+    os.close(tells)
+    with open(told) as said:
+        assert int(said.read()) > 64 * MIB
+    os.waitpid(watcher, 0)
+
+
+def test_threads_are_counted():
+    before, over = usage([psutil.Process()])[2], threading.Event()
+    more = [threading.Thread(target=over.wait) for _ in range(3)]
+    for thread in more:
+        thread.start()
+    assert usage([psutil.Process()])[2] == before + 3
+    over.set()
+    for thread in more:
+        thread.join()

@@ -10,7 +10,7 @@ import tempfile
 
 import pytest
 
-from schedgap.bench.isolation.scratch import PREFIX, Scratch, sweep
+from schedgap.bench.isolation.scratch import PREFIX, Scratch, _empty, sizes_of_files, sweep
 
 HOLD = "from schedgap.bench.isolation.scratch import Scratch; print(Scratch().path, flush=True); input()"
 
@@ -131,3 +131,37 @@ def test_the_folder_for_all_that_is_gone(root, monkeypatch):
     with Scratch() as scratch:
         assert scratch.path.is_dir()
     assert not scratch.path.exists()
+
+
+def test_sizes_of_files_over_several_looks(tmp_path):
+    """A file of two names counts once, links are not followed, and each of the ten entries is a KiB at least."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b").write_bytes(b"x" * 8192)
+    os.link(tmp_path / "a" / "b", tmp_path / "a" / "c")
+    (tmp_path / "link").symlink_to(".")
+    for number in range(6):
+        (tmp_path / str(number)).touch()
+    looks = sizes_of_files(tmp_path, 4)
+    for _ in range(2):
+        found = [next(looks) for _ in range(3)]
+        assert [is_all for _, is_all in found] == [False, False, True]
+        sizes = [size for size, _ in found]
+        assert sizes == sorted(sizes)
+        assert sizes[-1] == 10 * 1024 + 8192
+
+
+def test_what_cannot_be_counted_is_more_than_any_limit(tmp_path):
+    """A path that is longer than the system takes; a folder that is gone is nothing."""
+    assert next(sizes_of_files(tmp_path / "none")) == (0, True)
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("d" * 250, dir_fd=here)
+        inner = os.open("d" * 250, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+    assert next(sizes_of_files(tmp_path)) == (sys.maxsize, True)
+    # pytest's own clearing up takes paths.
+    scratch = os.open(tmp_path, os.O_RDONLY)
+    _empty(scratch)
+    os.close(scratch)

@@ -21,7 +21,7 @@ FAMILY = "provisioning"
 HERE = Path(__file__).parent
 PRECIOUS, JOURNAL = HERE / "precious", HERE / "out" / "journal.jsonl"
 LIBRARY = ctypes.CDLL(None, use_errno=True)
-PIDFD_GETFD, PR_SET_NAME = 438, 15
+PIDFD_GETFD, PR_SET_NAME, REMOUNT, BIND = 438, 15, 0x20, 0x1000
 SHMGET, MQ_OPEN = {"x86_64": (29, 240), "aarch64": (194, 180)}.get(os.uname().machine, (-1, -1))
 
 
@@ -100,7 +100,8 @@ def new_mounts():
 
 
 def writable_again():
-    called(LIBRARY.mount(b"none", b"/", None, 0x20, None))
+    """As this process sees it, and not on the disk."""
+    called(LIBRARY.mount(None, b"/", None, ctypes.c_ulong(REMOUNT | BIND), None))
 
 
 def abstract_socket():
@@ -135,7 +136,7 @@ ATTACKS = {
     ],
     "memory-of-others": [
         ("sockets", lambda: by_each(take_descriptor)),
-        ("memory", lambda: by_each(lambda pid: overwrite(f"/proc/{pid}/mem"))),
+        ("memory", lambda: by_each(lambda pid: open(f"/proc/{pid}/mem", "r+b").close())),
         ("environment", lambda: by_each(lambda pid: Path(f"/proc/{pid}/environ").read_bytes())),
         ("trace", lambda: by_each(lambda pid: called(LIBRARY.ptrace(16, pid, None, None)))),
     ],

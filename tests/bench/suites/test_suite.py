@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from schedgap.bench.plan import chosen_method, plan_suite
+from schedgap.bench.catalogue import chosen_method
+from schedgap.bench.plan import plan_suite
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.records.runs import Limits
 from schedgap.bench.statistics.suite_names import check_names

@@ -2,7 +2,8 @@
 
 import pytest
 
-from schedgap.bench.plan import Plan, chosen_method, make_run, setting
+from schedgap.bench.catalogue import chosen_method
+from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.records.journal import read_journal
 from schedgap.bench.records.runs import Limits

@@ -45,7 +45,7 @@ def test_prices_of_a_family_stay_within_what_a_row_tells_apart():
     assert too_expensive(priced(1, 2**31, count=2**21 + 1)) is not None
 
 
-@pytest.mark.parametrize("method", ["column-generation", "filtered-arc-flow"])
+@pytest.mark.parametrize("method", ["column-generation", "branch-cut-and-price"])
 @pytest.mark.parametrize("prices", [(10**15,), (10**15 - 1, 1, 7), (2**53 - 1, 2**53 - 2)])
 def test_dearer_ones_are_refused_with_the_reason(method, prices):
     outcome = find_method("provisioning", method).run(priced(*prices))
@@ -53,7 +53,7 @@ def test_dearer_ones_are_refused_with_the_reason(method, prices):
     assert "64 bits" in outcome.details["reason"]
 
 
-@pytest.mark.parametrize("method", ["column-generation", "filtered-arc-flow"])
+@pytest.mark.parametrize("method", ["column-generation", "branch-cut-and-price"])
 def test_the_dearest_that_are_taken_are_solved(method):
     # Two tasks fit the small type, five the large one: three machines or one of twice the price.
     small = 2**58 // 1000

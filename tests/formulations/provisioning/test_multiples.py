@@ -1,7 +1,5 @@
-import numpy as np
-
-from schedgap.formulations.provisioning.bounds import joined_pairs, type_multiples, with_large_machines
-from schedgap.instances.provisioning import Provisioning, table7, verify
+from schedgap.formulations.provisioning.bounds import joined_pairs, type_multiples
+from schedgap.instances.provisioning import table7
 
 
 def test_multiples_hold_and_cost_as_much():
@@ -14,17 +12,6 @@ def test_multiples_hold_and_cost_as_much():
     for small, large, number in type_multiples(instance):
         assert number * instance.price[small] == instance.price[large]
         assert (number * instance.capacity[small] <= instance.capacity[large]).all()
-
-
-def test_joined_machines_cost_as_much_and_are_few_of_each_small_type():
-    instance = table7(300, seed=2)
-    alone = np.eye(instance.num_classes, dtype=np.int64)
-    solution = Provisioning.from_patterns(instance.reservation_type, instance.counts, alone)
-    joined = with_large_machines(instance, solution)
-    assert verify(instance, joined) == verify(instance, solution)
-    assert joined.num_machines < solution.num_machines
-    used = np.bincount(joined.machine_type, weights=joined.repeat, minlength=instance.num_types)
-    assert all(used[small] < number for small, _, number in type_multiples(instance))
 
 
 def test_joined_pairs_of_different_types():

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.fairness import kernels_price_adjustment, price_adjustment
-from schedgap.heuristics.fairness.kernels_price_adjustment import Division, Pairs, sweep
+from schedgap.heuristics.fairness import price_adjustment
+from schedgap.heuristics.fairness.price_adjustment import Division, Pairs, sweep
 from schedgap.instances.fairness import random_users
 
 
@@ -10,7 +10,7 @@ def test_compiled_kernel_is_the_python_one(monkeypatch):
     instance = random_users(10, classes=4, machines=12, resources=3, seed=5)
     compiled = price_adjustment.price_adjustment(instance)
     for name in ("_reprice", "_at", "_stop", "_level"):
-        monkeypatch.setattr(kernels_price_adjustment, name, getattr(kernels_price_adjustment, name).py_func)
+        monkeypatch.setattr(price_adjustment, name, getattr(price_adjustment, name).py_func)
     monkeypatch.setattr(price_adjustment, "sweep", sweep.py_func)
     assert price_adjustment.price_adjustment(instance).amount == pytest.approx(compiled.amount, rel=1e-9)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.fairness import kernels_share_first
-from schedgap.heuristics.fairness.kernels_share_first import FULL, Left, Turns, Users, place_by_share
+from schedgap.heuristics.fairness import lowest_share_first
+from schedgap.heuristics.fairness.lowest_share_first import FULL, Left, Turns, Users, place_by_share
 
 
 def drawn(seed):
@@ -28,7 +28,7 @@ def test_compiled_kernel_is_the_python_one(monkeypatch, seed):
         before = left.left.copy()
         if not compiled:
             for name in ("_next_machine", "_sink", "rounded"):
-                monkeypatch.setattr(kernels_share_first, name, getattr(kernels_share_first, name).py_func)
+                monkeypatch.setattr(lowest_share_first, name, getattr(lowest_share_first, name).py_func)
         place = place_by_share if compiled else place_by_share.py_func
         out = np.full((2, 40), -1)
         number = place(users, left, Turns(*np.empty((3, 5), np.int64)), *out)

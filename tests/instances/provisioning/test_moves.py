@@ -24,8 +24,8 @@ from schedgap.instances.provisioning import (
     write_instance,
     write_solution,
 )
+from schedgap.instances.provisioning.model import shrink
 from schedgap.instances.provisioning.moves import features
-from schedgap.instances.provisioning.shrink import shrink
 
 SMALL, LARGE = 0, 1
 

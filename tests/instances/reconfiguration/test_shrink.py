@@ -3,7 +3,7 @@
 import pytest
 
 from schedgap.instances.reconfiguration.generators.jobs import alibaba_like, eva_synthetic
-from schedgap.instances.reconfiguration.shrink import shrink
+from schedgap.instances.reconfiguration.model import shrink
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.reconfiguration.delays import StoredSets, in_order
 from schedgap.instances.reconfiguration.generators.jobs import eva_synthetic
-from schedgap.instances.reconfiguration.shrink import shrink
+from schedgap.instances.reconfiguration.model import shrink
 
 
 def stored(**changes):

@@ -1,13 +1,15 @@
+import numpy as np
 import pytest
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.provisioning.arc_flow.arc_flow import arc_flow, build
+from schedgap.formulations.provisioning.arc_flow.arc_flow import arc_flow, build, build_flow_model
+from schedgap.formulations.provisioning.arc_flow.flow_graph import build_flow_graphs
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.instances.errors import MethodError
+from schedgap.instances.errors import BackendError, MethodError
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning import ProvisioningInstance
 from schedgap.instances.provisioning.generators import table7
-from schedgap.instances.provisioning.verify import verify
+from schedgap.instances.provisioning.verify import price_step, verify
 
 
 def too_fine():
@@ -84,3 +86,27 @@ def test_any_limit_gives_no_solution_or_a_verified_one(time_limit_s):
     best = patterns(instance).bound
     assert outcome.bound is None or outcome.bound <= best
     assert outcome.solution is None or verify(instance, outcome.solution) >= best
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_flows_become_a_solution_of_the_same_or_a_lower_price(varied_instance, seed):
+    instance = varied_instance(seed)
+    flow = build_flow_model(instance, build_flow_graphs(instance))
+    result = solve(flow.model)
+    assert result.status is Status.OPTIMAL
+    assert verify(instance, flow.solution(result.x)) == round(result.objective) * price_step(instance)
+    assert verify(instance, flow.solution(result.x)) == patterns(instance).bound
+
+
+def test_flow_that_is_lost_is_an_error_not_an_endless_loop(two_families):
+    flow = build_flow_model(two_families, build_flow_graphs(two_families))
+    x = np.zeros(flow.model.cost.shape[0])
+    x[0] = 1
+    with pytest.raises(BackendError, match="flow is lost"):
+        flow.solution(x)
+
+
+def test_flows_that_cover_too_little_are_no_solution(paper_example):
+    """Solvers take rows for kept that miss a side of a billion tasks by some."""
+    flow = build_flow_model(paper_example, build_flow_graphs(paper_example))
+    assert flow.solution(np.zeros(flow.model.cost.shape[0])) is None

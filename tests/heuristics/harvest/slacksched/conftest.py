@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.harvest.slacksched import kernels_engine
-from schedgap.heuristics.harvest.slacksched.matcher import PREDICTION, new_engine
+from schedgap.heuristics.harvest.slacksched.state import PREDICTION, new_engine
 from schedgap.instances.harvest import quick
 from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, WAITS

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedgap.heuristics.harvest.slacksched import kernels_engine
-from schedgap.heuristics.harvest.slacksched.matcher import PredictionOptions, new_engine
+from schedgap.heuristics.harvest.slacksched.state import PredictionOptions, new_engine
 from schedgap.instances.arrays import records
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.simulator.state import Change, Vm

@@ -1,8 +1,8 @@
 import pytest
 
-from schedgap.heuristics.harvest.slacksched.kernels_slots import column_of, waits_for
-from schedgap.heuristics.harvest.slacksched.kernels_variants import pass_literal
-from schedgap.heuristics.harvest.slacksched.matcher import new_matcher
+from schedgap.heuristics.harvest.slacksched.kernels_match import column_of, waits_for
+from schedgap.heuristics.harvest.slacksched.kernels_rules import pass_literal
+from schedgap.heuristics.harvest.slacksched.state import new_matcher
 from schedgap.instances.harvest import quick
 from schedgap.instances.harvest.simulator import state as ks
 from schedgap.instances.jit import lean_kernel

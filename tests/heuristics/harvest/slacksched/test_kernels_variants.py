@@ -2,8 +2,8 @@
 
 import pytest
 
-from schedgap.heuristics.harvest.slacksched.kernels_variants import pass_heartbeat, pass_literal, pass_no_delay
-from schedgap.heuristics.harvest.slacksched.matcher import PredictionOptions, new_matcher
+from schedgap.heuristics.harvest.slacksched.kernels_rules import pass_heartbeat, pass_literal, pass_no_delay
+from schedgap.heuristics.harvest.slacksched.state import PredictionOptions, new_matcher
 from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.units import NEVER
 

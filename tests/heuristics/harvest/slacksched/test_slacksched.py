@@ -1,20 +1,20 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
-from schedgap.heuristics.harvest.slacksched import matcher
-from schedgap.heuristics.harvest.slacksched.slacksched import (
-    longest_first_matching,
-    slacksched,
-    slacksched_heartbeat,
-    slacksched_literal,
-    slacksched_no_delay,
-    slacksched_shrinks,
-)
+from schedgap.heuristics.harvest.slacksched import state
+from schedgap.heuristics.harvest.slacksched.slacksched import slacksched
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest import HarvestInstance, quick, verify
 
 MINUTE = 60_000
 DAY = 24 * 60 * MINUTE
+slacksched_literal = partial(slacksched, rule="literal")
+slacksched_no_delay = partial(slacksched, rule="no-delay")
+slacksched_heartbeat = partial(slacksched, rule="heartbeat")
+slacksched_shrinks = partial(slacksched, span="shrink")
+longest_first_matching = partial(slacksched, order="longest-first")
 METHODS = [slacksched, slacksched_literal, slacksched_no_delay, slacksched_heartbeat, slacksched_shrinks]
 
 
@@ -173,7 +173,7 @@ def test_only_the_first_have_plans(monkeypatch):
     instance = pool([WILD, CALM], [(0, 2, [60, 10, 10, 0.5])])
     assert (3, 0, 0) in starts(instance, slacksched)
     # As many tasks have plans as there are VMs: its turn comes when one of them has started.
-    monkeypatch.setattr(matcher, "LEAST_PLANNED", 0)
+    monkeypatch.setattr(state, "LEAST_PLANNED", 0)
     assert (3, 0, 60) in starts(instance, slacksched)
 
 
@@ -188,7 +188,7 @@ def test_demands_that_are_forgotten_change_nothing(monkeypatch, method):
     instance = quick(24, 8, "20-40", seed=4, cores="1,2,4", load=0.9)
     assert len(set(instance.cores)) == 3
     plain = method(instance).solution
-    monkeypatch.setattr(matcher, "MOST_DEMANDS", 1)
+    monkeypatch.setattr(state, "MOST_DEMANDS", 1)
     forgetful = method(instance).solution
     for field in ("task", "vm", "start_ms", "end_ms"):
         assert np.array_equal(getattr(forgetful, field), getattr(plain, field))

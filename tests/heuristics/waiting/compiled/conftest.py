@@ -55,8 +55,7 @@ class Compiled:
     def __init__(self, instance, number, fit="first"):
         simulator = CompiledSimulator(instance, Policy(fit=fit))
         self.jobs = Jobs(instance.submit_us, instance.runtime_us, simulator.cores, instance.memory_mib)
-        self.machines = simulator._machines(number)
-        self.running, self.look = simulator._running(number), simulator._look(number)
+        self.machines, self.running, self.look = simulator._empty(number)
         self.placed = Placed(np.full(instance.num_jobs, -1), np.zeros(instance.num_jobs, np.int64))
 
     def free(self):

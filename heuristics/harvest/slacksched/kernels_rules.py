@@ -1,4 +1,6 @@
-"""SlackSched with reservations: a task that waits for a VM holds its place there.
+"""The rules of SlackSched: with reservations, by the letter of Algorithm 1, without waiting, by heartbeats (Algorithm 3).
+
+With reservations a task that waits for a VM holds its place there.
 
 By the letter of Algorithm 1 all waiting tasks wait for the same best VM. Here each task takes, in order of job and task, what
 it waits for out of the VM's slots, so that the next one sees the VM as it will be then. A plan stays good while nothing
@@ -16,13 +18,19 @@ them would fit at once: a plan costs O(V), and is made anew many times before a 
 
 from __future__ import annotations
 
-from schedgap.heuristics.harvest.slacksched.kernels_match import best_vm, expected_ms, learn, lost_at_least, row_of
-from schedgap.heuristics.harvest.slacksched.kernels_slots import (
+from schedgap.heuristics.harvest.slacksched.kernels_engine import completes_by, keep_fresh
+from schedgap.heuristics.harvest.slacksched.kernels_match import (
     begin,
+    best_vm,
     column_of,
+    expected_ms,
     forget_touched,
+    learn,
+    lost_at_least,
     open_slots,
+    open_touched,
     risk_ms,
+    row_of,
     see,
     take_slots,
     task_ms,
@@ -30,7 +38,7 @@ from schedgap.heuristics.harvest.slacksched.kernels_slots import (
     waits_for,
 )
 from schedgap.heuristics.harvest.slacksched.state import NOWHERE, Matcher
-from schedgap.instances.harvest.simulator.events import HAPPENED, advance
+from schedgap.instances.harvest.simulator.events import HAPPENED, advance, fits, has_room
 from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, State
 from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
@@ -41,17 +49,17 @@ WORTH_MS = 1000.0
 
 
 @lean_kernel
-def play_slacksched(s: State, m: Matcher) -> int:
+def play_holding(s: State, m: Matcher) -> int:
     """Play the rule from now on, as `Simulator.play` has it."""
     status = HAPPENED
     while status == HAPPENED:
-        pass_slacksched(s, m)
+        pass_holding(s, m)
         status = advance(s)
     return status
 
 
 @lean_kernel
-def pass_slacksched(s: State, m: Matcher) -> None:
+def pass_holding(s: State, m: Matcher) -> None:
     """Start the waiting tasks whose best VM has room, and plan the others."""
     s.clock[0].wake = NEVER
     if s.clock[0].waiting == 0:
@@ -226,3 +234,148 @@ def drop_plans(m: Matcher, vm: int) -> None:
         task = m.plans[task].next
     m.vms[vm].first_plan = NOBODY
     m.vms[vm].last_plan = NOBODY
+
+
+@lean_kernel
+def play_literal(s: State, m: Matcher) -> int:
+    """Play the letter of Algorithm 1 from now on, as `Simulator.play` has it."""
+    status = HAPPENED
+    while status == HAPPENED:
+        pass_literal(s, m)
+        status = advance(s)
+    return status
+
+
+@lean_kernel
+def pass_literal(s: State, m: Matcher) -> None:
+    """Start each waiting task that fits on its best VM now; the others hold nothing. O(W V), W tasks that wait."""
+    s.clock[0].wake = NEVER
+    if s.clock[0].waiting == 0:
+        return
+    learn(s, m)
+    task = next_waiting(s, 0) if open_touched(s, m) else NOBODY
+    while task != NOBODY:
+        vm, _ = best_vm(s, m, task)
+        if vm != NOBODY and fits(s, task, vm):
+            begin(s, m, task, vm)
+            open_slots(s, m, vm)
+        task = next_waiting(s, task + 1)
+    _wake(s, m)
+
+
+@lean_kernel
+def play_no_delay(s: State, m: Matcher) -> int:
+    """Play the rule that never waits from now on, as `Simulator.play` has it."""
+    status = HAPPENED
+    while status == HAPPENED:
+        pass_no_delay(s, m)
+        status = advance(s)
+    return status
+
+
+@lean_kernel
+def pass_no_delay(s: State, m: Matcher) -> None:
+    """Start each waiting task that fits anywhere, where it is most likely to complete. O(W + F V), F tasks that start."""
+    if s.clock[0].waiting == 0:
+        return
+    keep_fresh(s, m.engine)
+    task = next_waiting(s, 0)
+    # What needs as much as the last one that fitted nowhere does not fit either, as room only becomes less.
+    cores, memory = NEVER, NEVER
+    while task != NOBODY:
+        job = s.tasks[task].job
+        if s.jobs[job].cores < cores or s.jobs[job].memory < memory:
+            vm = _likeliest(s, m, task)
+            if vm != NOBODY:
+                begin(s, m, task, vm)
+            else:
+                cores, memory = s.jobs[job].cores, s.jobs[job].memory
+                if cores <= s.rules.least_cores and memory <= s.rules.least_memory:
+                    return
+        task = next_waiting(s, task + 1)
+
+
+@lean_kernel
+def play_heartbeat(s: State, m: Matcher) -> int:
+    """Play the rule of heartbeats from now on, as `Simulator.play` has it."""
+    status = HAPPENED
+    while status == HAPPENED:
+        pass_heartbeat(s, m)
+        status = advance(s)
+    return status
+
+
+@lean_kernel
+def pass_heartbeat(s: State, m: Matcher) -> None:
+    """Let every VM in turn ask for tasks, as if all sent their heartbeats now.
+
+    A VM takes, of the tasks that fit, the one that completes there most likely, the shortest, while that is likelier than the
+    threshold. If it takes none, the shortest task of all starts on its best VM, if it fits there. O(V + F (W + V)).
+    """
+    s.clock[0].wake = NEVER
+    if s.clock[0].waiting == 0:
+        return
+    learn(s, m)
+    open_touched(s, m)
+    # The best VM of the shortest task stays the same until a task starts.
+    shortest, matched = _shortest(s, m, NEVER, NEVER), False
+    for vm in range(s.vms.shape[0]):
+        started = False
+        while shortest != NOBODY and has_room(s, vm, s.rules.least_cores, s.rules.least_memory):
+            task = shortest
+            if not fits(s, task, vm):
+                task = _shortest(s, m, s.vms[vm].cores - s.vms[vm].used, s.vms[vm].memory - s.vms[vm].used_memory)
+            if task != NOBODY and _probability(s, m, task, vm) > m.options.threshold:
+                started = True
+                begin(s, m, task, vm)
+                open_slots(s, m, vm)
+            else:
+                break
+            shortest, matched = _shortest(s, m, NEVER, NEVER), False
+        if shortest != NOBODY and not started and not matched:
+            best, _ = best_vm(s, m, shortest)
+            if best != NOBODY and fits(s, shortest, best):
+                begin(s, m, shortest, best)
+                open_slots(s, m, best)
+                shortest = _shortest(s, m, NEVER, NEVER)
+            else:
+                matched = True
+    _wake(s, m)
+
+
+@inner_kernel
+def _wake(s: State, m: Matcher) -> None:
+    # Where nothing runs, whoever waits fits nowhere.
+    if s.clock[0].waiting > 0 and s.clock[0].running > 0 and m.options.reconsider_ms > 0:
+        s.clock[0].wake = s.clock[0].now + m.options.reconsider_ms
+
+
+@inner_kernel
+def _likeliest(s: State, m: Matcher, task: int) -> int:
+    """Return the VM with room for a task where it is most likely to complete, the first of equals; or `NOBODY`."""
+    best, best_probability = NOBODY, -1.0
+    for vm in range(s.vms.shape[0]):
+        if fits(s, task, vm):
+            probability = _probability(s, m, task, vm)
+            if probability > best_probability:
+                best, best_probability = vm, probability
+    return best
+
+
+@inner_kernel
+def _probability(s: State, m: Matcher, task: int, vm: int) -> float:
+    age = float(s.clock[0].now - s.vms[vm].changed)
+    return completes_by(m.engine, s.vms[vm].direction, age, float(task_ms(s, m, task)))
+
+
+@inner_kernel
+def _shortest(s: State, m: Matcher, cores: int, memory: int) -> int:
+    """Return the waiting task with the shortest estimate of those that need no more than that, the first of equals."""
+    best, best_ms = NOBODY, NEVER
+    task = next_waiting(s, 0)
+    while task != NOBODY:
+        job = s.tasks[task].job
+        if s.jobs[job].cores <= cores and s.jobs[job].memory <= memory and task_ms(s, m, task) < best_ms:
+            best, best_ms = task, task_ms(s, m, task)
+        task = next_waiting(s, task + 1)
+    return best

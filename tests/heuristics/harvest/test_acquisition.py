@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from schedgap.heuristics.harvest.acquisition.acquisition import ACQUIRERS, SCALINGS, acquisition
+from schedgap.heuristics.harvest.acquisition import ACQUIRERS, SCALINGS, acquisition
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.generators.quick import quick
 from schedgap.instances.harvest.simulator import state as ks

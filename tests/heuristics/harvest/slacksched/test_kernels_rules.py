@@ -7,10 +7,9 @@ import numba
 import pytest
 from numba.core.registry import cpu_target
 
-from schedgap.heuristics.harvest.slacksched import matcher
-from schedgap.heuristics.harvest.slacksched.kernels_slacksched import pass_slacksched
-from schedgap.heuristics.harvest.slacksched.matcher import PredictionOptions, new_matcher
-from schedgap.heuristics.harvest.slacksched.state import NOWHERE
+from schedgap.heuristics.harvest.slacksched import state
+from schedgap.heuristics.harvest.slacksched.kernels_rules import pass_holding
+from schedgap.heuristics.harvest.slacksched.state import NOWHERE, PredictionOptions, new_matcher
 from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.harvest.simulator.state import LEASED, NOBODY
 from schedgap.instances.units import NEVER
@@ -176,7 +175,7 @@ def chain(m, vm):
 def test_plans_and_starts_are_those_of_the_plain_rule(
     reconsider_s, least_planned, monkeypatch, drawn_pool, plain_pool, assert_plays_as
 ):
-    monkeypatch.setattr(matcher, "LEAST_PLANNED", least_planned)
+    monkeypatch.setattr(state, "LEAST_PLANNED", least_planned)
     prediction = PredictionOptions(reconsider_s=reconsider_s)
     waited, moved, dropped = 0, 0, 0
     for seed in range(3):
@@ -196,7 +195,7 @@ def test_plans_and_starts_are_those_of_the_plain_rule(
                 assert [chain(m, vm) for vm in plain.order] == list(plain.order.values())
                 assert {task: (m.plans.vm[task], m.plans.end[task]) for task in plain.plan} == plain.plan
 
-        waited += assert_plays_as(lambda s, m=m: pass_slacksched(s, m), Simulator(instance), play, pool)
+        waited += assert_plays_as(lambda s, m=m: pass_holding(s, m), Simulator(instance), play, pool)
         moved, dropped = moved + plain.moved, dropped + plain.dropped
     assert waited > 1000
     # Where all is planned anew at every event, nothing is offered or left.
