@@ -138,7 +138,7 @@ def observe(
         stop, usable = first, True
         while stop < num_tasks and task_job[stop] == task_job[first]:
             m = held_on[stop]
-            usable &= m >= 0 and shows[m] and rate[stop] > 0
+            usable &= m >= 0 and shows[m] and rate[stop] >= 0
             stop += 1
         if usable:
             t = first

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from schedgap.instances.arrays import record
-from schedgap.instances.jit import inner_kernel, kernel
+from schedgap.instances.jit import inner_kernel, kernel, lean_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 MOST_ON_MACHINE = 48
+# A throughput of 0 is taken for a billionth, the least that is above it.
+LEAST_RATE = 1e-9
 
 
 class Problem(NamedTuple):
@@ -32,6 +34,7 @@ class Problem(NamedTuple):
     capacity : (K, R) int64. price : (K,) an hour. type2family : (K,). by_price : (K,) types, cheapest first.
     boot : (K,) from the order of a machine until it runs tasks. setup : (K,) what that costs.
     demand : (F, C, R) int64. task_class, workload : (T,). weight : (T,) what an hour without progress of it costs.
+    alone : (T,) what an hour of it costs on a machine of its own.
     leave : (T,) what being stopped and launched again costs, 0 for a task that is nowhere yet. movable : (T,) bool.
     origin : (T,) where the last plan sent it, -1 for nowhere. rate : (W, W) throughput of a workload beside another.
     horizon : for how long a plan is taken to last. known : M.
@@ -47,6 +50,7 @@ class Problem(NamedTuple):
     task_class: Any
     workload: Any
     weight: Any
+    alone: Any
     leave: Any
     movable: Any
     origin: Any
@@ -84,9 +88,10 @@ class Tables(NamedTuple):
     """Work space of `regroup`.
 
     group : (G,) the machines, to be filled before the call. By sets of tasks: need : (S, F, R); rate : (S, n) of each;
-    loss : (S,) an hour; leave, weight : (S,) sums; rank : (S,) the cheapest type that fits, an index into `by_price`, K
-    for none; alone : (S,) cost on a new machine; here : (S,) on the machine looked at. sets : (S,) those that fit a type.
-    best, choice : (G + X + 1, S) least cost after so many machines, and the set on the last of them. task : (n,).
+    loss, earned, overrun : (S,) an hour, as in `counted`; leave, weight : (S,) sums; rank : (S,) the cheapest type that
+    fits, an index into `by_price`, K for none; fresh : (S,) cost on a new machine; here : (S,) on the machine looked at.
+    sets : (S,) those that fit a type. best, choice : (G + X + 1, S) least cost after so many machines, and the set on the
+    last of them. task : (n,).
     beside : (n, n) rates. home : (G,) machines that may stay. fixed, num_fixed : (G, L), (G,) tasks that stay there.
     fixed_rate : (L,). room : (R,) of the machine looked at. at : where the search for pairs is.
     """
@@ -95,10 +100,12 @@ class Tables(NamedTuple):
     need: Any
     rate: Any
     loss: Any
+    earned: Any
+    overrun: Any
     leave: Any
     weight: Any
     rank: Any
-    alone: Any
+    fresh: Any
     here: Any
     sets: Any
     best: Any
@@ -122,10 +129,12 @@ def new_tables(most_tasks: int, most_machines: int, most_new: int, num_families:
         need=np.zeros((sets, num_families, num_resources), np.int64),
         rate=np.ones((sets, most_tasks)),
         loss=np.zeros(*floats),
+        earned=np.zeros(*floats),
+        overrun=np.zeros(*floats),
         leave=np.zeros(*floats),
         weight=np.zeros(*floats),
         rank=np.zeros(*ints),
-        alone=np.zeros(*floats),
+        fresh=np.zeros(*floats),
         here=np.zeros(*floats),
         sets=np.zeros(*ints),
         best=np.zeros((stages + 1, sets)),
@@ -152,10 +161,21 @@ def put(p: Problem, d: DraftRows, b: int, t: int) -> None:
         d.used[b, r] += need[r]
 
 
+@lean_kernel
+def counted(price: float, loss: float, earned: float, overrun: float) -> float:
+    """Return what the progress that a machine's tasks lose in an hour counts for.
+
+    loss : at their weights, what progress costs on machines that pay. earned : what they make, at the prices of machines
+    of their own; below the machine's price it never pays, however long it lasts. overrun : at these prices, how much
+    longer than an hour each takes for an hour's work: what such a machine costs until the work is made up there.
+    """
+    return loss if price <= earned else max(loss, overrun)
+
+
 @inner_kernel
 def loss_on(p: Problem, d: DraftRows, b: int) -> float:
     """Return what the tasks of a machine lose to each other in an hour; O(tasks^2)."""
-    loss = 0.0
+    loss, earned, overrun = 0.0, 0.0, 0.0
     for x in range(d.size[b]):
         t = d.content[b, x]
         rate = 1.0
@@ -163,7 +183,9 @@ def loss_on(p: Problem, d: DraftRows, b: int) -> float:
             if y != x:
                 rate *= p.rate[p.workload[t], p.workload[d.content[b, y]]]
         loss += p.weight[t] * (1.0 - rate)
-    return loss
+        earned += p.alone[t] * rate
+        overrun += p.alone[t] * (1.0 / max(rate, LEAST_RATE) - 1.0)
+    return float(counted(p.price[d.kind[b]], loss, earned, overrun))
 
 
 # Logarithms this near are the same throughput; those this far apart make a machine worth another look.
@@ -181,6 +203,7 @@ def learn_rates(
     held_on: IntArray,
     rate: FloatArray,
     dirty: IntArray,
+    seen: BoolArray,
 ) -> None:
     """Correct `log_rate`, (W, W), the logarithms of pairwise throughputs, by what the tasks of an observation show.
 
@@ -188,7 +211,8 @@ def learn_rates(
     values are projected (Kaczmarz); they converge if the equations agree. A job of several tasks shows the throughput
     of its slowest: the task that is believed to be the slowest is corrected down to it, and every task that is believed
     to be slower than it is corrected up. Machines on which some task shows nothing are left out, since it may contend.
-    dirty : (M,), set to 1 for machines on which a throughput was not as believed. O(tasks x workloads).
+    dirty : (M,), set to 1 for machines on which a throughput was not as believed. seen : (W, W), set for pairs that were
+    together. O(tasks x workloads).
     """
     num_tasks, num_workloads, num_machines = task_class.shape[0], log_rate.shape[0], dirty.shape[0]
     load = np.zeros((num_machines, num_workloads), np.int64)
@@ -202,17 +226,19 @@ def learn_rates(
         last = first
         is_clear = True
         while last < num_tasks and task_job[last] == task_job[first]:
-            is_clear = is_clear and held_on[last] >= 0 and rate[last] > 0 and not unclear[held_on[last]]
+            is_clear = is_clear and held_on[last] >= 0 and rate[last] >= 0 and not unclear[held_on[last]]
             last += 1
         if is_clear:
             workload = class2workload[task_class[first]]
-            row, shown = log_rate[workload], np.log(rate[first])
+            row, shown = log_rate[workload], np.log(max(rate[first], LEAST_RATE))
             slowest, least = first, np.inf
             for t in range(first, last):
                 believed = _believed(row, load[held_on[t]], workload)
                 if believed < least:
                     slowest, least = t, believed
             for t in range(first, last):
+                for v in range(num_workloads):
+                    seen[workload, v] |= load[held_on[t], v] > (v == workload)
                 error = shown - _believed(row, load[held_on[t]], workload)
                 if error > SAME or (t == slowest and error < -SAME):
                     _project(row, load[held_on[t]], workload, error)

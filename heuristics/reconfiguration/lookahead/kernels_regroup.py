@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.heuristics.reconfiguration.lookahead.kernels_problem import (
+    LEAST_RATE,
     MOST_ON_MACHINE,
     DraftRows,
     Problem,
     Tables,
+    counted,
     put,
 )
 from schedgap.instances.jit import inner_kernel
@@ -51,7 +53,7 @@ def regroup(p: Problem, d: DraftRows, w: Tables, group_size: int, most_tasks: in
         if not is_home:
             present = _tasks_on(d.place, w, n, w.group[i])
             if present:
-                present_cost += w.alone[present]
+                present_cost += w.fresh[present]
     stages = homes + fresh + extra
     for u in range(1, full + 1):
         w.best[0, u] = np.inf
@@ -64,7 +66,7 @@ def regroup(p: Problem, d: DraftRows, w: Tables, group_size: int, most_tasks: in
             present_cost += w.here[present] if present else empty
             _add_machine(w, w.here, empty, stage, found, full, stage == stages - 1)
         else:
-            _add_machine(w, w.alone, empty, stage, found, full, stage == stages - 1)
+            _add_machine(w, w.fresh, empty, stage, found, full, stage == stages - 1)
     gain = present_cost - w.best[stages, full]
     if not gain > LEAST_GAIN * (1.0 + present_cost):
         return 0.0
@@ -151,19 +153,29 @@ def _value_sets(p: Problem, w: Tables, n: int) -> int:
         w.rank[s] = rank
         if rank == num_types:
             continue
-        own, loss = 1.0, 0.0
+        own = 1.0
+        w.loss[s], w.earned[s], w.overrun[s] = 0.0, 0.0, 0.0
         for i in range(first + 1, n):
             if (s >> i) & 1:
                 w.rate[s, i] = w.rate[rest, i] * w.beside[i, first]
                 own *= w.beside[first, i]
-                loss += p.weight[w.task[i]] * (1.0 - w.rate[s, i])
+                _lose(p, w, s, w.task[i], w.rate[s, i])
         w.rate[s, first] = own
-        w.loss[s] = loss + p.weight[t] * (1.0 - own)
+        _lose(p, w, s, t, own)
         k = p.by_price[rank]
-        w.alone[s] = p.horizon * (p.price[k] + w.loss[s]) + p.setup[k] + w.leave[s] + w.weight[s] * p.boot[k]
+        lost = counted(p.price[k], w.loss[s], w.earned[s], w.overrun[s])
+        w.fresh[s] = p.horizon * (p.price[k] + lost) + p.setup[k] + w.leave[s] + w.weight[s] * p.boot[k]
         w.sets[found] = s
         found += 1
     return found
+
+
+@inner_kernel
+def _lose(p: Problem, w: Tables, s: int, t: int, rate: float) -> None:
+    """Count what a task of a set makes and loses at a rate."""
+    w.loss[s] += p.weight[t] * (1.0 - rate)
+    w.earned[s] += p.alone[t] * rate
+    w.overrun[s] += p.alone[t] * (1.0 / max(rate, LEAST_RATE) - 1.0)
 
 
 @inner_kernel
@@ -186,7 +198,7 @@ def _value_here(p: Problem, d: DraftRows, w: Tables, n: int, h: int, found: int)
         for i in range(n):
             if d.place[w.task[i]] == b:
                 w.room[r] += p.demand[family, p.task_class[w.task[i]], r]
-    once, fixed_loss, fixed_weight = 0.0, 0.0, 0.0
+    once, fixed_weight = 0.0, 0.0
     for x in range(fixed):
         t = w.fixed[h, x]
         rate = 1.0
@@ -194,7 +206,6 @@ def _value_here(p: Problem, d: DraftRows, w: Tables, n: int, h: int, found: int)
             if y != x:
                 rate *= p.rate[p.workload[t], p.workload[w.fixed[h, y]]]
         w.fixed_rate[x] = rate
-        fixed_loss += p.weight[t] * (1.0 - rate)
         fixed_weight += p.weight[t]
         if p.origin[t] != b:
             once += p.leave[t]
@@ -211,9 +222,9 @@ def _value_here(p: Problem, d: DraftRows, w: Tables, n: int, h: int, found: int)
             fits = fits and w.need[s, family, r] <= w.room[r]
         if not fits or fixed + _number_in(s) > MOST_ON_MACHINE:
             continue
-        loss = w.loss[s] if fixed == 0 else _loss_beside(p, w, n, h, s)
+        loss = _loss_beside(p, w, n, h, s, p.price[k])
         w.here[s] = p.horizon * (p.price[k] + loss) + w.leave[s & ~stay] + w.weight[s] * boot + once
-    return float(p.horizon * (p.price[k] + fixed_loss) + once) if fixed else 0.0
+    return float(p.horizon * (p.price[k] + _loss_beside(p, w, n, h, 0, p.price[k])) + once) if fixed else 0.0
 
 
 @inner_kernel
@@ -226,23 +237,29 @@ def _number_in(s: int) -> int:
 
 
 @inner_kernel
-def _loss_beside(p: Problem, w: Tables, n: int, h: int, s: int) -> float:
-    """Return what a set of tasks and those that stay on a machine lose to each other in an hour."""
-    loss = 0.0
-    for i in range(n):
-        if (s >> i) & 1:
-            rate = w.rate[s, i]
-            for x in range(w.num_fixed[h]):
-                rate *= p.rate[p.workload[w.task[i]], p.workload[w.fixed[h, x]]]
-            loss += p.weight[w.task[i]] * (1.0 - rate)
-    for x in range(w.num_fixed[h]):
-        t = w.fixed[h, x]
-        rate = w.fixed_rate[x]
-        for i in range(n):
-            if (s >> i) & 1:
-                rate *= p.rate[p.workload[t], p.workload[w.task[i]]]
-        loss += p.weight[t] * (1.0 - rate)
-    return loss
+def _loss_beside(p: Problem, w: Tables, n: int, h: int, s: int, price: float) -> float:
+    """Return what a set of tasks and those that stay on a machine of that price lose to each other in an hour."""
+    fixed = w.num_fixed[h]
+    loss, earned, overrun = 0.0, 0.0, 0.0
+    if fixed == 0:
+        loss, earned, overrun = w.loss[s], w.earned[s], w.overrun[s]
+    else:
+        for i in range(n + fixed):
+            if i < n and not (s >> i) & 1:
+                continue
+            if i < n:
+                t, rate = w.task[i], w.rate[s, i]
+                for x in range(fixed):
+                    rate *= p.rate[p.workload[t], p.workload[w.fixed[h, x]]]
+            else:
+                t, rate = w.fixed[h, i - n], w.fixed_rate[i - n]
+                for x in range(n):
+                    if (s >> x) & 1:
+                        rate *= p.rate[p.workload[t], p.workload[w.task[x]]]
+            loss += p.weight[t] * (1.0 - rate)
+            earned += p.alone[t] * rate
+            overrun += p.alone[t] * (1.0 / max(rate, LEAST_RATE) - 1.0)
+    return float(counted(price, loss, earned, overrun))
 
 
 @inner_kernel

@@ -1,10 +1,12 @@
 """Look-ahead: schedgap's own policy, a search for the plan that costs least over the next hours, moves included.
 
 A plan's cost is that of `horizon_h` hours of it: the prices of its machines and the progress that co-located tasks
-lose, at what an hour of progress of their class has been costing; and, once, what changing to it costs: progress lost
-while tasks are stopped, wait for new machines and are launched, and the set-up of those machines. The policy
+lose, at what an hour of progress of their class has been costing, and at more where they never pay together
+(`counted`); and, once, what changing to it costs: progress lost while tasks are stopped, wait for new machines and are
+launched, and the set-up of those machines. The policy
 
-1. learns the pairwise throughputs of workloads from what it sees (`learn_rates`);
+1. learns the pairwise throughputs of workloads from what it sees (`learn_rates`), and how long jobs last: where they are
+   short, a plan is taken to last no longer;
 2. puts queued tasks where they add the least cost;
 3. regroups, exactly, the tasks of each machine that has changed since the last plan, alone and with each other one, and
    of random threes of the most wasteful machines (`regroup`); machines are kept, released or replaced as that costs least;
@@ -51,11 +53,11 @@ VALUE_STEP = 0.01
 LEAST_SHARE = 1e-3
 
 
-@policy("lookahead")
+@policy("lookahead", version=2)
 def lookahead(observation: Observation, horizon_h: float = 1.0, tau: float = 0.95, rounds: int = 20) -> Plan:
     """Search for the plan that costs least over the next hours: prices, lost throughput and moves.
 
-    horizon_h : hours for which a plan is taken to last. tau : throughput beside a workload until it has been observed.
+    horizon_h : hours for which a plan is taken to last, at most. tau : throughput beside a workload until it has been observed.
     rounds : threes of machines that are regrouped in each plan that has something to do.
 
     Raises
@@ -87,6 +89,10 @@ class Lookahead:
         self.boot_h = (market.acquire_s + market.setup_s) / HOUR_S
         self.setup = market.setup_s / HOUR_S * self.price
         self.log_rate = np.zeros((0, 0))
+        self.seen = np.zeros((0, 0), np.bool_)
+        # Progress of jobs that ended, and their number.
+        self.ended_h, self.num_ended = 0.0, 0
+        self.attained_s: dict[int, float] = {}
         self.factor = np.zeros(0)
         self.share = np.zeros(0)
         self.demand = observation.demand.copy()
@@ -98,6 +104,7 @@ class Lookahead:
     def decide(self, observation: Observation) -> Plan:
         """Return the plan."""
         self._know_classes(observation)
+        horizon_h = self._horizon_h(observation)
         place, task_class = observation.task_machine.copy(), observation.task_class.copy()
         movable = (observation.job_phase != MIGRATING)[observation.task_job]
         dirty = np.zeros(observation.num_machines, np.int64)
@@ -105,11 +112,15 @@ class Lookahead:
         mark_changed(observation.machine.copy(), size, free, self.planned, dirty)
         learn_rates(
             self.log_rate, self.class2workload, task_class, observation.task_job.copy(), observation.task_held_on.copy(),
-            observation.task_rate.copy(), dirty,
+            observation.task_rate.copy(), dirty, self.seen,
         )  # fmt: skip
+        if self.seen.any():
+            # Pairs that have not been together are no better than those that have, `tau` counting as one of them.
+            mean = (self.tau + np.exp(self.log_rate[self.seen]).sum()) / (1 + self.seen.sum())
+            self.log_rate[~self.seen] = np.log(min(self.tau, mean))
         if not dirty.any() and (place >= 0).all():
             return Plan(place)
-        problem = self._problem(observation, movable)
+        problem = self._problem(observation, movable, horizon_h)
         draft = self._draft(observation, dirty)
         begin(problem, draft)
         insert_queued(problem, draft)
@@ -117,7 +128,20 @@ class Lookahead:
         revalue(problem, draft, self.factor, VALUE_STEP)
         return self._plan(observation, draft, movable)
 
-    def _problem(self, observation: Observation, movable: BoolArray) -> Problem:
+    def _horizon_h(self, observation: Observation) -> float:
+        """Return for how many hours a plan is taken to last: as long as jobs do, at most `horizon_h`, at least a period.
+
+        Lengths are taken for exponential, of which the mean is all progress seen by the number of jobs that ended; one
+        that lasts `horizon_h` counts as seen before all.
+        """
+        for job in observation.ended.tolist():
+            self.ended_h += self.attained_s.pop(job, 0.0) / HOUR_S
+            self.num_ended += 1
+        self.attained_s = dict(zip(observation.job.tolist(), observation.job_attained_s.tolist(), strict=True))
+        seen_h = self.horizon_h + self.ended_h + float(observation.job_attained_s.sum()) / HOUR_S
+        return min(self.horizon_h, max(seen_h / (1 + self.num_ended), observation.market.period_s / HOUR_S))
+
+    def _problem(self, observation: Observation, movable: BoolArray, horizon_h: float) -> Problem:
         task_class = observation.task_class.copy()
         workload = self.class2workload[task_class]
         # A job goes on at the rate of its slowest task, so what slows one task down wastes all of them.
@@ -134,11 +158,12 @@ class Lookahead:
             task_class=task_class,
             workload=workload,
             weight=weight,
+            alone=self.price[observation.reservation_type][task_class],
             leave=np.where(observation.task_machine >= 0, weight * down_h[workload], 0.0),
             movable=movable,
             origin=observation.task_machine.copy(),
             rate=np.exp(self.log_rate),
-            horizon=self.horizon_h,
+            horizon=horizon_h,
             known=observation.num_machines,
         )
 
@@ -180,6 +205,7 @@ class Lookahead:
         log_rate = np.full((num_workloads, num_workloads), np.log(self.tau))
         log_rate[:old, :old] = self.log_rate
         self.log_rate = log_rate
+        self.seen = np.pad(self.seen, (0, num_workloads - old))
 
     def _cheapest_share(self, observation: Observation) -> FloatArray:
         """(C,) dollars an hour: the least share of a machine, by its scarcest resource, that a task takes of any type."""

@@ -57,9 +57,9 @@ def test_a_machine_with_a_task_that_shows_nothing_or_that_boots_shows_nothing(ma
     assert learned(observation).throughput(0, [1]) == 0.95
 
 
-def test_a_throughput_of_0_is_skipped_and_one_above_1_is_1(make_observation):
+def test_a_throughput_of_0_counts_and_one_above_1_is_1(make_observation):
     monitor = learned(make_observation(DEMAND, [(0, 0), (1, 0)], [0], rate=[0.0, 1.5]))
-    assert (monitor.throughput(0, [1]), monitor.throughput(1, [0])) == (0.95, 1.0)
+    assert (monitor.throughput(0, [1]), monitor.throughput(1, [0])) == (0.0, 1.0)
 
 
 class TestJobsOfSeveralTasks:

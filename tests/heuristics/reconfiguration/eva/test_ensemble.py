@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from schedgap.heuristics.player import play
 from schedgap.heuristics.reconfiguration.eva.ensemble import Candidate, Ensemble, Events, eva
 from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING, QUEUED
+from schedgap.heuristics.reconfiguration.player import Player
+from schedgap.heuristics.reconfiguration.rules import no_packing
+from schedgap.instances.reconfiguration.verify import verify
 
 BIG, SMALL = 0, 1
 DEFAULTS = {
@@ -241,3 +245,12 @@ class TestCriterion:
         for _ in range(2):
             spy.decide(make_observation([(5,)], [(0, 0), (0, 1)], [SMALL, SMALL]))
         assert len(spy.seen) == looked
+
+
+def test_jobs_that_stop_each_other_are_parted(make_instance):
+    """A throughput of 0 is seen as any other: left where they are, such jobs never end."""
+    instance = make_instance(1)
+    none = np.zeros_like(instance.throughput)
+    instance = instance.replace(catalogue=instance.catalogue.replace(throughput=none))
+    schedule = play(Player(instance), eva).solution
+    assert verify(instance, schedule) <= 1.5 * verify(instance, play(Player(instance), no_packing).solution)

@@ -40,6 +40,7 @@ def random_problem(seed, tasks=5):
         task_class=task_class,
         workload=task_class.copy(),
         weight=weight,
+        alone=np.array([1.0, 1.2, 1.4])[task_class],
         leave=np.where(origin >= 0, weight * 0.05, 0.0),
         movable=movable,
         origin=origin,
@@ -73,9 +74,12 @@ def cost_on(p, group, kind, machine):
     if (need < 0).any() or (need.sum(axis=0) > p.capacity[kind]).any():
         return np.inf
     total = p.horizon * p.price[kind] + (p.setup[kind] if machine is None else 0.0)
+    rates = [np.prod([p.rate[p.workload[t], p.workload[u]] for u in group if u != t]) for t in group]
+    loss = sum(p.weight[t] * (1 - rate) for t, rate in zip(group, rates, strict=True))
+    if p.price[kind] > sum(p.alone[t] * rate for t, rate in zip(group, rates, strict=True)):
+        loss = max(loss, sum(p.alone[t] * (1 / rate - 1) for t, rate in zip(group, rates, strict=True)))
+    total += p.horizon * loss
     for t in group:
-        rate = np.prod([p.rate[p.workload[t], p.workload[u]] for u in group if u != t])
-        total += p.horizon * p.weight[t] * (1 - rate)
         if machine is None:
             total += p.leave[t] + p.weight[t] * p.boot[kind]
         elif p.origin[t] != machine:

@@ -14,13 +14,14 @@ def test_pairwise_throughputs_are_learned_from_products():
     held_on = np.array([0, 0, 0, 1, 1, 2])
     workload = np.array([0, 1, 1, 0, 1, 0])
     shown = np.array([0.8 * 0.8, 0.9 * 0.7, 0.9 * 0.7, 0.8, 0.9, 1.0])
-    dirty = np.zeros(3, np.int64)
+    dirty, seen = np.zeros(3, np.int64), np.zeros((2, 2), np.bool_)
     for _ in range(100):
-        learn_rates(log_rate, np.arange(2), workload, np.arange(6), held_on, shown, dirty)
+        learn_rates(log_rate, np.arange(2), workload, np.arange(6), held_on, shown, dirty, seen)
     assert dirty.tolist() == [1, 1, 0]
     assert np.exp(log_rate[0, 1]) == pytest.approx(rate[0, 1], rel=1e-6)
     assert np.exp(log_rate[1]) == pytest.approx(rate[1], rel=1e-6)
     # No two tasks of workload 0 were together.
+    assert seen.tolist() == [[False, True], [True, True]]
     assert np.exp(log_rate[0, 0]) == pytest.approx(0.95)
 
 
@@ -30,7 +31,8 @@ def test_the_slowest_task_of_a_job_is_blamed_and_none_is_slower_than_the_job():
     classes, jobs, held_on = np.array([0, 0, 1, 2]), np.array([0, 0, 1, 2]), np.array([0, 1, 0, 1])
     for shown, wanted in ((0.4, (0.9, 0.4)), (0.7, (0.9, 0.7)), (0.95, (0.95, 0.95))):
         log_rate, dirty = np.log(believed), np.zeros(2, np.int64)
-        learn_rates(log_rate, np.arange(3), classes, jobs, held_on, np.array([shown, shown, 1.0, 1.0]), dirty)
+        learn_rates(log_rate, np.arange(3), classes, jobs, held_on, np.array([shown, shown, 1.0, 1.0]), dirty,
+                    np.zeros((3, 3), np.bool_))  # fmt: skip
         assert np.exp(log_rate[0, 1:]) == pytest.approx(wanted)
         assert dirty.tolist() == [int(wanted[0] != 0.9), 1]
 
@@ -38,7 +40,7 @@ def test_the_slowest_task_of_a_job_is_blamed_and_none_is_slower_than_the_job():
 def test_a_machine_on_which_a_task_shows_nothing_teaches_nothing():
     log_rate, dirty = np.log(np.full((1, 1), 0.95)), np.zeros(1, np.int64)
     learn_rates(log_rate, np.zeros(1, np.int64), np.zeros(2, np.int64), np.arange(2), np.zeros(2, np.int64),
-                np.array([0.5, -1.0]), dirty)  # fmt: skip
+                np.array([0.5, -1.0]), dirty, np.zeros((1, 1), np.bool_))  # fmt: skip
     assert np.exp(log_rate[0, 0]) == 0.95
     assert dirty.tolist() == [0]
 

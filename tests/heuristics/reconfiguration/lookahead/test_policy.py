@@ -122,6 +122,50 @@ def test_keeps_the_rules_and_costs_no_more_than_a_machine_each(instance):
     assert verify(instance, ours) <= verify(instance, play(Player(instance), no_packing).solution)
 
 
+def crowd(throughput, workloads, jobs, gap_s, tasks, delay_s, seed=0):
+    """Ten-hour jobs of one core; a core costs $1 an hour, machines of three and eight less than half of that a core."""
+    rng = np.random.default_rng(seed)
+    catalogue = ProvisioningInstance(
+        name="crowd", resources=("cpu",), families=("any",), type_names=("one", "three", "eight"), type2family=[0, 0, 0],
+        capacity=[[1000], [3000], [8000]], price=[1_000_000, 1_200_000, 3_000_000],
+        demand=np.full((1, workloads, 1), 1000), counts=np.ones(workloads),
+        workloads=tuple(f"w{w}" for w in range(workloads)), class2workload=np.arange(workloads),
+        throughput=np.full((workloads, workloads), throughput),
+    )  # fmt: skip
+    delays = {key: np.full(workloads, delay_s) for key in ("fetch_s", "build_s", "kill_s", "upload_s", "init_s")}
+    return ReconfigurationInstance(
+        "crowd", catalogue, acquire_s=[10] * 3, setup_s=[delay_s] * 3, arrival_s=gap_s * np.arange(jobs),
+        work_s=rng.integers(30_000, 42_000, jobs), job2class=np.arange(jobs) % workloads, num_tasks=[tasks] * jobs, **delays,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("throughput", [0, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000])
+@pytest.mark.parametrize(
+    ("workloads", "jobs", "gap_s", "tasks", "delay_s"),
+    [(1, 3, 0, 1, 1), (1, 40, 600, 1, 60), (3, 20, 300, 2, 10), (5, 20, 0, 1, 300), (2, 8, 0, 4, 0)],
+)
+def test_is_hardly_dearer_than_a_machine_each_at_any_throughput(throughput, workloads, jobs, gap_s, tasks, delay_s):
+    """At most a tenth, for what it takes to learn the throughputs."""
+    instance = crowd(throughput, workloads, jobs, gap_s, tasks, delay_s)
+    ours, alone = (verify(instance, play(Player(instance), policy).solution) for policy in (lookahead, no_packing))
+    assert ours <= 1.1 * alone
+    # Three on a machine of $1.20 pay well where they hardly slow each other down.
+    assert throughput < 1000 or ours < 0.7 * alone
+
+
+def test_work_on_a_machine_that_never_pays_is_counted_to_its_end():
+    """Two workloads at a hundredth of their pace, and moves that cost more than the hour for which a plan is taken to last."""
+    instance = crowd(10, 2, 4, 0, 1, 3600)
+    ours, alone = (verify(instance, play(Player(instance), policy).solution) for policy in (lookahead, no_packing))
+    assert ours <= 2 * alone
+
+
+def test_short_jobs_are_not_moved_as_if_they_were_long():
+    instance = crowd(700, 3, 60, 120, 1, 60).replace(work_s=np.full(60, 400))
+    ours, alone = (verify(instance, play(Player(instance), policy).solution) for policy in (lookahead, no_packing))
+    assert ours <= 1.1 * alone
+
+
 def test_one_machine_type():
     # No machine takes two of the jobs, so that there is nothing to decide.
     instance = two_jobs()
