@@ -35,7 +35,7 @@ from schedgap.formulations.backends import solve
 from schedgap.formulations.linear_model import Rows, proven_cost
 from schedgap.formulations.provisioning.bounds import type_blocks
 from schedgap.formulations.provisioning.column_generation.filling import fleet_of
-from schedgap.formulations.provisioning.column_generation.kernels_anneal import anneal
+from schedgap.formulations.provisioning.column_generation.kernels_fill import anneal
 from schedgap.formulations.provisioning.pooled.kernels_place import place_best
 from schedgap.formulations.provisioning.pooled.program import coarse, spread
 from schedgap.formulations.provisioning.resource_bound import block_model
