@@ -157,17 +157,22 @@ def pack(instance: ProvisioningInstance, machine_type: IntArray, time_limit_s: f
     return content
 
 
+def can_settle(instance: ProvisioningInstance) -> bool:
+    """Return whether tasks are not too many, nor of too many classes of which only so many may share a machine."""
+    crowded = int((instance.counts > instance.most_together).sum())
+    return instance.num_tasks <= MOST_SETTLED and crowded <= MOST_CROWDED
+
+
 def settle(
     instance: ProvisioningInstance, machine_type: IntArray, content: IntArray, time_limit_s: float, random: Any
 ) -> IntArray | None:
     """(M, C) int64: all tasks on machines of given types (M,), by annealing from what is packed (M, C); None if in vain.
 
-    Nothing is tried where tasks are very many, or of many classes only so many may share a machine. random : (1,) uint64, not 0.
+    random : (1,) uint64, not 0.
     """
     task_class = np.repeat(np.arange(instance.num_classes), instance.counts)
-    crowded = int((instance.counts > instance.most_together).sum())
     fits = instance.fits()[machine_type]
-    if task_class.size > MOST_SETTLED or crowded > MOST_CROWDED or not fits.any(axis=0).all():
+    if not can_settle(instance) or not fits.any(axis=0).all():
         return None
     machine = np.empty(task_class.size, np.int64)
     first = np.cumsum(instance.counts) - instance.counts

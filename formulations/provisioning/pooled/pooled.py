@@ -31,7 +31,7 @@ from schedgap.formulations.backends import solve
 from schedgap.formulations.linear_model import Rows
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.limits import too_expensive, without_interference
-from schedgap.formulations.provisioning.pooled.packing import is_small, pack, place, reduced, settle
+from schedgap.formulations.provisioning.pooled.packing import can_settle, is_small, pack, place, reduced, settle
 from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, Rented, spread
 from schedgap.formulations.provisioning.search import Search, restoring
 from schedgap.instances.errors import BackendError
@@ -265,7 +265,7 @@ class Renting(Search):
         There machines of many types are needed, and whole tasks alone are placed too slowly.
         """
         share = PLACING_SHARE
-        if families.totals is None and self.instance.num_types > 1:
+        if families.totals is None and self.instance.num_types > 1 and can_settle(self.instance):
             share -= WIDENING_SHARE
             self.is_settling = True
             self.widen(Pooled(self.instance, by_type=True), time.perf_counter() + WIDENING_SHARE * self.limit_s)
