@@ -5,6 +5,7 @@ import signal
 import time
 
 import numba
+import numpy as np
 import pytest
 
 from schedgap.bench.isolation.child import CompileClock, caller, warm_up
@@ -42,11 +43,12 @@ def test_a_warm_up_without_end_ends_its_process():
 def test_compiling_does_not_count_where_a_warm_up_ends():
     @numba.njit
     def kernel(x):
-        return x + 1
+        return np.sort(x)
 
+    # Compiling takes a second and more, all else a few milliseconds.
     pid = os.fork()
     if pid == 0:
-        warm_up(kernel, 1, wall_s=0.02)
+        warm_up(kernel, np.zeros(3), wall_s=0.5)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
