@@ -10,11 +10,11 @@ ROOT = Path(__file__).resolve().parent.parent
 # What is asked for, and today's figure where that is not reached yet.
 MOST = {
     # Asked for: 78,000.
-    "lines": 90_987,
-    "imports_in_functions": 3,
+    "lines": 90_124,
+    "imports_in_functions": 2,
     "module_cycles": 0,
     "package_cycles": 0,
-    "long_functions": 9,
+    "long_functions": 8,
     "wide_kernels": 0,
     "numbered_fields": 0,
     "crowded_folders": 0,
