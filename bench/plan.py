@@ -20,9 +20,9 @@ from schedgap.bench.programs.program import MODULE, Program, programs_among
 from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, Scalar
 from schedgap.bench.statistics.headlines.registry import check_headline
 from schedgap.bench.statistics.suite_names import check_names
-from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import ExecutorError, SchedgapError, SuiteError, one_of
 from schedgap.instances.method import REGISTRY, Method, method_label
+from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -9,7 +9,6 @@ Here are what families share: `method`, which registers a function as a method, 
 errors. Each family is a package beside: provisioning, reconfiguration, fairness, sharing, waiting, harvest.
 """
 
-from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import (
     BackendError,
     InstanceError,
@@ -22,6 +21,7 @@ from schedgap.instances.errors import (
 )
 from schedgap.instances.family import FAMILIES, Family, find_family, register_family
 from schedgap.instances.method import REGISTRY, Incumbent, Method, Outcome, Status, find_method, method, parse_method
+from schedgap.instances.seeds import derived_seed
 from schedgap.instances.traces import TRACES, Trace, fetch
 
 __all__ = [

@@ -1,14 +1,12 @@
-"""Random draws that are the same everywhere: only uniform numbers of `numpy.random.Generator(PCG64)` are used.
-
-Seeds that depend on what is compared, never on who is compared: two methods always see the same randomness.
-"""
+"""Random draws that are the same everywhere: only uniform numbers of `numpy.random.Generator(PCG64)` are used."""
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -40,9 +38,3 @@ def lognormal(rng: np.random.Generator, sigma: float, number: int) -> FloatArray
     radius, angle = np.sqrt(-2 * np.log1p(-rng.random(number))), 2 * np.pi * rng.random(number)
     values: FloatArray = np.exp(sigma * radius * np.cos(angle))
     return values
-
-
-def derived_seed(*parts: object) -> int:
-    """Return a seed in [0, 2**63) hashed from the parts, e.g. (base seed, instance digest, repetition)."""
-    text = "\x1f".join(str(part) for part in parts)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1

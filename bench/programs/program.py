@@ -284,3 +284,6 @@ def start(program: Program, words: Sequence[str], terms: Terms, **streams: Any) 
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ProgramFailure(Status.CRASHED, f"{words[0]} cannot be started: {why}") from None
+    except subprocess.SubprocessError as error:
+        # It was quick to write to pipes of this process, and reached the one that tells how it was started.
+        raise ProgramFailure(Status.INVALID, f"{words[0]} wrote to a pipe that is not its own: {error}") from None

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import ONE, UNLIMITED, FairnessInstance
+from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import GIB_MIB
 
 if TYPE_CHECKING:

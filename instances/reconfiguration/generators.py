@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import FAMILIES, CpuCapacity, ec2_types, eva_workloads
 from schedgap.instances.provisioning.generators.snapshots import draw_demand, durations_h
@@ -40,6 +39,7 @@ from schedgap.instances.reconfiguration.trace import (
     tasks_of_jobs,
     with_more_gpus,
 )
+from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ import pytest
 from schedgap.bench.certify.problem import read_certificate, read_problem
 from schedgap.bench.certify.proof import check
 from schedgap.bench.checks.contract import judge_trial
-from schedgap.bench.checks.trials import Kind, Seen, Trial
+from schedgap.bench.checks.trials import RunKind, Seen, Trial
 from schedgap.bench.isolation.answer import certificate_of
 from schedgap.bench.isolation.child import measured
 from schedgap.bench.isolation.judge import judge
@@ -204,7 +204,7 @@ def instances_of(family):
 
 def seen(method, instance, kind):
     """One run in this process, judged as any other."""
-    limits = Limits.from_time_limit(0.0 if kind is Kind.NO_TIME else TIME_LIMIT_S)
+    limits = Limits.from_time_limit(0.0 if kind is RunKind.NO_TIME else TIME_LIMIT_S)
     run = make_run(instance, method, {}, limits, group=kind)
     request = Request(method.family, method.name, {}, run.seed, limits, run.digest, None, keep=True)
     family = find_family(method.family)
@@ -225,7 +225,7 @@ def trial_of(name):
     instances = instances_of(method.family)
     names = {digest: instance.name for digest, instance in instances.items()}
     trial = Trial(method, {}, method.name, Limits.from_time_limit(TIME_LIMIT_S), names)
-    for kind in (Kind.ALONE, Kind.AGAIN, Kind.NO_TIME):
+    for kind in (RunKind.ALONE, RunKind.AGAIN, RunKind.NO_TIME):
         trial.seen[kind] = {digest: seen(method, instance, kind) for digest, instance in instances.items()}
     return trial
 

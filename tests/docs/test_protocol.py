@@ -15,9 +15,9 @@ from schedgap.bench.programs.run import ask, find_player, see_off
 from schedgap.heuristics.reconfiguration.actions import Market
 from schedgap.heuristics.sharing.observation import Machines
 from schedgap.heuristics.waiting.observation import Terms as WaitingTerms
-from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.family import find_family
+from schedgap.instances.seeds import derived_seed
 from schedgap.instances.sharing import micro
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()

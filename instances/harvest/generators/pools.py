@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from schedgap.instances.draws import derived_seed, shuffled
+from schedgap.instances.draws import shuffled
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.parameters import check_ranges, unusual
 from schedgap.instances.harvest.generators.replay import FreeCores, harvest_vms, regular_vms, spot_vms
 from schedgap.instances.harvest.generators.vms import MEMORY_MIB_PER_CORE, Vms
 from schedgap.instances.harvest.model import ALLOCATIONS, MAX_CORES
+from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, IntArray

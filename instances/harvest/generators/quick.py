@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from schedgap.instances.draws import derived_seed, shuffled
+from schedgap.instances.draws import shuffled
 from schedgap.instances.harvest.generators.datacentre import on_pool
 from schedgap.instances.harvest.generators.parameters import GOAL, Goal, check_ranges, unusual, vm_sizes
 from schedgap.instances.harvest.generators.pools import PoolParameters, draw_pool
@@ -26,6 +26,7 @@ from schedgap.instances.harvest.generators.workloads import (
 )
 from schedgap.instances.harvest.model import HarvestInstance
 from schedgap.instances.method import flattened
+from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import DAY_S, HOUR_MS, SECOND_MS
 
 QUICK = Workload(jobs=5, tasks="2-8", interarrival_min=10.0)

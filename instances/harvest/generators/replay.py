@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, lock, locked_bools, locked_ints
-from schedgap.instances.draws import derived_seed, lognormal
+from schedgap.instances.draws import lognormal
 from schedgap.instances.errors import InstanceError, did_you_mean
 from schedgap.instances.harvest.generators.vms import Batches, bootstrapped, drawn_batches
 from schedgap.instances.on_use import ModuleOnUse
+from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import DAY_S, HOUR_S, SECOND_MS
 
 # The rate of arrivals follows the day, and differs from hour to hour: assumed, like the mean of seconds that VMs are late.

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.instances.csv_table import read_rows
-from schedgap.instances.draws import derived_seed, lognormal, shuffled
+from schedgap.instances.draws import lognormal, shuffled
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.parameters import check_ranges, unusual
 from schedgap.instances.harvest.generators.replay import SERVER_CORES, FreeCores
+from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import HOUR_MS
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.parameters import check_ranges, decimals, unusual, whole_numbers
 from schedgap.instances.harvest.model import NO_CHECKPOINTS
 from schedgap.instances.harvest.stability import total_cores
+from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import HOUR_MS, MINUTE_MS, SECOND_MS
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from schedgap.instances.draws import derived_seed
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import CpuCapacity, ec2_types, eva_interference, eva_workloads
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.alibaba import snapshot
+from schedgap.instances.seeds import derived_seed
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
