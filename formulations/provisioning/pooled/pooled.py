@@ -132,7 +132,7 @@ LEAST_S, DIVE_SHARE = 1.2, 0.6
 # Share of the time limit for placing whole tasks once, and how much of it goes to machines rented by types with a little to
 # spare, where tasks may not run on all machines; for placing again for those of machines that were taken apart, seconds at least,
 # in such a part of all tries, with so many machines at most.
-PLACING_SHARE, WIDENING_SHARE = 0.5, 0.3
+PLACING_SHARE, WIDENING_SHARE = 0.5, 0.12
 AGAIN_SHARE, AGAIN_S, AGAIN, MOST_AGAIN = 0.02, 0.5, 0.85, 7
 # Machines that are taken apart at once, at most, and the least share of its price that counts as a machine's loss.
 MOST_RUINED, LEAST_LOSS = 25, 1e-4
