@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+
+from schedgap.instances.errors import InstanceError, VerifyError
+from schedgap.instances.placement import Placement, PlacementInstance, moves, verify
+
+
+def two_nodes(**changes):
+    """Node 0 and 1 have 8 cores, 16 GiB and 2 GPUs each. Classes: 0.5 GPU, 2 GPUs, no GPU; all take 4 cores and 4 GiB.
+
+    Pods: 0.5, 0.5, 2, none. Values are GPUs: 0.5, 0.5, 2 and 0.
+    """
+    gib = 1024
+    fields = {
+        "name": "two-nodes",
+        "unit": "GPUs",
+        "resources": ("cpu", "ram_gib"),
+        "type_names": ("big",),
+        "capacity": [[8000, 16 * gib]],
+        "num_gpus": [2],
+        "gpu_model": ("G2",),
+        "node2type": [0, 0],
+        "class_names": ("half", "two", "none"),
+        "demand": [[4000, 4 * gib]] * 3,
+        "gpus": [1, 2, 0],
+        "gpu_milli": [500, 1000, 0],
+        "value": [500, 2000, 0],
+        "admits": np.ones((3, 1), np.bool_),
+        "expected": [0, 0, 0],
+        "pod2class": [0, 0, 1, 2],
+        "gang": [-1] * 4,
+        "running_node": [-1] * 4,
+        "running_gpus": [0] * 4,
+        "movable": [True] * 4,
+    }
+    return PlacementInstance(**{**fields, **changes})
+
+
+@pytest.mark.parametrize(
+    ("node", "gpus", "refused"),
+    [
+        # Both halves on GPU 0 of node 0, both GPUs of node 1 for the pod of two.
+        ([0, 0, 1, 1], [1, 1, 3, 0], 0),
+        ([0, 0, -1, 1], [1, 2, 0, 0], 2000),
+        ([-1, 0, 1, -1], [0, 1, 3, 0], 500),
+        ([-1] * 4, [0] * 4, 3000),
+    ],
+)
+def test_objective_is_the_value_of_the_refused_pods(node, gpus, refused):
+    assert verify(two_nodes(), Placement(node, gpus)) == refused
+
+
+@pytest.mark.parametrize(
+    ("node", "gpus", "message"),
+    [
+        ([0, 0, 1], [1, 1, 3, 0], r"node has shape \(3,\); the instance has 4 pods"),
+        ([0, 0, 2, 1], [1, 1, 3, 0], "pod-2 is on node 2; there are 2"),
+        ([-1, 0, 1, 1], [1, 1, 3, 0], "pod-0 is refused and has GPUs"),
+        ([0, 0, 0, 1], [1, 1, 3, 0], "node node-0 is over its cpu: 12 cpu used, it has 8 cpu"),
+        ([0, -1, 0, -1], [1, 0, 3, 0], r"GPU 0 of node node-0 is over: 1500 of 1000"),
+        ([0, 0, 1, 1], [1, 4, 3, 0], r"pod-1 has GPUs \[2\] of node node-0, which has 2; it takes 1"),
+        ([0, 0, 1, 1], [1, 1, 1, 0], r"pod-2 has GPUs \[0\] of node node-1, which has 2; it takes 2"),
+        ([0, 0, 1, 1], [1, 1, 3, 1], r"pod-3 has GPUs \[0\] of node node-1, which has 2; it takes 0"),
+        ([0, 0, 1, 1], [1, -1, 3, 0], "pod-1 has GPUs"),
+    ],
+)
+def test_the_first_violation_is_named(node, gpus, message):
+    with pytest.raises(VerifyError, match=message):
+        verify(two_nodes(), Placement(node, gpus))
+
+
+def test_a_node_type_that_does_not_admit_a_class():
+    instance = two_nodes(
+        type_names=("big", "other"), capacity=[[8000, 16384]] * 2, num_gpus=[2, 2], gpu_model=("G2", "T4"),
+        node2type=[0, 1], admits=[[True, False], [True, True], [True, True]],
+    )  # fmt: skip
+    with pytest.raises(VerifyError, match="pod-0 is on node node-1 of type other, which does not admit it"):
+        verify(instance, Placement([1, -1, -1, -1], [1, 0, 0, 0]))
+
+
+def test_a_gang_is_all_or_nothing():
+    instance = two_nodes(gang=[-1, 0, 0, -1])
+    assert verify(instance, Placement([0, 0, 1, 1], [1, 1, 3, 0])) == 0
+    with pytest.raises(VerifyError, match="of gang 0, 1 of 2 pods are placed"):
+        verify(instance, Placement([0, -1, 1, 1], [1, 0, 3, 0]))
+
+
+def test_what_runs_stays_or_moves():
+    """Halves run on GPUs 0 and 1 of node 0: one must move to the other GPU or node for the pod of two to fit there."""
+    runs = {"running_node": [0, 1, -1, -1], "running_gpus": [1, 1, 0, 0]}
+    moved = Placement([0, 0, 1, 1], [1, 1, 3, 0])
+    assert verify(two_nodes(**runs), moved) == 0
+    assert moves(two_nodes(**runs), moved) == 1
+    assert moves(two_nodes(**runs), Placement([0, 1, -1, -1], [2, 1, 0, 0])) == 1
+    with pytest.raises(VerifyError, match="1 pods moved; at most 0 may"):
+        verify(two_nodes(**runs, max_moves=0), moved)
+    with pytest.raises(VerifyError, match="pod-1 moved from node node-1; it may not"):
+        verify(two_nodes(**runs, movable=[True, False, True, True]), moved)
+    with pytest.raises(VerifyError, match="pod-0 runs and is refused"):
+        verify(two_nodes(**runs), Placement([-1, 0, 1, 1], [0, 1, 3, 0]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"gpu_milli": [500, 500, 0]}, "class two takes 500 thousandths of each of 2 GPUs"),
+        ({"num_gpus": [63]}, "node type big has 63 GPUs; give 0 to 62"),
+        ({"gang": [0, -1, 0, -1]}, "the pods of a gang do not stand together"),
+        ({"gang": [0, 0, -1, -1], "running_node": [0, -1, -1, -1], "running_gpus": [1, 0, 0, 0]}, "pod-0 runs and is in a"),
+        ({"running_node": [0, 0, 0, -1], "running_gpus": [1, 1, 0, 0]}, r"pod-2 has GPUs \[\] of node node-0"),
+        ({"running_node": [0, 0, -1, 0], "running_gpus": [1, 1, 0, 0]}, "node node-0 is over its cpu: 12 cpu used"),
+        ({"running_gpus": [1, 0, 0, 0]}, "pod-0 has GPUs and runs on no node"),
+        ({"unit": "dollars"}, "unit"),
+        ({"pod2class": [0, 0, 1, 3]}, "pod2class.3 is 3; give 0 to 2"),
+        ({"value": [-1, 0, 0]}, "value of pod class half is -1"),
+        ({"max_moves": -2}, "max_moves is -2"),
+    ],
+)  # fmt: skip
+def test_what_is_inconsistent_is_refused(changes, message):
+    with pytest.raises(InstanceError, match=message):
+        two_nodes(**changes)
