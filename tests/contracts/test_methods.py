@@ -27,6 +27,7 @@ from schedgap.instances.fairness import micro as four_users
 from schedgap.instances.family import find_family
 from schedgap.instances.harvest import quick, two_kinds
 from schedgap.instances.method import REGISTRY, Status
+from schedgap.instances.placement import openb_like, random_pods
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like, distinct, table3, table7
 from schedgap.instances.provisioning.running import Running
 from schedgap.instances.reconfiguration import alibaba_like as alibaba_like_jobs
@@ -37,7 +38,7 @@ from schedgap.instances.waiting import bursty, mms
 TIME_LIMIT_S = 20.0
 # By method: instance, certificate and the bound that was given.
 CERTIFICATES = defaultdict(list)
-load_methods(["fairness", "harvest", "provisioning", "reconfiguration", "sharing", "waiting"])
+load_methods(["fairness", "harvest", "placement", "provisioning", "reconfiguration", "sharing", "waiting"])
 METHODS = {f"{family}/{name}": method for (family, name), method in sorted(REGISTRY.items()) if method.is_shipped}
 
 
@@ -151,6 +152,16 @@ MAKERS = {
         "checkpoints": lambda: quick(2, 2, "2", seed=6, checkpoint_s=60.0, restore_s=30.0),
         "interruptible": lambda: quick(2, 2, "2", seed=7, interruptible=1.0),
         "leased": lambda: two_kinds(8, 3, seed=8, jobs=2),
+    },
+    "placement": {
+        "one-pod": lambda: random_pods(seed=1, nodes=1, pods=1),
+        "shares": lambda: random_pods(seed=2),
+        "pods": lambda: random_pods(seed=3, unit="pods"),
+        "values": lambda: random_pods(seed=4, unit="value", pods=6),
+        "gangs": lambda: random_pods(seed=5, gangs=True),
+        "running": lambda: random_pods(seed=6, running=0.4, moves=2),
+        "gangs-and-running": lambda: random_pods(seed=7, running=0.4, gangs=True, nodes=4),
+        "openb-like": lambda: openb_like(seed=8, nodes=2, until=60),
     },
     "provisioning": {
         "one-task": one_task,
