@@ -8,12 +8,9 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.placement import kernels_scores as scores
-from schedgap.heuristics.placement.kernels_scores import evaluate, fragment
-from schedgap.heuristics.placement.policies import rule_of
-from schedgap.heuristics.placement.state import fleet_of, target_of
+from schedgap.heuristics.placement.kernels_scores import Rule, evaluate, fragment
+from schedgap.heuristics.placement.state import expected_of, state_of
 from schedgap.instances.placement import PlacementInstance, openb
-
-KINDS = ("best-fit", "dot-product", "clustering", "packing", "fgd")
 
 
 def cluster(capacity, num_gpus, classes, nodes, pods, expected=None):
@@ -44,13 +41,24 @@ def cluster(capacity, num_gpus, classes, nodes, pods, expected=None):
     )
 
 
-def scored(instance, name, n, c):
-    fleet, (rule, target) = fleet_of(instance), rule_of(instance, name)
-    target.fragment[:] = [
-        fragment(fleet, target, i, int(fleet.free[i, 0]), -1, 0, 0) for i in range(target.fragment.size)
-    ]
-    score, _, gpu = evaluate(fleet, rule, target, n, c)
-    return score, gpu
+KIND = {
+    "best-fit": scores.BEST_FIT,
+    "dot-product": scores.DOT_PRODUCT,
+    "clustering": scores.CLUSTERING,
+    "packing": scores.PACKING,
+    "fgd": scores.FGD,
+}
+
+
+def begun(instance, **options):
+    """The state before the first pod."""
+    state = state_of(instance, **options)
+    state.nodes.fragment[:] = [fragment(state, n, int(state.free[n, 0]), -1, 0, 0) for n in range(instance.num_nodes)]
+    return state
+
+
+def scored(instance, kind, n, c):
+    return evaluate(begun(instance, mix=True), Rule(kind), n, c)
 
 
 @pytest.fixture
@@ -86,29 +94,29 @@ def two_nodes():
 
 
 def test_a_shared_gpu(shared):
-    fleet, target = fleet_of(shared), target_of(shared)
-    assert (target.pods.tolist(), target.total) == ([5, 3, 1, 1], 10)
-    assert fragment(fleet, target, 0, 8000, -1, 0, 0) == 700.0
-    assert fragment(fleet, target, 0, 6000, 1, 300, 0) == 550.0
-    assert fragment(fleet, target, 0, 6000, 2, 300, 0) == 850.0
-    assert {name: scored(shared, name, 0, 0) for name in KINDS} == {
+    state = begun(shared, mix=True)
+    assert state.mix.pods.tolist() == [5, 3, 1, 1]
+    assert fragment(state, 0, 8000, -1, 0, 0) == 700.0
+    assert fragment(state, 0, 6000, 1, 300, 0) == 550.0
+    assert fragment(state, 0, 6000, 2, 300, 0) == 850.0
+    assert {name: scored(shared, kind, 0, 0) for name, kind in KIND.items()} == {
         "fgd": (53, 1),
         "best-fit": (88, 1),
         "dot-product": (99, 1),
         "packing": (94, 1),
         "clustering": (69, 1),
     }
-    assert scored(shared, "fgd-exact", 0, 0) == (150.0, 1)
+    assert scored(shared, scores.FGD_EXACT, 0, 0) == (150.0, 1)
     # Twelve cores are more than there are.
-    assert scored(shared, "fgd", 0, 2) == (scores.NONE, -1)
+    assert scored(shared, scores.FGD, 0, 2) == (scores.NONE, -1)
 
 
 def test_two_whole_gpus_on_two_nodes(two_nodes):
-    fleet, target = fleet_of(two_nodes), target_of(two_nodes)
-    found = [fragment(fleet, target, 0, 104_000, -1, 0, 0), fragment(fleet, target, 0, 88_000, -1, 0, 2)]
-    found += [fragment(fleet, target, 1, 40_000, -1, 0, 0), fragment(fleet, target, 1, 24_000, -1, 0, 2)]
+    state = begun(two_nodes, mix=True)
+    found = [fragment(state, 0, 104_000, -1, 0, 0), fragment(state, 0, 88_000, -1, 0, 2)]
+    found += [fragment(state, 1, 40_000, -1, 0, 0), fragment(state, 1, 24_000, -1, 0, 2)]
     assert found == [200.0, 0.0, 700.0, 700.0]
-    assert {name: [scored(two_nodes, name, n, 1)[0] for n in (0, 1)] for name in KINDS} == {
+    assert {name: [scored(two_nodes, kind, n, 1)[0] for n in (0, 1)] for name, kind in KIND.items()} == {
         "fgd": [54, 50],
         "best-fit": [65, 81],
         "dot-product": [91, 92],
@@ -121,10 +129,12 @@ def test_the_mix_ends_at_a_share_of_all_pods():
     classes = {"p1": (1000, 1, 500), "p3": (2000, 1, 1000), "p4": (4000, 0, 0), "p6": (8000, 2, 1000)}
     pods = [(name, -1, []) for name in ("p1", "p1", "p3", "p4", "p1", "p6")]
     instance = cluster([10_000], [2], classes, [0], pods)
-    assert target_of(instance).pods.tolist() == [3, 1, 1, 1]
-    assert target_of(instance).cpu.tolist() == [1000, 8000, 4000, 2000]
-    found = target_of(instance, 60)
-    assert (found.pods.tolist(), found.cpu.tolist(), found.total) == ([3, 1], [1000, 8000], 4)
+    classes = state_of(instance).classes
+    found, _ = expected_of(instance, classes)
+    assert found.pods.tolist() == [3, 1, 1, 1]
+    assert found.cpu.tolist() == [1000, 8000, 4000, 2000]
+    found, _ = expected_of(instance, classes, 60)
+    assert (found.pods.tolist(), found.cpu.tolist()) == ([3, 1], [1000, 8000])
 
 
 def authors_run():
@@ -142,38 +152,32 @@ def test_the_authors_own_run_step_by_step(alibaba_csv):
     """Each chosen node has the highest score, and of those the least rank that is known; F is the same to the cent."""
     rows = authors_run()
     instance = openb(alibaba_csv, nodes="gpu", seed=42)
-    fleet, (rule, target) = fleet_of(instance), rule_of(instance, "fgd")
+    rule, state, empty = Rule(scores.FGD), begun(instance, mix=True), begun(instance, mix=True)
     class_of = {instance.pod_name(p): int(instance.pod2class[p]) for p in range(instance.num_pods)}
     nodes = {instance.node_name(n): n for n in range(instance.num_nodes)}
     rank = {nodes[row["node"]]: int(row["rank"]) for row in rows}
     _, first = np.unique(instance.node2type, return_index=True)
 
-    def is_no_use(n):
-        return fragment(fleet, target, n, int(fleet.free[n, 0]), -1, 0, 0)
-
-    # Nodes of a type are alike at first.
-    target.fragment[:] = np.array([is_no_use(n) for n in first.tolist()])[instance.node2type]
-    empty = target._replace(fragment=target.fragment.copy())
     known, seen, changed, used = {}, {}, [], 0
     for row in rows:
         n, c = nodes[row["node"]], class_of[row["pod"]]
         if c not in known:
-            alike = np.array([evaluate(fleet_of(instance), rule, empty, i, c) for i in first.tolist()])
+            alike = np.array([evaluate(empty, rule, i, c) for i in first.tolist()])
             known[c], seen[c] = alike[instance.node2type], 0
         for i in set(changed[seen[c] :]):
-            known[c][i] = evaluate(fleet, rule, target, i, c)
+            known[c][i] = evaluate(state, rule, i, c)
         seen[c] = len(changed)
         best = known[c][:, 0].max()
         assert known[c][n, 0] == best
         assert rank[n] == min(rank[i] for i in np.flatnonzero(known[c][:, 0] == best).tolist() if i in rank)
-        k, g = int(fleet.gpus[c]), int(fleet.gpu_milli[c])
-        taken = [int(known[c][n, 2])] if g < 1000 else np.flatnonzero(fleet.milli[n] == 1000)[:k]
+        k, g = int(instance.gpus[c]), int(instance.gpu_milli[c])
+        taken = [int(known[c][n, 1])] if g < 1000 else np.flatnonzero(state.milli[n] == 1000)[:k]
         if k:
-            fleet.milli[n, taken] -= g
-        fleet.free[n] -= fleet.demand[c]
+            state.milli[n, taken] -= g
+        state.free[n] -= instance.demand[c]
         used += k * g
-        target.fragment[n] = is_no_use(n)
-        assert round(float(target.fragment.sum()), 2) == pytest.approx(float(row["frag_amount_milli"]), abs=0.0051)
+        state.nodes.fragment[n] = fragment(state, n, int(state.free[n, 0]), -1, 0, 0)
+        assert round(float(state.nodes.fragment.sum()), 2) == pytest.approx(float(row["frag_amount_milli"]), abs=0.0051)
         assert used == int(row["used_milli"])
         changed.append(n)
     assert len(rows) == 2739
