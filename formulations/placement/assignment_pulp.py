@@ -42,7 +42,7 @@ class PulpProgram(AssignmentProgram):
     """The program `problem`; its variables have the order of those of `assignment`, kind by kind."""
 
     def __init__(self, instance: PlacementInstance) -> None:
-        from pulp import LpBinary, LpInteger, LpMinimize, LpProblem, LpVariable, lpSum
+        from pulp import LpBinary, LpInteger, LpMinimize, LpProblem, lpSum
 
         super().__init__(instance)
         classes, nodes, resources = map(range, (len(instance.class_names), instance.num_nodes, len(instance.resources)))
@@ -54,20 +54,21 @@ class PulpProgram(AssignmentProgram):
         fits, where = instance.fits(), instance.running_node.tolist()
         step = self.step = objective_step(instance)
 
+        problem = self.problem = LpProblem("placement", LpMinimize)
+        new = problem.add_variable
         pairs = [(c, n) for c in classes for n in nodes if fits[c, instance.node2type[n]]]
-        x = {(c, n): LpVariable(f"x_{c}_{n}", 0, pods[c], LpInteger) for c, n in pairs}
+        x = {(c, n): new(f"x_{c}_{n}", 0, pods[c], LpInteger) for c, n in pairs}
         y = {
-            (c, n, g): LpVariable(f"y_{c}_{n}_{g}", 0, pods[c], LpInteger)
+            (c, n, g): new(f"y_{c}_{n}_{g}", 0, pods[c], LpInteger)
             for c, n in x
             if 0 < milli[c] < ONE
             for g in range(gpus[n])
         }
-        z = {(n, g): LpVariable(f"z_{n}_{g}", cat=LpBinary) for n in nodes for g in range(gpus[n])}
-        stays = {p: LpVariable(f"stays_{p}", 0 if instance.movable[p] else 1, 1, LpInteger) for p in running}
-        refused = [LpVariable(f"refused_{c}", 0, alone[c], LpInteger) for c in classes]
-        no_gang = {a: LpVariable(f"no_gang_{a}", cat=LpBinary) for a in gangs}
+        z = {(n, g): new(f"z_{n}_{g}", cat=LpBinary) for n in nodes for g in range(gpus[n])}
+        stays = {p: new(f"stays_{p}", 0 if instance.movable[p] else 1, 1, LpInteger) for p in running}
+        refused = [new(f"refused_{c}", 0, alone[c], LpInteger) for c in classes]
+        no_gang = {a: new(f"no_gang_{a}", cat=LpBinary) for a in gangs}
 
-        problem = self.problem = LpProblem("placement", LpMinimize)
         lost = lpSum(value[c] // step * refused[c] for c in classes)
         problem += lost + lpSum(size[a][c] * value[c] // step * no_gang[a] for a in gangs for c in classes), "refused"
         for c in classes:
