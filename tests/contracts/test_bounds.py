@@ -33,7 +33,7 @@ TYPES = {
     "waiting": ("rented_cores", "rented_memory_mib", "rented_price"),
 }
 NAMED = [
-    pytest.param(*key, marks=pytest.mark.xdist_group(key[0]))
+    key
     for key, method in sorted(REGISTRY.items())
     # What a clock stops in its search proves another bound each time.
     if method.is_shipped and method.bounds and not method.exact and key != ("reconfiguration", "clairvoyant-program")
