@@ -30,11 +30,11 @@ def with_stock(instance):
 
 MAKERS = {
     "one-job": lambda: short_jobs(1, 1),
-    "short-jobs": lambda: short_jobs(3, 10),
-    "no-interference": lambda: short_jobs(3, 3, interference="none"),
+    "short-jobs": lambda: short_jobs(3, 1),
+    "no-interference": lambda: short_jobs(3, 5, interference="none"),
     "interference": lambda: short_jobs(3, 4, interference="0.8", tasks_per_job=1),
-    "slow-moves": lambda: short_jobs(3, 5, migration_delay=8.0),
-    "stock": lambda: with_stock(short_jobs(3, 8, tasks_per_job=1)),
+    "slow-moves": lambda: short_jobs(3, 6, migration_delay=8.0),
+    "stock": lambda: with_stock(short_jobs(3, 2, tasks_per_job=1)),
     "running": lambda: with_start(short_jobs(3, 9, tasks_per_job=1)),
     "many-tasks": lambda: short_jobs(2, 6, tasks_per_job=4),
     "alibaba-like": lambda: alibaba_like(2, seed=7, durations="alibaba", mean_gap_s=300.0),

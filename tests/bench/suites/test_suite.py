@@ -52,11 +52,13 @@ def _is_small(block):
 
 
 def _smaller(block):
-    """Return a block with its first seed, and a thousandth of its jobs where these are millions."""
+    """Return a block with its first seed, a thousandth of its jobs where these are millions, and a day where VMs change for many."""
     seeds = block.seeds[:1] if isinstance(block.seeds, list) else block.seeds and 1
     parameters = dict(block.parameters)
     if _most(parameters.get("jobs", 0)) > MILLION:
         parameters["jobs"] //= 1000
+    if block.generator == "datacentre":
+        parameters.setdefault("days", 1.0)
     return block.model_copy(update={"seeds": seeds, "parameters": parameters})
 
 
