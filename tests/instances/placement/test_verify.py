@@ -1,39 +1,7 @@
-import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError, VerifyError
-from schedgap.instances.placement import Placement, PlacementInstance, moves, verify
-
-
-def two_nodes(**changes):
-    """Node 0 and 1 have 8 cores, 16 GiB and 2 GPUs each. Classes: 0.5 GPU, 2 GPUs, no GPU; all take 4 cores and 4 GiB.
-
-    Pods: 0.5, 0.5, 2, none. Values are GPUs: 0.5, 0.5, 2 and 0.
-    """
-    gib = 1024
-    fields = {
-        "name": "two-nodes",
-        "unit": "GPUs",
-        "resources": ("cpu", "ram_gib"),
-        "type_names": ("big",),
-        "capacity": [[8000, 16 * gib]],
-        "num_gpus": [2],
-        "gpu_model": ("G2",),
-        "node2type": [0, 0],
-        "class_names": ("half", "two", "none"),
-        "demand": [[4000, 4 * gib]] * 3,
-        "gpus": [1, 2, 0],
-        "gpu_milli": [500, 1000, 0],
-        "value": [500, 2000, 0],
-        "admits": np.ones((3, 1), np.bool_),
-        "expected": [0, 0, 0],
-        "pod2class": [0, 0, 1, 2],
-        "gang": [-1] * 4,
-        "running_node": [-1] * 4,
-        "running_gpus": [0] * 4,
-        "movable": [True] * 4,
-    }
-    return PlacementInstance(**{**fields, **changes})
+from schedgap.instances.placement import Placement, moves, verify
 
 
 @pytest.mark.parametrize(
@@ -46,7 +14,7 @@ def two_nodes(**changes):
         ([-1] * 4, [0] * 4, 3000),
     ],
 )
-def test_objective_is_the_value_of_the_refused_pods(node, gpus, refused):
+def test_objective_is_the_value_of_the_refused_pods(two_nodes, node, gpus, refused):
     assert verify(two_nodes(), Placement(node, gpus)) == refused
 
 
@@ -64,12 +32,12 @@ def test_objective_is_the_value_of_the_refused_pods(node, gpus, refused):
         ([0, 0, 1, 1], [1, -1, 3, 0], "pod-1 has GPUs"),
     ],
 )
-def test_the_first_violation_is_named(node, gpus, message):
+def test_the_first_violation_is_named(two_nodes, node, gpus, message):
     with pytest.raises(VerifyError, match=message):
         verify(two_nodes(), Placement(node, gpus))
 
 
-def test_a_node_type_that_does_not_admit_a_class():
+def test_a_node_type_that_does_not_admit_a_class(two_nodes):
     instance = two_nodes(
         type_names=("big", "other"), capacity=[[8000, 16384]] * 2, num_gpus=[2, 2], gpu_model=("G2", "T4"),
         node2type=[0, 1], admits=[[True, False], [True, True], [True, True]],
@@ -78,14 +46,14 @@ def test_a_node_type_that_does_not_admit_a_class():
         verify(instance, Placement([1, -1, -1, -1], [1, 0, 0, 0]))
 
 
-def test_a_gang_is_all_or_nothing():
+def test_a_gang_is_all_or_nothing(two_nodes):
     instance = two_nodes(gang=[-1, 0, 0, -1])
     assert verify(instance, Placement([0, 0, 1, 1], [1, 1, 3, 0])) == 0
     with pytest.raises(VerifyError, match="of gang 0, 1 of 2 pods are placed"):
         verify(instance, Placement([0, -1, 1, 1], [1, 0, 3, 0]))
 
 
-def test_what_runs_stays_or_moves():
+def test_what_runs_stays_or_moves(two_nodes):
     """Halves run on GPUs 0 and 1 of node 0: one must move to the other GPU or node for the pod of two to fit there."""
     runs = {"running_node": [0, 1, -1, -1], "running_gpus": [1, 1, 0, 0]}
     moved = Placement([0, 0, 1, 1], [1, 1, 3, 0])
@@ -116,6 +84,6 @@ def test_what_runs_stays_or_moves():
         ({"max_moves": -2}, "max_moves is -2"),
     ],
 )  # fmt: skip
-def test_what_is_inconsistent_is_refused(changes, message):
+def test_what_is_inconsistent_is_refused(two_nodes, changes, message):
     with pytest.raises(InstanceError, match=message):
         two_nodes(**changes)
