@@ -13,6 +13,7 @@ MAKERS = {
     "alone": lambda: random_pods(seed=2, nodes=1, pods=2, classes=2),
     "running": lambda: random_pods(seed=3, pods=7, running=0.5, moves=1),
     "gangs": lambda: random_pods(seed=4, pods=7, gangs=True, unit="value"),
+    "divided": lambda: random_pods(seed=6, pods=7, running=0.3, moves=1, divided=True),
     "unmoved": lambda: random_pods(seed=5, pods=7, running=0.6, moves=0, unit="pods"),
 }
 

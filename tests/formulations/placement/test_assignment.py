@@ -10,6 +10,8 @@ KINDS = (
     {"running": 0.6, "moves": 1},
     {"running": 0.5, "moves": 2, "gangs": True, "unit": "value"},
     {"running": 0.7, "unit": "pods"},
+    {"divided": True},
+    {"divided": True, "running": 0.5, "moves": 1},
 )
 
 

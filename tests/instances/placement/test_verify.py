@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError, VerifyError
@@ -87,3 +88,74 @@ def test_what_runs_stays_or_moves(two_nodes):
 def test_what_is_inconsistent_is_refused(two_nodes, changes, message):
     with pytest.raises(InstanceError, match=message):
         two_nodes(**changes)
+
+
+@pytest.fixture
+def divided(two_nodes):
+    """Node 0 has 2 GPUs of 8 slices, node 1 two whole ones. Classes: 1 slice anywhere up to 6, 4 slices at 0 or 4, one GPU."""
+    return two_nodes(
+        type_names=("mig", "whole"),
+        capacity=[[8000, 16384]] * 2,
+        num_gpus=[2, 2],
+        gpu_model=("A100", "A100"),
+        node2type=[0, 1],
+        class_names=("1g", "3g", "gpu"),
+        demand=np.zeros((3, 2), np.int64),
+        gpus=[1, 1, 1],
+        gpu_milli=[125, 500, 1000],
+        value=[125, 500, 1000],
+        admits=np.ones((3, 2), np.bool_),
+        pod2class=[0, 0, 1, 2],
+        gpu_slices=[8, 0],
+        slices=[1, 4, 0],
+        starts=[0b1111111, 0b10001, 0],
+    )
+
+
+def test_slices_of_a_gpu(divided):
+    assert divided.fits().tolist() == [[True, False], [True, False], [False, True]]
+    assert verify(divided, Placement([0, 0, 0, 1], [1, 1, 1, 1], [4, 6, 0, 0])) == 0
+
+
+@pytest.mark.parametrize(
+    ("node", "gpus", "start", "message"),
+    [
+        ([0, 0, 0, 1], [1, 1, 1, 1], [4, 4, 0, 0], "slice 4 of GPU 0 of node node-0 is taken 2 times"),
+        ([0, 0, 0, 1], [1, 1, 1, 1], [3, 6, 0, 0], "slice 3 of GPU 0 of node node-0 is taken 2 times"),
+        ([0, 0, 0, 1], [1, 1, 1, 1], [4, 7, 0, 0], "pod-1 takes 1 slices from slice 7 on of a GPU of 8 slices"),
+        ([0, 0, 0, 1], [1, 1, 1, 1], [4, 6, 2, 0], "pod-2 takes 4 slices from slice 2 on"),
+        ([1, 0, 0, 1], [1, 1, 1, 2], [0, 6, 0, 0], "pod-0 takes 1 slices from slice 0 on of a GPU of 0 slices"),
+        ([0, 0, 0, 0], [1, 1, 1, 2], [4, 6, 0, 0], "pod-3 takes 0 slices"),
+        ([0, 0, 0, 1], [1, 1, 1, 1], [4, 6, 0, 1], "pod-3 takes 0 slices from slice 1 on"),
+        ([0, 0, 0, 1], [1, 1, 1, 1], [-1, 6, 0, 0], "pod-0 takes 1 slices from slice -1 on"),
+    ],
+)
+def test_slices_that_may_not_be_there(divided, node, gpus, start, message):
+    with pytest.raises(VerifyError, match=message):
+        verify(divided, Placement(node, gpus, start))
+
+
+def test_another_slice_is_a_move(divided):
+    runs = divided.replace(running_node=[0, -1, -1, -1], running_gpus=[1, 0, 0, 0], running_start=[3, 0, 0, 0])
+    assert moves(runs, Placement([0, -1, -1, -1], [1, 0, 0, 0], [3, 0, 0, 0])) == 0
+    assert moves(runs, Placement([0, -1, -1, -1], [1, 0, 0, 0], [4, 0, 0, 0])) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"gpu_slices": [17, 0]}, "node type mig has 17 slices a GPU; give 0 to 16"),
+        ({"starts": [0, 1, 0]}, "class 1g takes 1 slices of 1 GPUs, starting at 0b0"),
+        ({"gpus": [1, 2, 1], "gpu_milli": [125, 1000, 1000]}, "class 3g takes 4 slices of 2 GPUs"),
+    ],
+)
+def test_slices_that_make_no_sense(divided, changes, message):
+    with pytest.raises(InstanceError, match=message):
+        divided.replace(**changes)
+
+
+def test_fields_of_slices_are_left_out_where_nothing_is_divided(divided, two_nodes):
+    whole = two_nodes().replace(slices=[0, 0, 0], starts=[0, 0, 0], gpu_slices=[0], running_start=[0] * 4)
+    assert whole.slices is None
+    assert whole.digest == two_nodes().digest
+    assert divided.running_start.tolist() == [0] * 4
