@@ -52,13 +52,6 @@ def pytest_configure() -> None:
     os.environ.pop("COLUMNS", None)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file on one worker, unless they say with whom they stay: what they compile is compiled once."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _plugins_of_tests_may_write(tmp_path_factory):
     """Many tell a test by a file what they did; one value for all, since runs of another environment are forked anew."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from schedgap.instances.draws import drawn, generator
-from schedgap.instances.errors import InstanceError, one_of
-from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, UNITS, PlacementInstance
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, PlacementInstance
 
 MODELS = ("A", "B", "")
 SHARES = (200, 300, 350, 500, 600, 700, 1000)
@@ -28,7 +28,6 @@ def random_pods(
     running : share of the pods that run already, wherever they fit at first; one in five of these may not move. moves : how
     many may; -1 for any number. gangs : some pods arrive in gangs of two or three. unit : of values.
     """
-    one_of("unit", unit, UNITS, InstanceError)
     if nodes < 1 or pods < 1 or classes < 1 or not 0 <= running <= 1:
         raise InstanceError(
             f"{nodes} nodes, {pods} pods, {classes} classes, {running:g} running; give at least 1, and a share."
@@ -39,21 +38,17 @@ def random_pods(
         return low + (rng.random(shape) * (high - low + 1)).astype(np.int64)
 
     num_types = min(nodes, 3)
-    capacity = np.stack((whole(2, 8, num_types) * ONE, whole(2, 8, num_types) * 1024), axis=1)
+    capacity = whole(2, 8, num_types, 2) * [ONE, 1024]
     num_gpus = np.where(rng.random(num_types) < 0.2, 0, whole(1, 4, num_types))
     model = tuple(MODELS[int(rng.random() * 2)] if g else "" for g in num_gpus.tolist())
     node2type = np.sort(whole(0, num_types - 1, nodes))
-    demand = np.stack((whole(0, 6, classes) * ONE // 2, whole(0, 6, classes) * 512), axis=1)
+    demand = whole(0, 6, classes, 2) * [ONE // 2, 512]
     gpu_milli = np.where(rng.random(classes) < 0.2, 0, np.asarray(drawn(rng, SHARES, np.ones(len(SHARES)), classes)))
     gpus = np.where(gpu_milli == ONE, whole(1, 2, classes), gpu_milli > 0)
     admits = (rng.random((classes, num_types)) < 0.85) | (rng.random(classes) < 0.5)[:, None]
     value = {"GPUs": gpus * gpu_milli, "pods": np.full(classes, ONE), "value": whole(0, 9, classes) * ONE}[unit]
     pod2class = whole(0, classes - 1, pods)
-    gang = np.full(pods, NO_GANG)
-    if gangs:
-        sizes = whole(1, 3, pods)
-        member = np.repeat(np.arange(pods), sizes)[:pods]
-        gang = np.where(np.bincount(member)[member] > 1, member, NO_GANG)
+    member = np.repeat(np.arange(pods), whole(1, 3, pods) if gangs else 1)[:pods]
     instance = PlacementInstance(
         name=f"random-pods-{nodes}-{pods}-s{seed}",
         unit=unit,
@@ -71,7 +66,7 @@ def random_pods(
         admits=admits,
         expected=np.zeros(classes, np.int64),
         pod2class=pod2class,
-        gang=gang,
+        gang=np.where(np.bincount(member)[member] > 1, member, NO_GANG),
         running_node=np.full(pods, NOWHERE),
         running_gpus=np.zeros(pods, np.int64),
         movable=np.ones(pods, np.bool_),
