@@ -6,7 +6,7 @@ from promises import Promises
 
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.instances.method import REGISTRY
-from schedgap.instances.placement import random_pods
+from schedgap.instances.placement import openb_like, random_pods
 
 MAKERS = {
     "arrivals": lambda: random_pods(seed=1),
@@ -14,6 +14,7 @@ MAKERS = {
     "running": lambda: random_pods(seed=3, pods=7, running=0.5, moves=1),
     "gangs": lambda: random_pods(seed=4, pods=7, gangs=True, unit="value"),
     "divided": lambda: random_pods(seed=6, pods=7, running=0.3, moves=1, divided=True),
+    "openb-like": lambda: openb_like(seed=8, nodes=2, until=60),
     "unmoved": lambda: random_pods(seed=5, pods=7, running=0.6, moves=0, unit="pods"),
 }
 
