@@ -37,7 +37,7 @@ coverage: $(VENV)/installed
 benchmarks: $(VENV)/installed
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable
 
-GATES := ci ci-fairness ci-harvest ci-reconfiguration ci-sharing ci-waiting
+GATES := ci ci-fairness ci-harvest ci-placement ci-reconfiguration ci-sharing ci-waiting
 
 # Is any method worse than in results/? See docs/compare.md.
 gate: $(VENV)/installed

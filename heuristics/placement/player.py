@@ -41,6 +41,11 @@ def free_at_start(instance: PlacementInstance) -> tuple[IntArray, IntArray]:
     return instance.capacity[instance.node2type] - used, whole
 
 
+def admitted(instance: PlacementInstance) -> BoolArray:
+    """(C, T) bool: the types that take a pod of a class. GPUs that MIG divides take no pods that ask for others."""
+    return instance.admits & instance.divides_as_asked()
+
+
 class Player:
     """One policy on one instance."""
 
@@ -53,6 +58,7 @@ class Player:
         """Begin before the first pod."""
         self.instance = instance
         self.free, self.milli = free_at_start(instance)
+        self.admits = admitted(instance)
         self.node: IntArray = instance.running_node.copy()
         self.gpus: IntArray = instance.running_gpus.copy()
         # Copies, as all that a policy gets: whoever unlocks them does not change the instance.
@@ -66,8 +72,9 @@ class Player:
         )
         pods = instance.mix()
         there = pods > 0
-        keys = ("demand", "gpus", "gpu_milli", "value", "admits")
-        self.mix = Mix(locked(pods[there]), *(locked(getattr(instance, key)[there]) for key in keys))
+        keys = ("demand", "gpus", "gpu_milli", "value")
+        of_each = (locked(getattr(instance, key)[there]) for key in keys)
+        self.mix = Mix(locked(pods[there]), *of_each, locked(self.admits[there]))
         self.memory: dict[str, Any] = {}
         self.pod = -1
         self.fits: BoolArray = np.zeros(instance.num_nodes, np.bool_)
@@ -115,7 +122,7 @@ class Player:
 
     def _fits(self, c: int) -> BoolArray:
         instance = self.instance
-        fits: BoolArray = instance.admits[c, instance.node2type] & (self.free >= instance.demand[c]).all(axis=1)
+        fits: BoolArray = self.admits[c, instance.node2type] & (self.free >= instance.demand[c]).all(axis=1)
         if instance.gpus[c]:
             fits &= (self.milli >= instance.gpu_milli[c]).sum(axis=1) >= instance.gpus[c]
         return fits
@@ -132,7 +139,7 @@ class Player:
             gpus=int(instance.gpus[c]),
             gpu_milli=int(instance.gpu_milli[c]),
             value=int(instance.value[c]),
-            admits=locked(instance.admits[c].copy()),
+            admits=locked(self.admits[c].copy()),
             gang_size=end - first,
             gang_placed=pod - first,
             free=locked(self.free.copy()),
@@ -182,7 +189,7 @@ class Player:
         if self.fits[node]:
             return node
         c, said = instance.pod2class[self.pod], f"{who} returned node {instance.node_name(node)},"
-        if not instance.admits[c, instance.node2type[node]]:
+        if not self.admits[c, instance.node2type[node]]:
             raise MethodError(f"{said} whose type does not admit the pod; {way_out}")
         if (r := first_true(instance.demand[c] > self.free[node])) is not None:
             name = instance.resources[r]

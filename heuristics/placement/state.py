@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from schedgap.heuristics.placement.kernels_prices import hole_prices
-from schedgap.heuristics.placement.player import free_at_start
+from schedgap.heuristics.placement.player import admitted, free_at_start
 from schedgap.instances.arrays import records
 from schedgap.instances.placement.model import NOWHERE, ONE
 from schedgap.instances.placement.power import watts_by_type
@@ -170,7 +170,7 @@ def state_of(instance: PlacementInstance, *, mix: bool = False, prices: bool = F
         slots=records(Slot, slots, owner=-1, seen=-1),
         clock=records(Clock, 1),
         demand=instance.demand,
-        admits=instance.admits,
+        admits=admitted(instance),
         mix_admits=mix_admits,
         free=free,
         milli=milli,
@@ -209,8 +209,9 @@ def expected_of(
     percent : classes are taken from the most frequent on until they are so many per cent of its pods; none for 0.
     """
     counts: dict[tuple[int, int, int, str, bytes], int] = {}
+    takes = admitted(instance)
     for c in np.flatnonzero(classes.pods).tolist() if percent else ():
-        admits = instance.admits[c] | (instance.gpus[c] == 0)
+        admits = takes[c] | (instance.gpus[c] == 0)
         models = sorted({instance.gpu_model[t] for t in np.flatnonzero(admits).tolist()})
         spec = "" if admits.all() else "|".join(models)
         key = (int(classes.cpu[c]), int(classes.milli[c]), int(classes.gpus[c]), spec, admits.tobytes())
@@ -249,11 +250,9 @@ def sought_of(instance: PlacementInstance) -> FloatArray:
     model = np.array([instance.gpu_model.index(name) for name in instance.gpu_model])
     has = np.bincount(model, instance.type_counts() * instance.num_gpus, minlength=model.size)
     milli = instance.mix() * instance.gpus * instance.gpu_milli
-    asked = np.zeros(model.size)
+    asked, takes = np.zeros(model.size), admitted(instance)
     for c in np.flatnonzero(milli).tolist():
-        admitted = np.zeros(model.size, np.bool_)
-        admitted[model[instance.admits[c]]] = True
-        room = np.where(admitted, has, 0)
+        room = np.where(np.bincount(model[takes[c]], minlength=model.size) > 0, has, 0)
         if 0 < room.sum() < has.sum():
             asked += milli[c] * room / room.sum()
     share: FloatArray = (asked * has.sum() / max(int(milli.sum()), 1) / np.maximum(has, 1))[model]
