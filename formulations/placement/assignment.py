@@ -1,14 +1,16 @@
 """The placement program: which pods each node takes, on which GPUs, and which of those that run stay.
 
 Sets        c pod classes, n nodes that an empty one of their type fits, g GPUs of n, p pods that run, a gangs
-Variables   x[c, n] pods that arrive or move to n;  y[c, n, g] those that share GPU g;  z[n, g] in {0, 1}: given as a whole
+            s slices of g at which a pod of c may start; 0 alone where MIG does not divide g
+Variables   x[c, n] pods that arrive or move to n;  y[c, n, g, s] those that share GPU g;  z[n, g] in {0, 1}: given as a whole
             stays[p] in {0, 1};  refused[c] pods in no gang;  refused[a] in {0, 1}: the whole gang
 Minimise    sum_c value[c] refused[c] + sum_a value[a] refused[a]
 Rows        sum_n x[c, n] + sum_{p of c} stays[p] + refused[c] + sum_a size[a, c] refused[a] = pods[c]
             sum_c demand[c, r] x[c, n] + sum_{p on n} demand[p, r] stays[p] <= capacity[n, r]
-            sum_g y[c, n, g] = x[c, n]                                  for each c that shares a GPU
+            sum_g sum_s y[c, n, g, s] = x[c, n]                         for each c that shares a GPU, or takes slices of one
             sum_g z[n, g] = sum_c gpus[c] x[c, n]                       over c that take whole GPUs
-            sum_c milli[c] y[c, n, g] + 1000 z[n, g] + sum_{p on g} milli[p] stays[p] <= 1000
+            sum_c sum_s milli[c] y[c, n, g, s] + 1000 z[n, g] + sum_{p on g} milli[p] stays[p] <= 1000
+            sum_{c, s over slice i} y[c, n, g, s] + sum_{p over slice i of g} stays[p] <= 1    for each slice i of g
             sum_p stays[p] >= pods that run - max_moves
 
 A pod that may not move stays. Equal pods are counted, not named, so that equal tasks make no symmetry; equal nodes do.
@@ -25,6 +27,7 @@ from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.linear_model import Rows, improving, is_feasible, proven_cost, whole_claims
 from schedgap.formulations.separable import inseparable
+from schedgap.instances.arrays import ranges
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, Placement, devices_of
 from schedgap.instances.placement.verify import verify
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.placement.model import PlacementInstance
 
-HANDLES = ("running", "gangs")
+HANDLES = ("running", "gangs", "slices")
 MAX_VARIABLES = 200_000
 
 
@@ -67,13 +70,27 @@ class AssignmentProgram:
         self.alone = np.bincount(alone, minlength=len(instance.class_names))
         self.x_class, self.x_node = np.nonzero(instance.fits()[:, instance.node2type])
         node_gpus = instance.num_gpus[instance.node2type]
-        shares = (instance.gpu_milli > 0) & (instance.gpu_milli < ONE)
-        self.y_x = np.repeat(np.arange(self.x_class.size), np.where(shares[self.x_class], node_gpus[self.x_node], 0))
-        self.y_gpu = _counted(self.y_x)
+        self.slices = np.zeros(instance.gpus.size, np.int64) if instance.slices is None else instance.slices
+        self.shares = (self.slices > 0) | ((instance.gpu_milli > 0) & (instance.gpu_milli < ONE))
+        places = [
+            (e, g, s)
+            for e in np.flatnonzero(self.shares[self.x_class]).tolist()
+            for g in range(node_gpus[self.x_node[e]])
+            for s in self.starts(int(self.x_class[e]), int(self.x_node[e]))
+        ]
+        self.y_x, self.y_gpu, self.y_start = np.array(places, np.int64).reshape(-1, 3).T
         self.z_node = np.repeat(np.arange(instance.num_nodes), node_gpus)
         self.z_gpu = _counted(self.z_node)
         sizes = [self.x_class.size, self.y_x.size, self.z_node.size, self.running.size, len(instance.class_names)]
         self.first = np.cumsum([0, *sizes, self.gangs.size])
+
+    def starts(self, c: int, node: int) -> list[int]:
+        """Return the slices of a GPU of a node at which a pod of a class that shares it may start."""
+        instance = self.instance
+        if instance.starts is None or instance.gpu_slices is None or not self.slices[c]:
+            return [0]
+        most = int(instance.gpu_slices[instance.node2type[node]] - self.slices[c])
+        return [s for s in range(most + 1) if instance.starts[c] >> s & 1]
 
     def columns(self, kind: int) -> IntArray:
         """Return the columns of a kind: x, y, z, stays, refused pods, refused gangs."""
@@ -102,7 +119,7 @@ class AssignmentProgram:
         place = np.searchsorted(sharing, self.y_x)
         own = (np.arange(sharing.size), sharing, -1)
         rows.add("share", (place, y, 1), own, lower=np.zeros(sharing.size), upper=0)
-        whole = np.flatnonzero((instance.gpu_milli == ONE)[self.x_class])
+        whole = np.flatnonzero((~self.shares & (instance.gpus > 0))[self.x_class])
         taken = (self.x_node[whole], x[whole], -instance.gpus[self.x_class[whole]])
         rows.add("whole", (self.z_node, z, 1), taken, lower=np.zeros(instance.num_nodes), upper=0)
         gpu = np.searchsorted(self.z_node, np.arange(instance.num_nodes))
@@ -111,6 +128,7 @@ class AssignmentProgram:
         shared = (gpu[self.x_node[self.y_x]] + self.y_gpu, y, instance.gpu_milli[self.x_class[self.y_x]])
         stayed = (gpu[run_node[pod]] + held_gpu, stays[pod], milli)
         rows.add("gpu", shared, (np.arange(z.size), z, ONE), stayed, upper=np.full(z.size, ONE))
+        self._slice_rows(rows, gpu, y, stays)
         if instance.max_moves != ANY:
             rows.add("moves", (0, stays, 1), lower=[max(0, stays.size - instance.max_moves)])
         step = objective_step(instance)
@@ -121,13 +139,33 @@ class AssignmentProgram:
         upper[refused] = self.alone
         return rows.model(name, cost, upper, step, lower=lower)
 
+    def _slice_rows(self, rows: Rows, gpu: IntArray, y: IntArray, stays: IntArray) -> None:
+        """Let each slice be taken once. gpu : (N,), the first GPU of each node in the order of all."""
+        instance = self.instance
+        if instance.gpu_slices is None or instance.running_start is None:
+            return
+        has = instance.gpu_slices[instance.node2type[self.z_node]]
+        first = np.concatenate(([0], np.cumsum(has)))
+        size = self.slices[self.x_class[self.y_x]]
+        begin = first[gpu[self.x_node[self.y_x]] + self.y_gpu] + self.y_start
+        pods = np.flatnonzero(self.slices[instance.pod2class[self.running]])
+        running = self.running[pods]
+        size_now = self.slices[instance.pod2class[running]]
+        of_gpu = np.log2(instance.running_gpus[running]).astype(np.int64)
+        begin_now = first[gpu[instance.running_node[running]] + of_gpu] + instance.running_start[running]
+        new = (np.repeat(begin, size) + ranges(0, size), np.repeat(y, size), 1)
+        kept = (np.repeat(begin_now, size_now) + ranges(0, size_now), np.repeat(stays[pods], size_now), 1)
+        rows.add("slice", new, kept, upper=np.ones(first[-1]))
+
     def solution(self, values: FloatArray) -> Placement:
         """Return the placement that values of the variables mean."""
         instance = self.instance
         x, y, z, stays, _, no_gang = (np.rint(values[self.columns(kind)]).astype(np.int64) for kind in range(6))
-        node, gpus = np.full(instance.num_pods, NOWHERE), np.zeros(instance.num_pods, np.int64)
+        node, gpus, start = np.full(instance.num_pods, NOWHERE), *np.zeros((2, instance.num_pods), np.int64)
         kept = self.running[stays > 0]
         node[kept], gpus[kept] = instance.running_node[kept], instance.running_gpus[kept]
+        if instance.running_start is not None:
+            start[kept] = instance.running_start[kept]
         left_out = np.isin(instance.gang, self.gangs[no_gang > 0]) & (instance.gang != NO_GANG)
         # Of a class, pods that must be placed come first: those that move, those of gangs, then the others as they arrive.
         order = np.lexsort(
@@ -141,14 +179,15 @@ class AssignmentProgram:
             pods = order[begins[c] : begins[c] + x[e]]
             begins[c] += x[e]
             node[pods] = n
-            if instance.gpu_milli[c] == ONE:
+            if instance.gpus[c] and not self.shares[c]:
                 for pod in pods.tolist():
                     taken, given_whole[n] = given_whole[n][: instance.gpus[c]], given_whole[n][instance.gpus[c] :]
                     gpus[pod] = sum(1 << g for g in taken)
             elif instance.gpus[c]:
                 mine = np.flatnonzero(self.y_x == e)
                 gpus[pods] = 1 << np.repeat(self.y_gpu[mine], y[mine])
-        return Placement(node, gpus)
+                start[pods] = np.repeat(self.y_start[mine], y[mine])
+        return Placement(node, gpus, start)
 
 
 def gangs_of(instance: PlacementInstance) -> tuple[IntArray, IntArray]:

@@ -45,56 +45,76 @@ class PulpProgram(AssignmentProgram):
         from pulp import LpBinary, LpInteger, LpMinimize, LpProblem, lpSum
 
         super().__init__(instance)
-        classes, nodes, resources = map(range, (len(instance.class_names), instance.num_nodes, len(instance.resources)))
-        running, gangs, size = self.running.tolist(), range(self.gangs.size), self.gang_size.tolist()
-        pods, pod2class, alone = instance.class_counts().tolist(), instance.pod2class.tolist(), self.alone.tolist()
-        demand, capacity = instance.demand.tolist(), instance.capacity[instance.node2type].tolist()
-        milli, takes, value = instance.gpu_milli.tolist(), instance.gpus.tolist(), instance.value.tolist()
-        gpus = instance.num_gpus[instance.node2type].tolist()
-        fits, where = instance.fits(), instance.running_node.tolist()
-        step = self.step = objective_step(instance)
+        self.total = lpSum
+        self.nodes, self.gangs_of = range(instance.num_nodes), range(self.gangs.size)
+        self.pods, self.pod2class = instance.class_counts().tolist(), instance.pod2class.tolist()
+        self.num_gpus = instance.num_gpus[instance.node2type].tolist()
+        classes, alone, size = range(len(self.pods)), self.alone.tolist(), self.gang_size.tolist()
+        step, value = objective_step(instance), instance.value.tolist()
+        fits = instance.fits()[:, instance.node2type]
 
-        problem = self.problem = LpProblem("placement", LpMinimize)
-        new = problem.add_variable
-        pairs = [(c, n) for c in classes for n in nodes if fits[c, instance.node2type[n]]]
-        x = {(c, n): new(f"x_{c}_{n}", 0, pods[c], LpInteger) for c, n in pairs}
-        y = {
-            (c, n, g): new(f"y_{c}_{n}_{g}", 0, pods[c], LpInteger)
-            for c, n in x
-            if 0 < milli[c] < ONE
-            for g in range(gpus[n])
+        problem, self.step = LpProblem("placement", LpMinimize), step
+        self.problem, new = problem, problem.add_variable
+        pairs = [(c, n) for c in classes for n in self.nodes if fits[c, n]]
+        x = self.x = {(c, n): new(f"x_{c}_{n}", 0, self.pods[c], LpInteger) for c, n in pairs}
+        y = self.y = {
+            (c, n, g, s): new(f"y_{c}_{n}_{g}_{s}", 0, self.pods[c], LpInteger)
+            for c, n in pairs
+            if self.shares[c]
+            for g in range(self.num_gpus[n])
+            for s in self.starts(c, n)
         }
-        z = {(n, g): new(f"z_{n}_{g}", cat=LpBinary) for n in nodes for g in range(gpus[n])}
-        stays = {p: new(f"stays_{p}", 0 if instance.movable[p] else 1, 1, LpInteger) for p in running}
+        z = self.z = {(n, g): new(f"z_{n}_{g}", cat=LpBinary) for n in self.nodes for g in range(self.num_gpus[n])}
+        stays = self.stays = {
+            p: new(f"stays_{p}", 0 if instance.movable[p] else 1, 1, LpInteger) for p in self.running.tolist()
+        }
         refused = [new(f"refused_{c}", 0, alone[c], LpInteger) for c in classes]
-        no_gang = {a: new(f"no_gang_{a}", cat=LpBinary) for a in gangs}
+        no_gang = [new(f"no_gang_{a}", cat=LpBinary) for a in self.gangs_of]
+        self.order = [*x.values(), *y.values(), *z.values(), *stays.values(), *refused, *no_gang]
 
         lost = lpSum(value[c] // step * refused[c] for c in classes)
-        problem += lost + lpSum(size[a][c] * value[c] // step * no_gang[a] for a in gangs for c in classes), "refused"
+        gangs_lost = lpSum(size[a][c] * value[c] // step * no_gang[a] for a in self.gangs_of for c in classes)
+        problem += lost + gangs_lost, "refused"
         for c in classes:
-            placed = lpSum(x[c, n] for n in nodes if (c, n) in x)
-            stayed = lpSum(stays[p] for p in running if pod2class[p] == c)
-            left_out = refused[c] + lpSum(size[a][c] * no_gang[a] for a in gangs)
-            problem += placed + stayed + left_out == pods[c], f"pods_{c}"
-        for n in nodes:
-            here = [c for c in classes if (c, n) in x]
-            on = [p for p in running if where[p] == n]
-            for r in resources:
-                used = lpSum(demand[c][r] * x[c, n] for c in here)
-                kept = lpSum(demand[pod2class[p]][r] * stays[p] for p in on)
-                problem += used + kept <= capacity[n][r], f"capacity_{n}_{r}"
-            for c in here:
-                if 0 < milli[c] < ONE:
-                    problem += lpSum(y[c, n, g] for g in range(gpus[n])) == x[c, n], f"share_{c}_{n}"
-            whole = lpSum(takes[c] * x[c, n] for c in here if milli[c] == ONE)
-            problem += lpSum(z[n, g] for g in range(gpus[n])) == whole, f"whole_{n}"
-            for g in range(gpus[n]):
-                shared = lpSum(milli[c] * y[c, n, g] for c in here if (c, n, g) in y)
-                held = lpSum(milli[pod2class[p]] * stays[p] for p in on if int(instance.running_gpus[p]) >> g & 1)
-                problem += shared + ONE * z[n, g] + held <= ONE, f"gpu_{n}_{g}"
+            placed = lpSum(x[c, n] for n in self.nodes if (c, n) in x)
+            stayed = lpSum(stays[p] for p in stays if self.pod2class[p] == c)
+            left_out = refused[c] + lpSum(size[a][c] * no_gang[a] for a in self.gangs_of)
+            problem += placed + stayed + left_out == self.pods[c], f"pods_{c}"
+        for n in self.nodes:
+            self._state_node(n, [c for c in classes if (c, n) in x])
         if instance.max_moves != ANY:
-            problem += lpSum(stays.values()) >= len(running) - instance.max_moves, "moves"
-        self.order = [*x.values(), *y.values(), *z.values(), *stays.values(), *refused, *no_gang.values()]
+            problem += lpSum(stays.values()) >= len(stays) - instance.max_moves, "moves"
+
+    def _state_node(self, n: int, here: list[int]) -> None:
+        """Add the rows of a node. here : the classes that it may hold."""
+        instance, problem, total, kind = self.instance, self.problem, self.total, int(self.instance.node2type[n])
+        on = [p for p in self.stays if instance.running_node[p] == n]
+        for r, has in enumerate(instance.capacity[kind].tolist()):
+            used = total(int(instance.demand[c, r]) * self.x[c, n] for c in here)
+            kept = total(int(instance.demand[self.pod2class[p], r]) * self.stays[p] for p in on)
+            problem += used + kept <= has, f"capacity_{n}_{r}"
+        sharing = [c for c in here if self.shares[c]]
+        for c in sharing:
+            shared = total(self.y[c, n, g, s] for g in range(self.num_gpus[n]) for s in self.starts(c, n))
+            problem += shared == self.x[c, n], f"share_{c}_{n}"
+        whole = total(int(instance.gpus[c]) * self.x[c, n] for c in here if c not in sharing)
+        problem += total(self.z[n, g] for g in range(self.num_gpus[n])) == whole, f"whole_{n}"
+        for g in range(self.num_gpus[n]):
+            own = [(c, s) for c in sharing for s in self.starts(c, n)]
+            shared = total(int(instance.gpu_milli[c]) * self.y[c, n, g, s] for c, s in own)
+            holds = [p for p in on if int(instance.running_gpus[p]) >> g & 1]
+            held = total(int(instance.gpu_milli[self.pod2class[p]]) * self.stays[p] for p in holds)
+            problem += shared + ONE * self.z[n, g] + held <= ONE, f"gpu_{n}_{g}"
+            for i in range(0 if instance.gpu_slices is None else int(instance.gpu_slices[kind])):
+                over = total(self.y[c, n, g, s] for c, s in own if s <= i < s + self.slices[c])
+                kept = total(self.stays[p] for p in holds if self._covers(p, i))
+                problem += over + kept <= 1, f"slice_{n}_{g}_{i}"
+
+    def _covers(self, pod: int, number: int) -> bool:
+        """Return whether a pod that runs takes a slice of its GPU."""
+        assert self.instance.running_start is not None
+        begin = int(self.instance.running_start[pod])
+        return begin <= number < begin + int(self.slices[self.pod2class[pod]])
 
     def model(self, name: str) -> LinearModel:
         """Return the program as arrays."""

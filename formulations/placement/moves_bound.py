@@ -134,7 +134,7 @@ def bound_moves(instance: PlacementInstance, *, time_limit_s: float | None = Non
     arrive = instance.running_node == NOWHERE
     asked = np.bincount(instance.pod2class[arrive], minlength=len(instance.class_names))
     movable = Movable(instance)
-    limits = {}
+    limits: dict[int, int] = {}
     for c in np.flatnonzero(asked).tolist():
         if limits and time_limit_s is not None and time.perf_counter() - begun > time_limit_s / 2:
             break

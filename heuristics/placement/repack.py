@@ -9,12 +9,22 @@ not at all. This proves nothing: what it misses may exist.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, Placement, use
+from schedgap.instances.placement.model import (
+    ANY,
+    FAMILY,
+    NO_GANG,
+    NOWHERE,
+    ONE,
+    Placement,
+    devices_of,
+    open_start,
+    use,
+)
 from schedgap.instances.placement.verify import verify
 
 if TYPE_CHECKING:
@@ -29,19 +39,37 @@ NODES, DEPTH = 40, 2
 ORDERS = ("size", "arrival", "density", *["random"] * 9)
 
 
-class Layout:
-    """Where pods are, and what is free: `free` (N, R), and `left` (N, G) thousandths of each GPU, -1 where there is none."""
+# A node, its GPUs as bits, and the first slice.
+Place: TypeAlias = tuple[int, int, int]
+AWAY: Place = (NOWHERE, 0, 0)
 
-    def __init__(self, instance: PlacementInstance) -> None:
+
+class Layout:
+    """Where pods are, and what is free.
+
+    free : (N, R). left : (N, G), thousandths of each GPU, -1 where there is none. taken : (N, G), a bit for each slice.
+    """
+
+    def __init__(self, instance: PlacementInstance, kept: BoolArray | None = None) -> None:
+        """Begin with the pods that run, or those of them that are kept."""
         self.instance = instance
-        self.node, self.gpus = instance.running_node.copy(), instance.running_gpus.copy()
-        used, milli = use(instance, self.node, self.gpus)
+        kept = instance.is_running if kept is None else kept & instance.is_running
+        start = np.zeros(instance.num_pods, np.int64) if instance.running_start is None else instance.running_start
+        rows = np.stack((instance.running_node, instance.running_gpus, start), axis=1)
+        self.places: list[Place] = [tuple(row) for row in np.where(kept[:, None], rows, AWAY).tolist()]
+        self.begins = list(self.places)
+        self.node = np.where(kept, instance.running_node, NOWHERE)
+        used, milli = use(instance, self.node, instance.running_gpus)
         self.free = instance.capacity[instance.node2type] - used
         is_there = np.arange(milli.shape[1]) < instance.num_gpus[instance.node2type, None]
         self.left = np.where(is_there, ONE - milli, -1)
-        self.admits = instance.admits[:, instance.node2type]
+        self.slices = np.zeros(instance.gpus.size, np.int64) if instance.slices is None else instance.slices
+        self.taken = np.zeros_like(self.left)
+        for pod in np.flatnonzero(kept & (self.slices > 0)[instance.pod2class]).tolist():
+            self.taken[self._gpus(self.places[pod])] |= self.mask(pod, self.places[pod])
+        self.fits = instance.fits()[:, instance.node2type]
         self.moved = np.zeros(instance.num_pods, np.bool_)
-        self.log: list[tuple[int, int, int]] = []
+        self.log: list[tuple[int, Place]] = []
         self.scale = np.maximum(instance.capacity.max(axis=0), 1), max(1, ONE * int(instance.num_gpus.max()))
 
     @property
@@ -50,68 +78,84 @@ class Layout:
         most = self.instance.max_moves
         return self.instance.num_pods if most == ANY else most - int(self.moved.sum())
 
-    def put(self, pod: int, node: int, gpus: int) -> None:
-        """Move a pod from where it is, or from nowhere, to a node's GPUs, or to nowhere."""
-        self.log.append((pod, int(self.node[pod]), int(self.gpus[pod])))
+    def _gpus(self, place: Place) -> tuple[int, list[int]]:
+        return place[0], [g for g in range(self.left.shape[1]) if place[1] >> g & 1]
+
+    def mask(self, pod: int, place: Place) -> int:
+        """Return the slices of each of its GPUs that a pod takes at a place, as bits."""
+        return ((1 << int(self.slices[self.instance.pod2class[pod]])) - 1) << place[2]
+
+    def put(self, pod: int, place: Place) -> None:
+        """Move a pod from where it is, or from nowhere, to a place that has room for it, or to nowhere."""
+        before = self.places[pod]
+        self.log.append((pod, before))
         c = self.instance.pod2class[pod]
-        for sign, n, held in ((1, int(self.node[pod]), int(self.gpus[pod])), (-1, node, gpus)):
-            if n != NOWHERE:
-                self.free[n] += sign * self.instance.demand[c]
-                taken = [g for g in range(self.left.shape[1]) if held >> g & 1]
-                self.left[n, taken] += sign * self.instance.gpu_milli[c]
-        self.node[pod], self.gpus[pod] = node, gpus
-        start = (self.instance.running_node[pod], self.instance.running_gpus[pod])
-        self.moved[pod] = start[0] != NOWHERE and (node, gpus) != start
+        for sign, at in ((1, before), (-1, place)):
+            if at[0] != NOWHERE:
+                self.free[at[0]] += sign * self.instance.demand[c]
+                self.left[self._gpus(at)] += sign * self.instance.gpu_milli[c]
+                self.taken[self._gpus(at)] ^= self.mask(pod, at)
+        self.places[pod] = place
+        self.node[pod] = place[0]
+        self.moved[pod] = self.begins[pod] != AWAY and place != self.begins[pod]
 
     def undo(self, length: int) -> None:
         """Take back all but the first so many changes."""
         while len(self.log) > length:
-            pod, node, gpus = self.log.pop()
-            self.put(pod, node, gpus)
+            self.put(*self.log.pop())
             self.log.pop()
+
+    def open_gpus(self, c: int, nodes: IntArray | slice, left: IntArray, taken: IntArray) -> BoolArray:
+        """Return which GPUs of nodes have room for a pod of a class. left, taken : (nodes, G), of these GPUs."""
+        has_room: BoolArray = left >= max(int(self.instance.gpu_milli[c]), 1)
+        if self.slices[c]:
+            has_room &= open_start(self.instance, c, self.instance.node2type[nodes][:, None], taken) >= 0
+        return has_room
 
     def fitting(self, c: int) -> BoolArray:
         """(N,) bool: the nodes that have room for a pod of a class."""
         instance = self.instance
-        able: BoolArray = self.admits[c] & (self.free >= instance.demand[c]).all(axis=1)
+        able: BoolArray = self.fits[c] & (self.free >= instance.demand[c]).all(axis=1)
         if instance.gpus[c]:
-            able &= (self.left >= instance.gpu_milli[c]).sum(axis=1) >= instance.gpus[c]
+            able &= self.open_gpus(c, slice(None), self.left, self.taken).sum(axis=1) >= instance.gpus[c]
         return able
 
-    def chosen_gpus(self, c: int, node: int) -> int:
-        """Return GPUs of a node that has room: the fullest that takes a share, the first ones that are free."""
-        instance, left = self.instance, self.left[node]
-        able = np.flatnonzero(left >= max(instance.gpu_milli[c], 1))
-        order = able[np.argsort(left[able], kind="stable")] if instance.gpu_milli[c] < ONE else able
-        return sum(1 << g for g in order[: instance.gpus[c]].tolist())
+    def chosen(self, c: int, node: int) -> Place:
+        """Return the place on a node that has room: the fullest GPU that takes a share, the first ones that are free."""
+        instance, one = self.instance, np.array([node])
+        able = np.flatnonzero(self.open_gpus(c, one, self.left[one], self.taken[one])[0])
+        is_whole = instance.gpu_milli[c] == ONE
+        order = able if is_whole else able[np.argsort(self.left[node, able], kind="stable")]
+        held = order[: instance.gpus[c]]
+        start = 0
+        if self.slices[c]:
+            start = int(open_start(instance, c, instance.node2type[one], self.taken[node, held])[0])
+        return node, sum(1 << g for g in held.tolist()), start
 
     def place(self, pod: int, but: int = NOWHERE) -> bool:
         """Put a pod on the node that it leaves the least room on; return whether there was one. but : a node to avoid."""
-        instance = self.instance
-        c = int(instance.pod2class[pod])
+        c = int(self.instance.pod2class[pod])
         able = self.fitting(c)
         if but != NOWHERE:
             able[but] = False
         nodes = np.flatnonzero(able)
         if not nodes.size:
             return False
-        # Where it was costs no move.
-        if instance.running_node[pod] in nodes:
-            node = int(instance.running_node[pod])
-            held = [g for g in range(self.left.shape[1]) if int(instance.running_gpus[pod]) >> g & 1]
-            if (self.left[node, held] >= instance.gpu_milli[c]).all():
-                self.put(pod, node, int(instance.running_gpus[pod]))
+        begun = self.begins[pod]
+        if begun[0] in nodes:
+            # Where it was costs no move.
+            left, taken = self.left[self._gpus(begun)], self.taken[self._gpus(begun)]
+            if (left >= self.instance.gpu_milli[c]).all() and not (taken & self.mask(pod, begun)).any():
+                self.put(pod, begun)
                 return True
-        room = (self.free[nodes] / self.scale[0]).sum(axis=1) + np.maximum(self.left[nodes], 0).sum(
-            axis=1
-        ) / self.scale[1]
-        node = int(nodes[np.argmin(room)])
-        self.put(pod, node, self.chosen_gpus(c, node))
+        free = (self.free[nodes] / self.scale[0]).sum(axis=1)
+        idle = np.maximum(self.left[nodes], 0).sum(axis=1) / self.scale[1]
+        self.put(pod, self.chosen(c, int(nodes[np.argmin(free + idle)])))
         return True
 
     def placement(self) -> Placement:
         """Return what is placed where."""
-        return Placement(self.node.copy(), self.gpus.copy())
+        return Placement(*np.array(self.places, np.int64).reshape(-1, 3).T)
 
 
 class Repacking:
@@ -121,14 +165,8 @@ class Repacking:
         self.instance, self.ends = instance, ends
         self.layout = Layout(instance)
         self.may_leave = instance.movable | ~instance.is_running
-        stays = Layout(
-            instance.replace(
-                running_node=np.where(instance.movable, NOWHERE, instance.running_node),
-                running_gpus=np.where(instance.movable, 0, instance.running_gpus),
-            )
-        )
-        # What is free on each node once all that may leave have left.
-        self.empty_free, self.empty_left = stays.free, stays.left
+        # What there is on each node once all that may leave have left.
+        self.emptied = Layout(instance, ~instance.movable)
 
     def units(self, order: str, rng: np.random.Generator) -> list[IntArray]:
         """Return what arrives: pods alone, and gangs, in an order: one of `ORDERS`."""
@@ -139,7 +177,7 @@ class Repacking:
         )
         units = np.split(arrive, begins[1:])
         if order != "arrival":
-            total = np.maximum(self.empty_free.sum(axis=0), 1), max(1, int(np.maximum(self.empty_left, 0).sum()))
+            total = np.maximum(self.emptied.free.sum(axis=0), 1), max(1, int(np.maximum(self.emptied.left, 0).sum()))
             milli = instance.gpus * instance.gpu_milli
             size = np.maximum((instance.demand / total[0]).max(axis=1), milli / total[1])
             if order == "density":
@@ -173,16 +211,13 @@ class Repacking:
         if not depth:
             return False
         c = int(instance.pod2class[pod])
-        able = layout.admits[c] & (self.empty_free >= instance.demand[c]).all(axis=1)
-        if instance.gpus[c]:
-            able &= (self.empty_left >= instance.gpu_milli[c]).sum(axis=1) >= instance.gpus[c]
+        able = self.emptied.fitting(c)
         if but != NOWHERE:
             able[but] = False
         nodes = np.flatnonzero(able)
         short = np.maximum(instance.demand[c] - layout.free[nodes], 0) / layout.scale[0]
-        missing = np.maximum(
-            instance.gpus[c] - (layout.left[nodes] >= max(int(instance.gpu_milli[c]), 1)).sum(axis=1), 0
-        )
+        is_open = layout.open_gpus(c, nodes, layout.left[nodes], layout.taken[nodes])
+        missing = np.maximum(instance.gpus[c] - is_open.sum(axis=1), 0)
         options = []
         for node in nodes[np.argsort(short.sum(axis=1) + missing, kind="stable")][:NODES].tolist():
             if (leaving := self.leaving(c, node)) is not None:
@@ -200,8 +235,8 @@ class Repacking:
         layout, instance = self.layout, self.instance
         mark = len(layout.log)
         for other in leaving:
-            layout.put(other, NOWHERE, 0)
-        layout.put(pod, node, layout.chosen_gpus(int(instance.pod2class[pod]), node))
+            layout.put(other, AWAY)
+        layout.put(pod, layout.chosen(int(instance.pod2class[pod]), node))
         # The largest first.
         leaving = sorted(leaving, key=lambda other: -int(instance.gpus[instance.pod2class[other]]))
         if all(self.make_room(other, depth, node) for other in leaving) and layout.budget >= 0:
@@ -230,32 +265,36 @@ class Repacking:
 
     def _from_gpus(self, c: int, node: int, on: IntArray) -> BoolArray | None:
         """Return which of a node's pods leave for enough GPUs to have room: from the GPU on, that the fewest must leave."""
-        layout, instance = self.layout, self.instance
+        layout, instance, one = self.layout, self.instance, np.array([node])
         gone = np.zeros(on.size, np.bool_)
-        needs, milli = int(instance.gpus[c]), int(instance.gpu_milli[c])
-        left = layout.left[node].copy()
-        held = (layout.gpus[on][:, None] >> np.arange(left.size)) & 1 == 1
-        each = instance.gpu_milli[instance.pod2class[on]]
-        while needs and (left >= milli).sum() < needs:
-            best: tuple[int, list[int]] | None = None
-            for g in np.flatnonzero((left >= 0) & (left < milli)).tolist():
-                room, out = int(left[g]), []
+        needs = int(instance.gpus[c])
+        places = [layout.places[pod] for pod in on.tolist()]
+        held = devices_of(np.array([place[1] for place in places], np.int64), layout.left.shape[1])
+        milli = instance.gpu_milli[instance.pod2class[on]]
+        masks = [layout.mask(pod, place) for pod, place in zip(on.tolist(), places, strict=True)]
+        left, taken = layout.left[one].copy(), layout.taken[one].copy()
+        while needs and (is_open := layout.open_gpus(c, one, left, taken)[0]).sum() < needs:
+            best: list[int] | None = None
+            for g in np.flatnonzero((left[0] >= 0) & ~is_open).tolist():
+                room, bits, out = left[:, g : g + 1].copy(), taken[:, g : g + 1].copy(), []
                 here = np.flatnonzero(held[:, g] & ~gone)
-                for e in here[np.argsort(-each[here], kind="stable")].tolist():
-                    if room >= milli:
-                        break
-                    room += int(each[e])
+                for e in here[np.argsort(-milli[here], kind="stable")].tolist():
+                    room += milli[e]
+                    bits &= ~masks[e]
                     out.append(e)
-                if room >= milli and (best is None or len(out) < best[0]):
-                    best = len(out), out
+                    if layout.open_gpus(c, one, room, bits)[0, 0]:
+                        best = out if best is None or len(out) < len(best) else best
+                        break
             if best is None:
                 return None
-            gone[best[1]] = True
-            left = left + (held[best[1]] * each[best[1], None]).sum(axis=0)
+            gone[best] = True
+            for e in best:
+                left[0, held[e]] += milli[e]
+                taken[0, held[e]] &= ~masks[e]
         return gone
 
 
-@method("repack", family=FAMILY, handles=("running", "gangs"), stochastic=True)
+@method("repack", family=FAMILY, handles=("running", "gangs", "slices"), stochastic=True)
 def repack(
     instance: PlacementInstance,
     *,

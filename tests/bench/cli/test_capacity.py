@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.instances.placement.conftest import node, pod
+from tests.instances.placement.kubectl import node, pod
 
 
 def on_premises():

@@ -1,37 +1,41 @@
-"""Objects as kubectl prints them, as small as they may be."""
-
 import json
 
+import numpy as np
 import pytest
 
-from schedgap.instances.placement import kubernetes
+from schedgap.instances.placement import PlacementInstance, kubernetes
 
 
-def node(name, *, gpus=0, cpu="16", memory="64Gi", labels=None, notes=None, unschedulable=False, **more):
-    has = {"cpu": cpu, "memory": memory, "pods": "110", **({"nvidia.com/gpu": str(gpus)} if gpus else {}), **more}
-    return {
-        "kind": "Node",
-        "metadata": {"name": name, "labels": {"gpu": "a100", **(labels or {})}, "annotations": notes},
-        "spec": {"unschedulable": unschedulable},
-        "status": {"allocatable": has},
+@pytest.fixture
+def two_nodes():
+    """Node 0 and 1 have 8 cores, 16 GiB and 2 GPUs each. Classes: 0.5 GPU, 2 GPUs, no GPU; all take 4 cores and 4 GiB.
+
+    Pods: 0.5, 0.5, 2, none. Values are GPUs: 0.5, 0.5, 2 and 0.
+    """
+    gib = 1024
+    fields = {
+        "name": "two-nodes",
+        "unit": "GPUs",
+        "resources": ("cpu", "ram_gib"),
+        "type_names": ("big",),
+        "capacity": [[8000, 16 * gib]],
+        "num_gpus": [2],
+        "gpu_model": ("G2",),
+        "node2type": [0, 0],
+        "class_names": ("half", "two", "none"),
+        "demand": [[4000, 4 * gib]] * 3,
+        "gpus": [1, 2, 0],
+        "gpu_milli": [500, 1000, 0],
+        "value": [500, 2000, 0],
+        "admits": np.ones((3, 1), np.bool_),
+        "expected": [0, 0, 0],
+        "pod2class": [0, 0, 1, 2],
+        "gang": [-1] * 4,
+        "running_node": [-1] * 4,
+        "running_gpus": [0] * 4,
+        "movable": [True] * 4,
     }
-
-
-def pod(
-    name, on=None, *, gpus=0, cpu="1", memory="1Gi", owner="ReplicaSet", labels=None, notes=None, spec=None, **more
-):
-    asks = {"cpu": cpu, "memory": memory, **({"nvidia.com/gpu": str(gpus)} if gpus else {}), **more}
-    owners = [{"kind": owner, "name": name, "controller": True}] if owner else []
-    return {
-        "kind": "Pod",
-        "metadata": {"namespace": "a", "name": name, "labels": labels, "annotations": notes, "ownerReferences": owners},
-        "spec": {
-            "containers": [{"name": "c", "resources": {"requests": asks}}],
-            **({"nodeName": on} if on else {}),
-            **(spec or {}),
-        },
-        "status": {"phase": "Running" if on else "Pending"},
-    }
+    return lambda **changes: PlacementInstance(**{**fields, **changes})
 
 
 @pytest.fixture

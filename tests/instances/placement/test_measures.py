@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 
 from schedgap.instances.placement import Placement, measures, picture, random_pods, shrink, verify
-from tests.instances.placement.test_verify import two_nodes
 
 
-def test_figures_by_hand():
+def test_figures_by_hand(two_nodes):
     """Of 4 GPUs, 0.5, 0.5 and 2 are asked for; the pod of two is refused: 1 of 4 is allocated, 12 of 16 cores are used."""
     found = measures(two_nodes(), Placement([0, 0, -1, 1], [1, 2, 0, 0]))
     assert (found["placed_pods"], found["refused_pods"], found["nodes_used"]) == (3, 1, 2)
@@ -14,7 +13,7 @@ def test_figures_by_hand():
     assert "moves" not in found
 
 
-def test_idle_is_the_mean_over_the_arrivals_that_round_to_a_mark():
+def test_idle_is_the_mean_over_the_arrivals_that_round_to_a_mark(two_nodes):
     """Rules of the published experiments by hand: pods 1, 2, 0.5, none, 0.5, 0.5 on 4 GPUs; the last is refused.
 
     Arrived 25, 75, 88, 88, 100, 112 per cent, allocated 25, 75, 87.5, 87.5, 100, 100.
@@ -39,12 +38,12 @@ def test_idle_is_the_mean_over_the_arrivals_that_round_to_a_mark():
     assert found["idle_percent"] == 0
 
 
-def test_moves_are_counted_where_pods_run():
+def test_moves_are_counted_where_pods_run(two_nodes):
     instance = two_nodes(running_node=[0, 1, -1, -1], running_gpus=[1, 1, 0, 0])
     assert measures(instance, Placement([0, 0, -1, -1], [1, 1, 0, 0]))["moves"] == 1
 
 
-def test_equal_contents_are_drawn_once():
+def test_equal_contents_are_drawn_once(two_nodes):
     shown = picture(two_nodes(), Placement([0, 1, -1, -1], [1, 1, 0, 0]))
     assert [(bar.repeat, bar.parts[0].label) for bar in shown.bars] == [(2, "half")]
     assert shown.curves[0].y[-1] == 25

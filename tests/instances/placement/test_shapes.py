@@ -4,7 +4,7 @@ import pytest
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.placement.shapes import with_shape
-from tests.instances.placement.conftest import node, pod
+from tests.instances.placement.kubectl import node, pod
 
 
 @pytest.fixture
