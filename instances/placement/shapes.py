@@ -62,6 +62,8 @@ def with_shape(instance: PlacementInstance, text: str) -> tuple[PlacementInstanc
         value=np.append(instance.value, ONE),
         admits=np.concatenate((instance.admits, admits[None])),
         expected=np.append(instance.expected, 0),
+        slices=None if instance.slices is None else np.append(instance.slices, 0),
+        starts=None if instance.starts is None else np.append(instance.starts, 0),
     )
     return made, len(instance.class_names)
 

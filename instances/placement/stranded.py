@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.placement.model import ANY, NO_GANG, NOWHERE, ONE, PlacementInstance, use
+from schedgap.instances.placement.model import (
+    ANY,
+    NO_GANG,
+    NOWHERE,
+    ONE,
+    PlacementInstance,
+    devices_of,
+    open_start,
+    use,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,10 +38,14 @@ SCATTERED, REST = "too few GPUs on a node", "too little on a node"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Room:
-    """What is free beside pods. left : (N, R) int64. milli : (N, G) int64, thousandths of each GPU, -1 where there is none."""
+    """What is free beside pods. left : (N, R) int64. milli : (N, G) int64, thousandths of each GPU, -1 where there is none.
+
+    taken : (N, G) int64, bit s for each slice s of a GPU that MIG divides.
+    """
 
     left: IntArray
     milli: IntArray
+    taken: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,14 @@ def room_of(instance: PlacementInstance, pods: BoolArray) -> Room:
     node = np.where(pods, instance.running_node, NOWHERE)
     used, milli = use(instance, node, instance.running_gpus)
     there = np.arange(milli.shape[1]) < instance.num_gpus[instance.node2type, None]
-    return Room(instance.capacity[instance.node2type] - used, np.where(there, ONE - milli, -1))
+    taken = np.zeros_like(milli)
+    if instance.slices is not None and instance.running_start is not None:
+        size = instance.slices[instance.pod2class]
+        sliced = np.flatnonzero((node != NOWHERE) & (size > 0))
+        gpu = devices_of(instance.running_gpus[sliced], milli.shape[1]).argmax(axis=1)
+        # No two pods hold the same slice.
+        np.add.at(taken, (node[sliced], gpu), ((1 << size[sliced]) - 1) << instance.running_start[sliced])
+    return Room(instance.capacity[instance.node2type] - used, np.where(there, ONE - milli, -1), taken)
 
 
 def fitting(instance: PlacementInstance, room: Room, c: int) -> IntArray:
@@ -74,15 +94,31 @@ def fitting(instance: PlacementInstance, room: Room, c: int) -> IntArray:
 
 def _counts(instance: PlacementInstance, room: Room, c: int) -> dict[str, IntArray]:
     """Return (N,) int64 for each resource that a class asks for, and GPUs: how many pods that alone would hold; GPUs first."""
-    admitted = instance.admits[c, instance.node2type]
+    admitted = instance.admits[c, instance.node2type] & instance.divides_as_asked()[c, instance.node2type]
     counts: dict[str, IntArray] = {}
-    if instance.gpus[c]:
+    if instance.slices is not None and instance.slices[c]:
+        counts[GPUS] = _slots(instance, room, c)
+    elif instance.gpus[c]:
         each = np.maximum(room.milli, 0) // instance.gpu_milli[c]
         counts[GPUS] = each.sum(axis=1) // instance.gpus[c]
     for r, name in enumerate(instance.resources):
         if instance.demand[c, r]:
             counts[name] = room.left[:, r] // instance.demand[c, r]
     return {name: np.where(admitted, count, 0) for name, count in counts.items()}
+
+
+def _slots(instance: PlacementInstance, room: Room, c: int) -> IntArray:
+    """(N,) int64: how many pods of a class find slices on the GPUs of each node: of equal length, the last ones go first."""
+    kind, taken = instance.node2type[:, None], room.taken.copy()
+    assert instance.slices is not None
+    block, found = (1 << int(instance.slices[c])) - 1, np.zeros(instance.num_nodes, np.int64)
+    while True:
+        start = open_start(instance, c, kind, taken)
+        is_open = (start >= 0) & (room.milli >= 0)
+        if not is_open.any():
+            return found
+        taken = np.where(is_open, taken | block << np.maximum(start, 0), taken)
+        found += is_open.sum(axis=1)
 
 
 def counted(instance: PlacementInstance) -> IntArray:
@@ -185,7 +221,7 @@ def clearing(instance: PlacementInstance) -> tuple[PlacementInstance, int] | Non
 
     The nodes are those that take pods and have the most GPUs; without any GPU, a pod takes all that a node has.
     """
-    is_open = np.array([not name.startswith(CLOSED) for name in instance.type_names])
+    is_open = _open_types(instance)
     most = int(instance.num_gpus[is_open].max(initial=0))
     types = np.flatnonzero(is_open & (instance.num_gpus == most))
     if not types.size:
@@ -210,8 +246,16 @@ def clearing(instance: PlacementInstance) -> tuple[PlacementInstance, int] | Non
         value=np.full(first + rows.size, ONE),
         admits=np.concatenate((instance.admits, admits)),
         expected=np.zeros(first + rows.size, np.int64),
+        slices=None if instance.slices is None else np.append(instance.slices, np.zeros(rows.size, np.int64)),
+        starts=None if instance.starts is None else np.append(instance.starts, np.zeros(rows.size, np.int64)),
     )
     return made, most
+
+
+def _open_types(instance: PlacementInstance) -> BoolArray:
+    """(T,) bool: the types that take pods, and whose GPUs are not divided."""
+    is_open: BoolArray = np.array([not name.startswith(CLOSED) for name in instance.type_names])
+    return is_open if instance.gpu_slices is None else is_open & (instance.gpu_slices == 0)
 
 
 def _with_pods(instance: PlacementInstance, name: str, classes: IntArray, **wider: Any) -> PlacementInstance:
@@ -229,6 +273,7 @@ def _with_pods(instance: PlacementInstance, name: str, classes: IntArray, **wide
         gang=np.full(int(runs.sum()) + classes.size, NO_GANG),
         running_node=np.concatenate((instance.running_node[runs], nothing + NOWHERE)),
         running_gpus=np.concatenate((instance.running_gpus[runs], nothing)),
+        running_start=None if instance.running_start is None else np.append(instance.running_start[runs], nothing),
         movable=np.concatenate((instance.movable[runs], nothing == 0)),
         pod_names=names,
         max_moves=ANY,
@@ -243,8 +288,7 @@ def leaving(instance: PlacementInstance, most: int) -> list[int]:
     Nodes with a pod on them that may not move are not among them. At most j nodes are cleared by fewer moves than the j
     smallest of these together. O(P + N).
     """
-    is_open = np.array([not name.startswith(CLOSED) for name in instance.type_names])
-    wanted = is_open & (instance.num_gpus == most)
+    wanted = _open_types(instance) & (instance.num_gpus == most)
     holds = instance.is_running & ((instance.gpus[instance.pod2class] > 0) | (most == 0))
     number = np.bincount(instance.running_node[holds], minlength=instance.num_nodes)
     tied = np.bincount(instance.running_node[holds & ~instance.movable], minlength=instance.num_nodes)

@@ -95,6 +95,20 @@ def test_no_plan_holds_more_than_is_proven():
     assert checked > 10
 
 
+def test_slices_of_a_gpu():
+    """An A100 of 8 slices in two GPUs: a pod of 4 starts at 0 or 4, one of 1 holds slice 5 of the first: one and two fit."""
+    found = cluster([(9, 2)], [(1, 1, 500), (1, 1, 125), (1, 1, 1000)], [(1, 0, 1)]).replace(
+        gpu_slices=np.array([8]),
+        slices=np.array([4, 1, 0]),
+        starts=np.array([0b10001, 0b1111111, 0]),
+        running_start=np.array([5]),
+    )
+    # Of one slice there are 7 places on a GPU; whole ones are not to be had of what is divided.
+    assert [stranded.fitting(found, room(found), c).tolist() for c in range(3)] == [[3], [8], [0]]
+    gpus, _ = stranded.stranded(found, room(found), 0)
+    assert (gpus.idle, gpus.usable, gpus.causes) == (1875, 1500, {stranded.SCATTERED: 375})
+
+
 def test_groups_of_nodes():
     """16 and 15.5 cores are alike; nodes with GPUs stand first."""
     found = cluster([(16, 0), (16, 2), (15, 2)], [(4, 1, 500)], [(0, 1, 1), (0, 2, 1)])
