@@ -156,6 +156,18 @@ class Capacity:
                 return question, best, steps(question.instance, best.plan)
         return None
 
+    def refused(self) -> list[str]:
+        """Return the names of the pending pods without a place in the plan that is shown, in their order."""
+        planned, instance = self.plan(), self.instance
+        if planned is None or planned[0] is not self.pending:
+            return []
+        asked, plan = planned[0].instance, planned[1].plan
+        assert asked is not None
+        assert plan is not None
+        placed = {asked.pod_name(pod) for pod in np.flatnonzero(plan.node >= 0).tolist()}
+        waits = np.flatnonzero(~instance.is_running).tolist()
+        return [name for name in map(instance.pod_name, waits) if name not in placed]
+
     def to_json(self) -> dict[str, Any]:
         """Return what `schedgap capacity --json` prints."""
         instance, planned = self.instance, self.plan()

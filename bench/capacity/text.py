@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from schedgap.instances.placement.stranded import Idle
 
 # Rows of nodes and shapes, resources, notes and steps that are shown; `capacity.json` and --json have all.
-MOST_ROWS, MOST_RESOURCES, MOST_NOTES, MOST_STEPS = 8, 2, 12, 6
+MOST_ROWS, MOST_RESOURCES, MOST_NOTES, MOST_STEPS, MOST_NAMES = 8, 2, 12, 6, 4
 
 
 def first_lines(known: Capacity) -> list[str]:
@@ -181,4 +181,8 @@ def _steps(known: Capacity) -> list[str]:
         lines.append(f"{number}. {step['pod']}{origin} to {step['node']}{gpus}")
     more = len(done) - len(lines)
     left_out = [f"{more} more steps are in capacity.json (--out)."] if more > 0 else []
+    without = known.refused()
+    if without:
+        others = f" and {len(without) - MOST_NAMES} more" if len(without) > MOST_NAMES else ""
+        left_out.append(f"Without a place in this plan: {', '.join(without[:MOST_NAMES])}{others}.")
     return _said(["", f"Steps for {question.name}, each of which fits when it is done", *lines, *left_out])
