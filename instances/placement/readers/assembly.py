@@ -12,7 +12,6 @@ from schedgap.instances.placement.readers.gpus import (
     KAI_GROUP,
     SHARING,
     Ask,
-    Devices,
     Held,
     asked_of,
     assigned,
@@ -20,6 +19,7 @@ from schedgap.instances.placement.readers.gpus import (
     kinds_of,
     numbers_of,
 )
+from schedgap.instances.placement.stranded import CLOSED
 from schedgap.instances.provisioning.readers.kubernetes.at_most_one import MOST
 from schedgap.instances.provisioning.readers.kubernetes.constraints import TYPE, Machine, may_run
 from schedgap.instances.provisioning.readers.kubernetes.nodes import (
@@ -233,7 +233,7 @@ class Assembly:
                 not ask.gpus
                 or (
                     (not ask.kind or ask.kind == each.kind)
-                    and each.count > 0
+                    and each.number > 0
                     and (not ask.models or each.model in ask.models)
                 )
                 for each in devices
@@ -254,7 +254,7 @@ class Assembly:
             if shape.gpus:
                 members[n].append(p)
         self.bits = np.zeros(len(self.pods), np.int64)
-        self.count = np.array([rooms.devices[name].count for name in names], np.int64)
+        self.count = np.array([rooms.devices[name].number for name in names], np.int64)
         guessed, over = 0, set()
         for n, ps in members.items():
             bits, count, guesses = assigned([self._held(p, names[n]) for p in ps], int(self.count[n]))
@@ -321,11 +321,7 @@ class Assembly:
             name=name,
             unit=unit,
             resources=names,
-            type_names=tuple(
-                unique_names(
-                    _type_name(self.count[n], each, size[n], names) for n, each in zip(first_of, devices, strict=True)
-                )
-            ),
+            type_names=tuple(unique_names(self._type_name(n, size[n], names) for n in first_of)),
             capacity=size[first_of],
             num_gpus=self.count[first_of],
             gpu_model=tuple(each.model if self.count[n] else "" for n, each in zip(first_of, devices, strict=True)),
@@ -377,7 +373,8 @@ class Assembly:
         models = {model: m for m, model in enumerate({each.model: None for each in self.rooms.devices.values()})}
         model = np.array([models[self.rooms.devices[name].model] for name in self.rooms.names])
         bits = np.packbits(rows, axis=0).T.astype(np.int64)
-        table = np.column_stack((bits, size, self.count, np.where(self.count > 0, model, 0), mark))
+        shut = np.isin(self.rooms.names, self.rooms.closed)
+        table = np.column_stack((bits, size, self.count, np.where(self.count > 0, model, 0), mark, shut))
         _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         place = np.empty(order.size, np.int64)
@@ -391,7 +388,9 @@ class Assembly:
         index = {pair: c for c, pair in enumerate(dict.fromkeys(pairs))}
         return list(index), np.array([index[pair] for pair in pairs], np.int64)
 
-
-def _type_name(count: int, devices: Devices, size: IntArray, resources: Sequence[str]) -> str:
-    cpu = f"{size[resources.index(CPU)] / THOUSAND:g} cpu"
-    return f"{count} x {devices.model or 'gpu'}, {cpu}" if count else cpu
+    def _type_name(self, n: int, size: IntArray, resources: Sequence[str]) -> str:
+        name, cpu = self.rooms.names[n], f"{size[resources.index(CPU)] / THOUSAND:g} cpu"
+        shut = CLOSED if name in self.rooms.closed else ""
+        return (
+            f"{shut}{self.count[n]} x {self.rooms.devices[name].model or 'gpu'}, {cpu}" if self.count[n] else shut + cpu
+        )

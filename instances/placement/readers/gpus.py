@@ -43,7 +43,7 @@ class Devices(NamedTuple):
     """GPUs of a node. kind : the resource that pods ask for. memory_mib : of one, 0 where it is not known. uuids : in order."""
 
     kind: str = ""
-    count: int = 0
+    number: int = 0
     model: str = ""
     memory_mib: int = 0
     uuids: tuple[str, ...] = ()
@@ -132,8 +132,7 @@ def asked_of(
 def _annotated(notes: Annotations, most_mib: Mapping[str, int], models: tuple[str, ...]) -> tuple[Ask, str | None]:
     """Return what KAI's or Alibaba's annotations ask for; of KAI's a pod has one."""
     if notes.gpu_milli:
-        count, milli = notes.gpu_count or "1", _whole(notes.gpu_milli)
-        return _shared("", _whole(count), milli, models) if milli else (Ask(), NO_SHARE)
+        return _shared("", _whole(notes.gpu_count or "1"), _whole(notes.gpu_milli), models)
     count = _whole(notes.fraction_devices or "1")
     if notes.gpu_fraction:
         share = decimal(notes.gpu_fraction)

@@ -1,7 +1,9 @@
+import json
+
 import numpy as np
 import pytest
 
-from schedgap.instances.placement import PlacementInstance
+from schedgap.instances.placement import PlacementInstance, kubernetes
 
 
 @pytest.fixture
@@ -34,3 +36,15 @@ def two_nodes():
         "movable": [True] * 4,
     }
     return lambda **changes: PlacementInstance(**{**fields, **changes})
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return what reads objects as an instance."""
+
+    def read_items(*items, **parameters):
+        path = tmp_path / "state.json"
+        path.write_text(json.dumps({"kind": "List", "items": list(items)}))
+        return kubernetes(path, **parameters)
+
+    return read_items

@@ -3,7 +3,7 @@
 import pytest
 
 from schedgap.instances.placement.readers.gpus import Held, assigned, kinds_of
-from tests.instances.placement.readers.conftest import node, pod
+from tests.instances.placement.kubectl import node, pod
 
 ALIYUN = {"aliyun.com/gpu-mem": "32", "aliyun.com/gpu-count": "2"}
 HAMI = {"hami.io/node-nvidia-register": "GPU-a,10,16000,100,NVIDIA-T4,0,true:GPU-b,10,16000,100,NVIDIA-T4,0,true:"}

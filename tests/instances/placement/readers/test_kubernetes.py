@@ -7,7 +7,7 @@ import pytest
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.placement import kai_snapshot
-from tests.instances.placement.readers.conftest import node, pod
+from tests.instances.placement.kubectl import node, pod
 
 
 def test_nodes_are_what_they_are(read):

@@ -1,11 +1,5 @@
 """Objects as kubectl prints them, as small as they may be."""
 
-import json
-
-import pytest
-
-from schedgap.instances.placement import kubernetes
-
 
 def node(name, *, gpus=0, cpu="16", memory="64Gi", labels=None, notes=None, unschedulable=False, **more):
     has = {"cpu": cpu, "memory": memory, "pods": "110", **({"nvidia.com/gpu": str(gpus)} if gpus else {}), **more}
@@ -32,15 +26,3 @@ def pod(
         },
         "status": {"phase": "Running" if on else "Pending"},
     }
-
-
-@pytest.fixture
-def read(tmp_path):
-    """Return what reads objects as an instance."""
-
-    def read_items(*items, **parameters):
-        path = tmp_path / "state.json"
-        path.write_text(json.dumps({"kind": "List", "items": list(items)}))
-        return kubernetes(path, **parameters)
-
-    return read_items
