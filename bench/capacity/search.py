@@ -273,7 +273,8 @@ def _shapes(instance: PlacementInstance, now: Room, tied: Room, shape: int | Non
     size = np.column_stack((instance.gpus * instance.gpu_milli, instance.demand))
     order = [shape] if shape is not None else np.lexsort(-size.T[::-1]).tolist()
     made: dict[tuple[object, ...], Shape] = {}
-    for c in order if shape is not None else (c for c in order if pods[c]):
+    # What asks for nothing fits anywhere, any number of times.
+    for c in order if shape is not None else (c for c in order if pods[c] and size[c].any()):
         key = (*size[c].tolist(), int(instance.gpus[c]), instance.admits[c].tobytes())
         if key not in made:
             fits = int(stranded.fitting(instance, now, c).sum())
