@@ -21,8 +21,9 @@ TELLING = {"output_flag": True, "log_to_console": False, "mip_min_logging_interv
 INTERIOR_POINT = {"solver": "ipm", "run_crossover": "off"}
 # HiGHS's dual simplex gives up on an LP at costs of some 1e9, without a status.
 LARGE_COST = 2**30
-# HiGHS's tolerance on bounds.
+# HiGHS's tolerance on bounds, and by how much a whole variable may be off where others are not whole.
 FEASIBILITY = 1e-6
+EXACTLY_WHOLE = 1e-9
 
 
 def version() -> str:
@@ -120,6 +121,10 @@ def solve(model: LinearModel, limits: SolveLimits) -> ModelResult:
     # (min x + 1.5 y, x + y >= 2.5, x whole: 3 instead of 2.75; ERGO-Code/HiGHS issues 2957 and 3043).
     is_mixed = bool(model.integral.any() and not model.integral.all())
     options: dict[str, Any] = {} if limits.presolve and not is_mixed else {"presolve": "off"}
+    if is_mixed:
+        # Without presolve it still lost 4 optima of 216 such programs, of machines of 21 types, by up to 27%: a tenth of a
+        # percent of a large coefficient may hang on 2 + 3e-10 machines counting as 2. None at 1e-9.
+        options["mip_feasibility_tolerance"] = EXACTLY_WHOLE
     if limits.time_limit_s is not None:
         options["time_limit"] = float(limits.time_limit_s)
     if limits.nodes is not None:
