@@ -6,7 +6,6 @@ most so many moves is one for more, and what is proven for more moves is proven 
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,7 +25,7 @@ from schedgap.instances.placement.plan import steps
 from schedgap.instances.units import resource_scales
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from schedgap.bench.records.runs import Record
     from schedgap.instances.placement import Placement, PlacementInstance
@@ -98,6 +97,13 @@ class Question:
         fewer = self.point(best.moves - 1) if best.moves else None
         return best, fewer is None or fewer.at_most < best.found
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `--json` has it."""
+        best, is_least = self.least()
+        points = [{"max_moves": p.max_moves, "fit": p.found, "at_most": p.at_most, "moves": p.moves} for p in self.rows]
+        known = {"fit": best.found, "moves": best.moves, "at_most": best.at_most, "fewest_moves_proven": is_least}
+        return {"of": self.name, "pods": self.asked, **known, "points": points}
+
 
 def _covers(one: int | None, other: int | None) -> bool:
     """Whether a limit allows at least as many moves as another."""
@@ -118,6 +124,18 @@ class Shape:
     fits: int
     at_most: int
     idle: tuple[Idle, ...]
+
+    def to_json(self, class_name: str, scale: Mapping[str, int]) -> dict[str, Any]:
+        """Return it as `--json` has it. scale : units in one that is shown."""
+        idle = [
+            {
+                **{"what": each.what, "idle": each.idle / scale[each.what], "usable": each.usable / scale[each.what]},
+                "causes": {why: amount / scale[each.what] for why, amount in each.causes.items()},
+            }
+            for each in self.idle
+        ]
+        counts = {"runs": self.runs, "waits": self.waits, "fit_now": self.fits, "at_most": self.at_most}
+        return {"name": self.name, "class": class_name, **counts, "idle": idle}
 
 
 @dataclass(slots=True)
@@ -170,72 +188,32 @@ class Capacity:
 
     def to_json(self) -> dict[str, Any]:
         """Return what `schedgap capacity --json` prints."""
-        instance, planned = self.instance, self.plan()
-        scale = dict(zip(instance.resources, resource_scales(instance.resources).tolist(), strict=True)) | {
-            stranded.GPUS: ONE
-        }
+        instance, planned, cleared = self.instance, self.plan(), self.cleared
+        scale = dict(zip(instance.resources, resource_scales(instance.resources).tolist(), strict=True))
+        scale[stranded.GPUS] = ONE
 
         def amounts(given: dict[str, int]) -> dict[str, float]:
             return {key: value / scale[key] for key, value in given.items()}
 
-        def asked(question: Question | None) -> dict[str, Any] | None:
-            if question is None:
-                return None
-            points = [
-                {"max_moves": p.max_moves, "fit": p.found, "at_most": p.at_most, "moves": p.moves}
-                for p in question.rows
-            ]
-            best, is_least = question.least()
-            return {
-                "of": question.name,
-                "pods": question.asked,
-                "fit": best.found,
+        found: dict[str, Any] = {"instance": instance.name, "digest": instance.digest, "nodes": instance.num_nodes}
+        found |= {"running": int(instance.is_running.sum()), "pending_pods": int((~instance.is_running).sum())}
+        found["groups"] = [
+            {"name": g.name, "nodes": g.nodes, "used": amounts(g.used), "total": amounts(g.total)} for g in self.groups
+        ]
+        found["shapes"] = [shape.to_json(instance.class_names[shape.c], scale) for shape in self.shapes]
+        found["pending"] = None if self.pending is None else self.pending.to_json()
+        found["more"] = None if self.more is None else self.more.to_json()
+        found["freed"] = None if cleared is None else {"gpus_each": self.wide, **cleared.to_json()}
+        found["plan"] = None
+        if planned is not None:
+            question, best, done = planned
+            found["plan"] = {
+                "for": question.name,
                 "moves": best.moves,
-                "at_most": best.at_most,
-                "fewest_moves_proven": is_least,
-                "points": points,
+                "steps": done,
+                "without_a_place": self.refused(),
             }
-
-        return {
-            "instance": instance.name,
-            "digest": instance.digest,
-            "nodes": instance.num_nodes,
-            "running": int(instance.is_running.sum()),
-            "pending_pods": int((~instance.is_running).sum()),
-            "groups": [
-                {"name": g.name, "nodes": g.nodes, "used": amounts(g.used), "total": amounts(g.total)}
-                for g in self.groups
-            ],
-            "shapes": [
-                {
-                    "name": s.name,
-                    "class": instance.class_names[s.c],
-                    "runs": s.runs,
-                    "waits": s.waits,
-                    "fit_now": s.fits,
-                    "at_most": s.at_most,
-                    "idle": [
-                        {
-                            "what": each.what,
-                            "idle": each.idle / scale[each.what],
-                            "usable": each.usable / scale[each.what],
-                            "causes": {why: amount / scale[each.what] for why, amount in each.causes.items()},
-                        }
-                        for each in s.idle
-                    ],
-                }
-                for s in self.shapes
-            ],
-            "pending": asked(self.pending),
-            "more": asked(self.more),
-            "freed": None if self.cleared is None else {"gpus_each": self.wide, **(asked(self.cleared) or {})},
-            "plan": None
-            if planned is None
-            else {"for": planned[0].name, "moves": planned[1].moves, "steps": planned[2]},
-            "problems": self.problems,
-            "remarks": self.remarks,
-            "notes": list(instance.notes),
-        }
+        return found | {"problems": self.problems, "remarks": self.remarks, "notes": list(instance.notes)}
 
 
 def capacity(
@@ -295,7 +273,8 @@ def _shapes(instance: PlacementInstance, now: Room, tied: Room, shape: int | Non
     size = np.column_stack((instance.gpus * instance.gpu_milli, instance.demand))
     order = [shape] if shape is not None else np.lexsort(-size.T[::-1]).tolist()
     made: dict[tuple[object, ...], Shape] = {}
-    for c in order if shape is not None else (c for c in order if pods[c]):
+    # What asks for nothing fits anywhere, any number of times.
+    for c in order if shape is not None else (c for c in order if pods[c] and size[c].any()):
         key = (*size[c].tolist(), int(instance.gpus[c]), instance.admits[c].tobytes())
         if key not in made:
             fits = int(stranded.fitting(instance, now, c).sum())
@@ -354,8 +333,8 @@ class _Search:
         self, known: Capacity, time_limit_s: float, how: dict[str, Any], tell: Callable[[Progress], None]
     ) -> None:
         self.known, self.how, self.tell = known, how, tell
-        self.ends = time.monotonic() + time_limit_s
-        self.limit_s = time_limit_s
+        # Of runs alone: kernels that are compiled meanwhile take none of it.
+        self.limit_s = self.left_s = time_limit_s
         self.done = 0
         self.told = ""
 
@@ -398,15 +377,12 @@ class _Search:
         low = -1
         while True:
             best, is_least = question.least()
-            if is_least or best.moves - low <= 1 or self._left() < LEAST_S:
+            if is_least or best.moves - low <= 1 or self.left_s < LEAST_S:
                 break
             middle = (low + best.moves) // 2
             self._point(question, middle, share)
             if question.point(middle).found < best.found:
                 low = middle
-
-    def _left(self) -> float:
-        return self.ends - time.monotonic()
 
     def _point(self, question: Question, most: int | None, share: float) -> None:
         """Ask methods of a point that is open."""
@@ -414,7 +390,7 @@ class _Search:
         if known.is_closed and (known.plan is not None or not known.found):
             question.points[most] = known
             return
-        limit_s = min(share, self._left())
+        limit_s = min(share, self.left_s)
         if limit_s < LEAST_S or not self.methods:
             return
         assert question.instance is not None
@@ -427,6 +403,7 @@ class _Search:
             best = min(there, key=lambda r: r.measurement.objective or 0, default=None)
             plan: Placement | None = None if best is None else family.read_solution(limited, paths[best.key])
         self._heard(result.records)
+        self.left_s -= max((record.measurement.wall_s or 0.0 for record in result.records), default=0.0)
         asked, old = int((~limited.is_running).sum()), question.point(most)
         bounds = [r.measurement.bound for r in result.records if r.measurement.bound is not None]
         proven = min(old.at_most, asked - max((-(-bound // ONE) for bound in bounds), default=0))
@@ -449,7 +426,7 @@ class _Search:
         line = "; ".join(f"{q.name}: {_short(q)}" for q in self.known.questions)
         notes = () if line == self.told or last else (line,)
         self.told = line
-        self.tell(Progress(self.done, self.done if last else self.done + 1, None, notes, max(0.0, self._left())))
+        self.tell(Progress(self.done, self.done if last else self.done + 1, None, notes, max(0.0, self.left_s)))
 
 
 def _short(question: Question) -> str:

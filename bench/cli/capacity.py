@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,11 +17,11 @@ from schedgap.bench.capacity import capacity_lines
 from schedgap.bench.capacity.text import first_lines
 from schedgap.bench.cli.ending import NOTHING_MEASURED, SOME_FAILED
 from schedgap.bench.cli.floor import CANNOT_BE_HAD
-from schedgap.bench.cli.options import AsJson, Force, Jobs, refuse_existing
+from schedgap.bench.cli.options import AsJson, Force, Jobs, Memory, refuse_existing
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.isolation.spawners import prepare_spawner
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.records.runs import MAX_MEMORY_MIB, MAX_TIME_LIMIT_S
+from schedgap.bench.records.runs import MAX_TIME_LIMIT_S
 from schedgap.bench.suites.source import Source, family_of_file, names_schema
 from schedgap.bench.suites.suite import given_limits
 from schedgap.instances.errors import InstanceError
@@ -50,9 +51,7 @@ def capacity(
         float,
         typer.Option("--time-limit", min=0, max=MAX_TIME_LIMIT_S, help="Seconds for all that is searched and proven."),
     ] = 60.0,
-    memory: Annotated[
-        int | None, typer.Option("--memory", min=1, max=MAX_MEMORY_MIB, help="MiB a run; 4096 by default.")
-    ] = None,
+    memory: Memory = None,
     jobs: Jobs = None,
     out: Annotated[
         Path | None,
@@ -137,8 +136,7 @@ def loaded(state: list[Path]) -> PlacementInstance:
 
 def _write(found: Capacity, folder: Path) -> None:
     # matplotlib takes long to import, and only this needs it.
-    from schedgap.bench.report.capacity_figure import capacity_svg
-
+    figure = import_module("schedgap.bench.report.capacity_figure")
     folder.mkdir(parents=True, exist_ok=True)
     family, planned = find_family(FAMILY), found.plan()
     # Of a plan, what it answers: what runs, and the pods that ask.
@@ -146,4 +144,4 @@ def _write(found: Capacity, folder: Path) -> None:
     if planned is not None:
         family.write_solution(planned[0].instance, planned[1].plan, folder / "plan.json")
     (folder / "capacity.json").write_text(json.dumps(found.to_json(), indent=2) + "\n", encoding="utf-8")
-    (folder / "capacity.svg").write_bytes(capacity_svg(found))
+    (folder / "capacity.svg").write_bytes(figure.capacity_svg(found))

@@ -89,6 +89,12 @@ def test_twenty_of_nineteen_ten_and_ten():
     assert best.found == 20
 
 
+def test_pods_that_ask_for_nothing_are_no_shape():
+    found = capacity(cluster([(9, 0)], [(0, 0, 0)], [(0, 0, 0), (0, NOWHERE, 0)]), time_limit_s=10)
+    assert (found.shapes, found.more) == ([], None)
+    assert found.pending.least()[0].found == 1
+
+
 def test_points_tell_of_each_other():
     """A plan of 2 moves is one for 5; what is proven for 5 moves is proven for 1."""
     plan = object()

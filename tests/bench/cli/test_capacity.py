@@ -44,7 +44,7 @@ def test_how_many_of_the_pending_pods_fit(schedgap, state, tmp_path):
     Two single ones leave node 0 for the places that are free on nodes 1 and 3.
     """
     folder = tmp_path / "out"
-    code, out, err = schedgap("capacity", state, "--time-limit", "40", "--out", folder)
+    code, out, err = schedgap("capacity", state, "--time-limit", "90", "--out", folder)
     assert code == 5
     assert "kubernetes-cluster: 8 nodes, 19 pods run, 6 wait" in out
     said = " ".join(out.split())

@@ -23,7 +23,7 @@ COMMANDS = (
     *("verify X solution.json", "verify instance.json X", "gap X", "export X --formulation assignment --out x.mps"),
     *("gap instance.json --solution X", "gap instance.json --solution s=X", "gap instance.json --program p=X"),
     *("run X", "run smoke --out OUT", "history page --file X -o p.html"),
-    *("run alibaba --trace X", "certify X instance.json", "certify proof.json X", "certify X", "floor X"),
+    *("run alibaba --trace X", "certify X instance.json", "certify proof.json X", "certify X", "floor X", "capacity X"),
     *("floor instance.json --catalogue X", "import kubernetes instance.json --catalogue X -o x.json"),
     *(
         "import bpplib X -o x.json",
