@@ -11,11 +11,11 @@ so many GPUs can do, and it is cheap: a dual of one prefix of the arrivals holds
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.formulations.placement.packing import allocated_percent, packing_of
+from schedgap.formulations.placement.packing import allocated_percent, certificate, packing_of
 from schedgap.formulations.placement.relaxation import Relaxation, by_gpu
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.placement.model import FAMILY
@@ -43,6 +43,10 @@ class SingleGpus:
         each = np.where(place < 0, 0, np.append(self.relaxation.prices, 0)[place])
         self.prices = [int(price) * max(k, 1) for price, k in zip(each, packing.gpus.tolist(), strict=True)]
 
+    def proof(self, instance: PlacementInstance) -> dict[str, Any]:
+        """Return the certificate of the bound."""
+        return certificate(instance, self.packing, self.bound, self.scale, self.prices, ())
+
 
 @method("bound-gpu-cutting-stock", family=FAMILY, bounds=True, handles=("running", "gangs"))
 def bound_gpu_cutting_stock(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
@@ -54,7 +58,4 @@ def bound_gpu_cutting_stock(instance: PlacementInstance, time_limit_s: float | N
     details: dict[str, float] = {"columns": relaxation.master.num_columns, "iterations": relaxation.iterations}
     if instance.unit == "GPUs":
         details["allocated_percent"] = allocated_percent(instance, solved.bound)
-    return Outcome(
-        bound=solved.bound,
-        details=details,
-    )
+    return Outcome(bound=solved.bound, details=details, certificate=solved.proof(instance))

@@ -61,7 +61,8 @@ class Packer:
         for k, nodes in enumerate(spare):
             while nodes.size and time.perf_counter() < deadline:
                 _, content = self.relaxation.pricing.best(k, self.prices, NODE_LIMIT, self.left)
-                nodes = self._put_most(nodes, content, nodes.size)
+                self.relaxation.add([(k, content)])
+                nodes = self._put_most(nodes, content, -(-nodes.size // 2))
 
     def _put_column(self, spare: list[IntArray], k: int, pattern: IntArray, times: int) -> None:
         if times > 0:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -210,6 +210,29 @@ class Pricing:
         spread = np.zeros((content.shape[0], prices.size), np.int64)
         spread[:, inside] = content
         return int(bound), spread
+
+
+def certificate(
+    instance: PlacementInstance,
+    packing: Packing,
+    bound: int,
+    scale: int,
+    prices: Sequence[int],
+    multipliers: Sequence[Sequence[int]],
+) -> dict[str, Any]:
+    """Return the bound and its proof, as `schedgap certify` checks it. prices : of a pod of each class of the packing.
+
+    multipliers : rows of R prices of a unit of each resource, at the same scale, of which each node takes the best.
+    """
+    given: dict[bool, list[int]] = {forced: [0] * len(instance.class_names) for forced in (False, True)}
+    for c, forced, price in zip(packing.classes.tolist(), packing.is_forced.tolist(), prices, strict=True):
+        given[forced][c] = int(price)
+    proof: dict[str, Any] = {"scale": scale, "pod_prices": given[False]}
+    if packing.is_forced.any():
+        proof["running_prices"] = given[True]
+    rows = dict.fromkeys(tuple(int(price) for price in row) for row in multipliers)
+    proof["multipliers"] = [list(row) for row in rows if any(row)]
+    return {"bound": bound / ONE if bound % ONE else bound // ONE, "proof": proof}
 
 
 def allocated_percent(instance: PlacementInstance, bound: int) -> float:

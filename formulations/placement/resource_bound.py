@@ -20,7 +20,7 @@ import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.linear_model import Rows
-from schedgap.formulations.placement.packing import packing_of
+from schedgap.formulations.placement.packing import certificate, packing_of
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.placement.model import FAMILY, ONE
 
@@ -92,5 +92,5 @@ def bound_resources(instance: PlacementInstance, time_limit_s: float | None = No
     result = solve(totals.model(), time_limit_s=time_limit_s)
     if result.row_duals is None:
         return Outcome()
-    bound, _, _ = totals.proven(result.row_duals)
-    return Outcome(bound=bound)
+    bound, prices, multipliers = totals.proven(result.row_duals)
+    return Outcome(bound=bound, certificate=certificate(instance, packing, bound, SCALE, prices, multipliers))
