@@ -6,6 +6,7 @@ from schedgap.instances.placement.generators import random_pods
 from schedgap.instances.placement.measures import measures, picture
 from schedgap.instances.placement.model import FAMILY, ONE, Placement, PlacementInstance, features, shrink
 from schedgap.instances.placement.openb import openb, openb_like
+from schedgap.instances.placement.readers import csv_tables, kai_snapshot, kubernetes
 from schedgap.instances.placement.verify import moves, verify
 
 PLACEMENT = register_family(
@@ -20,7 +21,7 @@ PLACEMENT = register_family(
         objective_scale=ONE,
         objective_unit="GPUs",
         generators={"openb-like": openb_like, "random-pods": random_pods},
-        importers={"openb": openb},
+        importers={"csv": csv_tables, "kai-snapshot": kai_snapshot, "kubernetes": kubernetes, "openb": openb},
         shrink=shrink,
         measures=measures,
         picture=picture,
@@ -36,6 +37,9 @@ __all__ = [
     "PLACEMENT",
     "Placement",
     "PlacementInstance",
+    "csv_tables",
+    "kai_snapshot",
+    "kubernetes",
     "measures",
     "moves",
     "openb",

@@ -47,15 +47,16 @@ if TYPE_CHECKING:
     from schedgap.instances.documents import Given, Place, Table
 
 
-class _Devices(Field):
-    """GPUs of a node as lists of their numbers; the attribute has a bit for each."""
+class _Numbers(Field):
+    """GPUs of a node, or slices of a GPU, as lists of their numbers; the attribute has a bit for each."""
 
     def loaded(self, values: Sequence[Any], table: Table, place: Place) -> IntArray:
         found = np.zeros(len(values), np.int64)
-        for index, numbers in enumerate(values):
+        # Rows without the key have a 0.
+        for index, numbers in enumerate(value or [] for value in values):
             if len(set(numbers)) < len(numbers) or max(numbers, default=0) >= MAX_GPUS:
                 raise place.error(
-                    f"{table.at(self.key)}.{index} is {numbers!s:.60}; give each GPU once, from 0 to {MAX_GPUS - 1}."
+                    f"{table.at(self.key)}.{index} is {numbers!s:.60}; give each once, from 0 to {MAX_GPUS - 1}."
                 )
             found[index] = sum(1 << number for number in numbers)
         return found
@@ -64,6 +65,10 @@ class _Devices(Field):
         held = devices_of(values, MAX_GPUS)
         numbers = np.split(np.nonzero(held)[1], np.cumsum(held.sum(axis=1))[:-1])
         return [own.tolist() for own in numbers] if len(values) else []
+
+
+def _given(values: IntArray | None, like: IntArray) -> IntArray:
+    return np.zeros_like(like) if values is None else values
 
 
 def _read_classes(rows: Sequence[Given], table: Table, place: Place) -> dict[str, Any]:
@@ -110,6 +115,7 @@ INSTANCE = InstanceDocument(
         Amounts("capacity", plural="capacities"),
         Field("gpus", Index, "num_gpus", default=0, omitted=True),
         Field("model", str, "gpu_model"),
+        Field("gpu_slices", Index, default=0, omitted=True, get=lambda given: _given(given.gpu_slices, given.num_gpus)),
         label="node type",
         least=1,
     ),
@@ -122,6 +128,8 @@ INSTANCE = InstanceDocument(
             _read_classes,
             _write_classes,
         ),
+        Field("slices", Index, default=0, omitted=True, get=lambda given: _given(given.slices, given.gpus)),
+        _Numbers("starts", list[Index], default=0, omitted=True, get=lambda given: _given(given.starts, given.gpus)),
         Field("expected", Index, default=0, omitted=True),
         label="pod class",
         least=1,
@@ -140,12 +148,21 @@ INSTANCE = InstanceDocument(
             Lookup("class", str, "pod2class", known=lambda instance: instance.class_names),
             Field("gang", Index, null=NO_GANG, default=NO_GANG, omitted=True),
             Field("node", Index, "running_node", null=NOWHERE, default=NOWHERE, omitted=True),
-            _Devices("gpus", list[Index], "running_gpus", default=0, omitted=True),
+            _Numbers("gpus", list[Index], "running_gpus", default=0, omitted=True),
+            Field(
+                "slice",
+                Index,
+                "running_start",
+                default=0,
+                omitted=True,
+                get=lambda given: _given(given.running_start, given.pod2class),
+            ),
             Field("movable", bool, default=True, omitted=True),
         ),
         Value("pod_names", list[str], default=None, omitted=True),
         arrays=[
             *(Array("pod2class"), Array("gang"), Array("running_node"), Array("running_gpus"), Array("movable")),
+            Array("running_start", optional=True),
             Array("pod_names", text=True, optional=True),
         ],
         size=lambda instance: instance.num_pods,
@@ -157,6 +174,11 @@ read_instance, write_instance = INSTANCE.read, INSTANCE.write
 SOLUTION: SolutionDocument[PlacementInstance, Placement] = SolutionDocument(
     "schedgap/placement-solution/1",
     Placement,
-    Columns("", Field("node", Index, null=NOWHERE), _Devices("gpus", list[Index])),
+    Columns(
+        "",
+        Field("node", Index, null=NOWHERE),
+        _Numbers("gpus", list[Index]),
+        Field("slice", Index, "start", default=0, omitted=True),
+    ),
 )
 read_solution, write_solution = SOLUTION.read, SOLUTION.write

@@ -8,6 +8,7 @@ import numpy as np
 
 from schedgap.instances.picture import MAX_BARS, Bar, Curve, Part, Picture, rounded
 from schedgap.instances.placement.model import NOWHERE, ONE, use
+from schedgap.instances.placement.power import is_known, power_w
 from schedgap.instances.placement.verify import moves
 from schedgap.instances.units import resource_scales
 
@@ -26,7 +27,8 @@ def measures(instance: PlacementInstance, placement: Placement) -> dict[str, flo
     placed_pods, refused_pods, and moves where pods run. allocated_percent, idle_percent : of all GPUs, in the end.
     idle_at_N : idle GPUs in per cent of all when pods that ask for N per cent of all GPUs have arrived: the mean over the
     arrivals that round to it, as the paper's experiments are read; N is 50, 80, 90, 95, 100, 105, 110, 120, 130.
-    nodes_used, and `*_utilisation`, the share of each resource that pods take on all nodes.
+    nodes_used, and `*_utilisation`, the share of each resource that pods take on all nodes. power_w : what nodes draw in the
+    end, where it is known of all models.
     """
     placed = placement.node != NOWHERE
     figures = {"placed_pods": float(placed.sum()), "refused_pods": float((~placed).sum())}
@@ -40,6 +42,8 @@ def measures(instance: PlacementInstance, placement: Placement) -> dict[str, flo
         for mark in MARKS:
             if (here := np.rint(arrived) == mark).any():
                 figures[f"idle_at_{mark}"] = float(PERCENT - allocated[here].mean())
+    if is_known(instance):
+        figures["power_w"] = float(power_w(instance, placement))
     used, _ = use(instance, placement.node, placement.gpus)
     total = instance.capacity[instance.node2type].sum(axis=0)
     for r, name in enumerate(instance.resources):

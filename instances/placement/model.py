@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, first_true, lock, locked_bools
+from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, first_true, lock, locked_bools, ranges
 from schedgap.instances.errors import InstanceError, SolutionError, one_of
 from schedgap.instances.model import InstanceModel, check_names, check_shapes
 from schedgap.instances.units import shown_amount
@@ -26,6 +26,7 @@ SCHEMA = "schedgap/placement/1"
 ONE = 1000
 # GPUs of a node are the bits of a whole number.
 MAX_GPUS = 62
+MAX_SLICES = 16
 MAX_AMOUNT = 2**40
 MAX_TOTAL = 2**52
 UNITS = ("GPUs", "pods", "value")
@@ -51,6 +52,10 @@ class PlacementInstance(InstanceModel):
     running_node : (P,) int64, where a pod runs already, -1 for pods that arrive. running_gpus : (P,) int64, bit g for its GPU g.
     movable : (P,) bool, whether a pod that runs may be moved. max_moves : how many may be; -1 for any number.
 
+    GPUs that MIG divides, None where there are none: gpu_slices : (T,) int64, the memory slices of each GPU of a node, 0 where
+    it is not divided. slices : (C,) int64, how many of them a pod takes, one after the other, 0 for pods without.
+    starts : (C,) int64, bit s where slice s may be the first. running_start : (P,) int64, the first slice of pods that run.
+
     Raises `InstanceError` on anything inconsistent, such as running pods that their node does not hold.
     """
 
@@ -75,6 +80,10 @@ class PlacementInstance(InstanceModel):
     running_gpus: IntArray
     movable: BoolArray
     max_moves: int = ANY
+    gpu_slices: IntArray | None = None
+    slices: IntArray | None = None
+    starts: IntArray | None = None
+    running_start: IntArray | None = None
     node_names: tuple[str, ...] | None = None
     pod_names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
@@ -82,6 +91,7 @@ class PlacementInstance(InstanceModel):
 
     def __post_init__(self) -> None:
         self._lock(_INT_FIELDS, ("max_moves",))
+        self._lock_slices()
         lock(self, ("admits", "movable"), locked_bools)
         self._check_shapes()
         self._check_values()
@@ -132,7 +142,17 @@ class PlacementInstance(InstanceModel):
         fits: BoolArray = self.admits & (self.gpus[:, None] <= self.num_gpus)
         for r in range(len(self.resources)):
             fits &= self.demand[:, r : r + 1] <= self.capacity[:, r]
-        return fits
+        return fits & self.divides_as_asked()
+
+    def divides_as_asked(self) -> BoolArray:
+        """(C, T) bool: where GPUs are divided as a class asks for: by MIG, or not. Pods without a GPU ask for neither."""
+        if self.slices is None or self.gpu_slices is None or self.starts is None:
+            return np.ones((len(self.class_names), len(self.type_names)), np.bool_)
+        first = np.argmax((self.starts[:, None] >> np.arange(MAX_SLICES)) & 1, axis=1)
+        sliced = (self.slices > 0)[:, None]
+        room: BoolArray = (first + self.slices)[:, None] <= self.gpu_slices
+        divided: BoolArray = (self.gpus == 0)[:, None] | (sliced & room) | (~sliced & (self.gpu_slices == 0))
+        return divided
 
     def node_name(self, node: int) -> str:
         """Return the name of a node."""
@@ -148,7 +168,8 @@ class PlacementInstance(InstanceModel):
 
     def chosen(self, pods: BoolArray, name: str) -> PlacementInstance:
         """Return an instance of some of the pods."""
-        arrays = {key: getattr(self, key)[pods] for key in _POD_FIELDS}
+        keys = _POD_FIELDS if self.running_start is None else (*_POD_FIELDS, "running_start")
+        arrays = {key: getattr(self, key)[pods] for key in keys}
         names = None if self.pod_names is None else tuple(np.array(self.pod_names)[pods].tolist())
         return self.replace(name=name, pod_names=names, notes=(), **arrays)
 
@@ -166,7 +187,8 @@ class PlacementInstance(InstanceModel):
         wanted = {"capacity": (num_types, num_resources), "num_gpus": (num_types,), "node2type": (self.node2type.size,)}
         wanted |= {"demand": (num_classes, num_resources), "admits": (num_classes, num_types)}
         wanted |= {key: (num_classes,) for key in ("gpus", "gpu_milli", "value", "expected")}
-        check_shapes(self, wanted | {key: (self.pod2class.size,) for key in _POD_FIELDS})
+        wanted |= {"gpu_slices": (num_types,), "slices": (num_classes,), "starts": (num_classes,)}
+        check_shapes(self, wanted | {key: (self.pod2class.size,) for key in (*_POD_FIELDS, "running_start")})
         if len(self.gpu_model) != num_types:
             raise InstanceError(
                 f"{self.name}: {len(self.gpu_model)} GPU models for {num_types} node types; give one each."
@@ -204,6 +226,7 @@ class PlacementInstance(InstanceModel):
                 f"{self.name}: pod class {self.class_names[c]} takes {self.gpu_milli[c]} thousandths of each of "
                 f"{self.gpus[c]} GPUs; give whole GPUs, a share of one, or none."
             )
+        self._check_slices()
         for key, count in (("node2type", len(self.type_names)), ("pod2class", len(self.class_names))):
             if (place := first_true((getattr(self, key) < 0) | (getattr(self, key) >= count))) is not None:
                 raise InstanceError(
@@ -212,6 +235,31 @@ class PlacementInstance(InstanceModel):
         counts = self.class_counts().astype(object)
         if max((counts @ self.value.astype(object), *(counts @ self.demand.astype(object)))) > MAX_TOTAL:
             raise InstanceError(f"{self.name}: demands or values add up to more than {MAX_TOTAL}; use larger units.")
+
+    def _lock_slices(self) -> None:
+        """Have all fields of divided GPUs, or none where nothing is divided."""
+        given = {key: getattr(self, key) for key in _MIG_FIELDS}
+        is_divided = any(values is not None and np.any(values) for values in given.values())
+        for key, like in zip(_MIG_FIELDS, (self.num_gpus, self.gpus, self.gpus, self.pod2class), strict=True):
+            values = np.zeros_like(like) if given[key] is None else given[key]
+            object.__setattr__(self, key, values if is_divided else None)
+        if is_divided:
+            self._lock(_MIG_FIELDS)
+
+    def _check_slices(self) -> None:
+        if self.slices is None or self.gpu_slices is None or self.starts is None:
+            return
+        if (kind := first_true((self.gpu_slices < 0) | (self.gpu_slices > MAX_SLICES))) is not None:
+            has = self.gpu_slices[kind]
+            raise InstanceError(
+                f"{self.name}: node type {self.type_names[kind]} has {has} slices a GPU; give 0 to {MAX_SLICES}."
+            )
+        share = (self.gpus == 1) & (self.starts >= 1) & (self.starts < 1 << MAX_SLICES) & (self.slices <= MAX_SLICES)
+        if (c := first_true(~(((self.slices > 0) & share) | (self.slices == 0)))) is not None:
+            raise InstanceError(
+                f"{self.name}: pod class {self.class_names[c]} takes {self.slices[c]} slices of {self.gpus[c]} GPUs, starting at "
+                f"{self.starts[c]:#b}; give up to {MAX_SLICES} slices of one GPU, and where they may start."
+            )
 
     def _check_pods(self) -> None:
         if self.max_moves < ANY:
@@ -235,7 +283,7 @@ class PlacementInstance(InstanceModel):
             raise InstanceError(f"{self.name}: pod {self.pod_name(pod)} has GPUs and runs on no node; leave them out.")
 
     def _check_running(self) -> None:
-        for message in overloads(self, self.running_node, self.running_gpus):
+        for message in overloads(self, Placement(self.running_node, self.running_gpus, self.running_start)):
             raise InstanceError(f"{self.name}: {message}")
 
     def _content_hash(self) -> str:
@@ -245,9 +293,11 @@ class PlacementInstance(InstanceModel):
             self.admits.astype(np.int64),
             self.movable.astype(np.int64),
         )
-        return content_hash([SCHEMA, *names, self.node_names, self.pod_names, *arrays])
+        divided = (getattr(self, key) for key in _MIG_FIELDS if getattr(self, key) is not None)
+        return content_hash([SCHEMA, *names, self.node_names, self.pod_names, *arrays, *divided])
 
 
+_MIG_FIELDS = ("gpu_slices", "slices", "starts", "running_start")
 _AMOUNTS = ("demand", "value", "expected")
 _POD_FIELDS = ("pod2class", "gang", "running_node", "running_gpus", "movable")
 _INT_FIELDS = (
@@ -258,19 +308,41 @@ _INT_FIELDS = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Placement(Brief):
-    """node : (P,) int64, the node of each pod, -1 for refused ones. gpus : (P,) int64, bit g for GPU g of that node."""
+    """node : (P,) int64, the node of each pod, -1 for refused ones. gpus : (P,) int64, bit g for GPU g of that node.
+
+    start : (P,) int64, the first slice of pods that take slices of a GPU, 0 for all others; None for zeros.
+    """
 
     node: IntArray
     gpus: IntArray
+    start: IntArray | None = None
 
     def __post_init__(self) -> None:
-        lock(self, ("node", "gpus"), error=SolutionError)
+        if self.start is None:
+            object.__setattr__(self, "start", np.zeros(np.shape(self.node), np.int64))
+        lock(self, ("node", "gpus", "start"), error=SolutionError)
 
 
 def devices_of(gpus: IntArray, most: int) -> BoolArray:
     """(P, most) bool: which GPUs of its node each pod holds. gpus : (P,) int64, bit g for GPU g."""
     held: BoolArray = (gpus[:, None] >> np.arange(most)) & 1 == 1
     return held
+
+
+def open_start(instance: PlacementInstance, c: int, kind: IntArray, taken: IntArray) -> IntArray:
+    """Return the last slice at which a pod of a class may start on GPUs, -1 where none is open: the first stay free longest.
+
+    kind, taken : of the GPUs, broadcast: the type of their node, and int64 with a bit for each slice that is taken.
+    """
+    found = np.full(np.broadcast_shapes(np.shape(kind), np.shape(taken)), -1)
+    assert instance.slices is not None
+    assert instance.starts is not None
+    assert instance.gpu_slices is not None
+    size = int(instance.slices[c])
+    for start in np.flatnonzero(devices_of(instance.starts[c : c + 1], MAX_SLICES)[0]).tolist():
+        is_open = (taken & (((1 << size) - 1) << start) == 0) & (start + size <= instance.gpu_slices[kind])
+        found[is_open] = start
+    return found
 
 
 def use(instance: PlacementInstance, node: IntArray, gpus: IntArray) -> tuple[IntArray, IntArray]:
@@ -288,12 +360,13 @@ def use(instance: PlacementInstance, node: IntArray, gpus: IntArray) -> tuple[In
     return used, milli
 
 
-def overloads(instance: PlacementInstance, node: IntArray, gpus: IntArray) -> list[str]:
-    """Return what pods break where they are, at most one sentence of each kind: admission, GPUs, resources.
+def overloads(instance: PlacementInstance, placement: Placement) -> list[str]:
+    """Return what pods break where they are, at most one sentence of each kind: admission, GPUs, resources, slices.
 
-    node, gpus : as of a `Placement`, of existing nodes.
+    placement : on existing nodes.
     """
     found: list[str] = []
+    node, gpus = placement.node, placement.gpus
     node_type = instance.node2type[node]
     placed, classes = node != NOWHERE, instance.pod2class
 
@@ -332,12 +405,41 @@ def overloads(instance: PlacementInstance, node: IntArray, gpus: IntArray) -> li
         found.append(
             f"GPU {gpu} of node {instance.node_name(where)} is over: {milli[where, gpu]} of {ONE} thousandths used."
         )
-    return found
+    return found + _overlaps(instance, placement)
+
+
+def _overlaps(instance: PlacementInstance, placement: Placement) -> list[str]:
+    """Return what pods break of the division of GPUs into slices, at most one sentence."""
+    start, classes, node = placement.start, instance.pod2class, placement.node
+    assert start is not None
+    if instance.slices is None or instance.starts is None or instance.gpu_slices is None:
+        pod = first_true(start != 0)
+        return [] if pod is None else [f"pod {instance.pod_name(pod)} starts at slice {start[pod]}; no GPU has slices."]
+    size, has = instance.slices[classes], instance.gpu_slices[instance.node2type[node]]
+    placed = node != NOWHERE
+    able = instance.divides_as_asked()[classes, instance.node2type[node]]
+    may = (instance.starts[classes] >> np.clip(start, 0, MAX_SLICES)) & 1 == 1
+    fits = np.where(placed & (size > 0), (start >= 0) & (start + size <= has) & may, start == 0)
+    if (pod := first_true((placed & ~able) | ~fits)) is not None:
+        return [
+            f"pod {instance.pod_name(pod)} takes {size[pod]} slices from slice {start[pod]} on of a GPU of "
+            f"{has[pod]} slices, where they may not be."
+        ]
+    pods = np.flatnonzero(placed & (size > 0))
+    gpu = np.log2(placement.gpus[pods]).astype(np.int64)
+    first = (node[pods] * MAX_GPUS + gpu) * MAX_SLICES + start[pods]
+    places, holders = np.unique(np.repeat(first, size[pods]) + ranges(0, size[pods]), return_counts=True)
+    if (place := first_true(holders > 1)) is not None:
+        there, number = divmod(int(places[place]), MAX_SLICES)
+        where, of_gpu = divmod(there, MAX_GPUS)
+        return [f"slice {number} of GPU {of_gpu} of node {instance.node_name(where)} is taken {holders[place]} times."]
+    return []
 
 
 def features(instance: PlacementInstance) -> frozenset[str]:
-    """Return what of an instance a method must say that it handles: `running` pods, which stay or move, and `gangs`."""
+    """Return what of an instance a method must say that it handles: `running` pods, `gangs`, `slices` of GPUs."""
     found = {"running": instance.is_running.any(), "gangs": (instance.gang != NO_GANG).any()}
+    found["slices"] = instance.slices is not None and instance.slices.any()
     return frozenset(feature for feature, is_there in found.items() if is_there)
 
 

@@ -93,34 +93,29 @@ def openb_like(
     sharing, multi : shares of the GPUs asked for by pods that share a GPU, and by pods of several; -1 for the trace's.
     without_gpu : share of pods that take no GPU; -1 for the trace's. constrained : share of GPU pods that ask for a model.
     """
-    for what, value in (
-        ("sharing", sharing),
-        ("multi", multi),
-        ("without_gpu", without_gpu),
-        ("constrained", constrained),
-    ):
+    shares = {"sharing": sharing, "multi": multi, "without_gpu": without_gpu, "constrained": constrained}
+    for what, value in shares.items():
         if not (0 <= value < 1 or (value == -1 and what != "constrained")):
             raise InstanceError(f"{what} is {value:g}; give a share from 0 to below 1.")
     if not 1 <= nodes <= 10**6:
         raise InstanceError(f"nodes is {nodes}; give 1 to {10**6}.")
-    parts = (nodes, arrived, sharing, multi, without_gpu, constrained, seed)
-    rng = generator(FAMILY, "openb-like", *parts)
+    rng = generator(FAMILY, "openb-like", nodes, arrived, *shares.values(), seed)
     kinds, classes = _stored("openb_nodes.csv"), _stored("openb_pods.csv")
     numbers = np.array([[int(row[key]) for key in NODE_COLUMNS] for row in kinds])
     node2type = drawn(rng, np.arange(len(kinds)), [int(row["nodes"]) for row in kinds], nodes).astype(np.int64)
     node2type[0] = 0 if not numbers[node2type, 2].any() else node2type[0]
     fleet = Nodes(numbers, tuple(row["model"] for row in kinds), node2type, None)
     asked = np.array([[int(row[key]) for key in POD_COLUMNS] for row in classes])
-    shares = _shares(asked, np.array([int(row["pods"]) for row in classes]), sharing, multi, without_gpu)
-    models = sorted(set(fleet.models))
+    often = _often(asked, np.array([int(row["pods"]) for row in classes]), sharing, multi, without_gpu)
     specs = [(c, "") for c in range(len(asked))]
-    weights = np.where(asked[:, 2] > 0, shares * (1 - constrained), shares)
+    weights = np.where(asked[:, 2] > 0, often * (1 - constrained), often)
     if constrained:
         # Each model is asked for as often as it has GPUs.
-        by_model = np.array([(numbers[node2type, 2])[np.array(fleet.models)[node2type] == m].sum() for m in models])
+        gpus, model = numbers[node2type, 2], np.array(fleet.models)[node2type]
+        by_model = {m: int(gpus[model == m].sum()) / int(gpus.sum()) for m in sorted(set(fleet.models))}
         gpu = np.flatnonzero(asked[:, 2] > 0)
-        specs += [(int(c), m) for c in gpu for m in models]
-        weights = np.concatenate((weights, np.outer(shares[gpu] * constrained, by_model / by_model.sum()).ravel()))
+        specs += [(int(c), m) for c in gpu for m in by_model]
+        weights = np.concatenate((weights, np.outer(often[gpu] * constrained, list(by_model.values())).ravel()))
     # Enough to reach what arrives: a few more than expected, the rest are left out.
     milli = asked[:, 2] * asked[:, 3]
     mean = weights @ milli[[c for c, _ in specs]] / weights.sum()
@@ -132,11 +127,7 @@ def openb_like(
         drawn(rng, np.arange(len(specs)), weights, number).astype(np.int64),
         (),
     )
-    label = "".join(
-        f"-{key}{value:g}"
-        for key, value in zip("smwc", (sharing, multi, without_gpu, constrained), strict=True)
-        if value > 0
-    )
+    label = "".join(f"-{what.replace('_', '-')}-{value:g}" for what, value in shares.items() if value > 0)
     return arranged(f"openb-like-{nodes}{label}", fleet, pods, arrived, until, seed)
 
 
@@ -218,7 +209,7 @@ def _tuned(rng: np.random.Generator, pods: Pods, milli: IntArray, target: int) -
         total += int(milli[pod])
 
 
-def _shares(asked: IntArray, pods: IntArray, sharing: float, multi: float, without_gpu: float) -> np.ndarray:
+def _often(asked: IntArray, pods: IntArray, sharing: float, multi: float, without_gpu: float) -> np.ndarray:
     """Return (C,) float64, how often each class is drawn."""
     milli = pods * asked[:, 2] * asked[:, 3]
     weights = pods.astype(np.float64)

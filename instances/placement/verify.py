@@ -11,6 +11,7 @@ from schedgap.instances.errors import VerifyError
 from schedgap.instances.placement.model import ANY, NO_GANG, NOWHERE, overloads
 
 if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray
     from schedgap.instances.placement.model import Placement, PlacementInstance
 
 
@@ -27,7 +28,7 @@ def verify(instance: PlacementInstance, placement: Placement) -> int:
         naming the first violation.
     """
     node = placement.node
-    for what in ("node", "gpus"):
+    for what in ("node", "gpus", "start"):
         shape = getattr(placement, what).shape
         if shape != (instance.num_pods,):
             raise VerifyError(f"{what} has shape {shape}; the instance has {instance.num_pods} pods, give one each.")
@@ -36,7 +37,7 @@ def verify(instance: PlacementInstance, placement: Placement) -> int:
     refused = node == NOWHERE
     if (pod := first_true(refused & (placement.gpus != 0))) is not None:
         raise VerifyError(f"pod {instance.pod_name(pod)} is refused and has GPUs; give it none.")
-    for message in overloads(instance, node, placement.gpus):
+    for message in overloads(instance, placement):
         raise VerifyError(message)
     _check_gangs(instance, placement)
     _check_running(instance, placement)
@@ -44,9 +45,18 @@ def verify(instance: PlacementInstance, placement: Placement) -> int:
 
 
 def moves(instance: PlacementInstance, placement: Placement) -> int:
-    """Return how many pods that run are on another node, or on other GPUs, than they were."""
-    moved = (placement.node != instance.running_node) | (placement.gpus != instance.running_gpus)
-    return int((instance.is_running & moved).sum())
+    """Return how many pods that run are on another node, other GPUs or other slices than they were."""
+    return int(moved(instance, placement).sum())
+
+
+def moved(instance: PlacementInstance, placement: Placement) -> BoolArray:
+    """(P,) bool: the pods that run and are elsewhere than they were."""
+    now = placement.node, placement.gpus, placement.start
+    stays = instance.is_running.copy()
+    for before, after in zip((instance.running_node, instance.running_gpus, instance.running_start), now, strict=True):
+        stays &= after == (0 if before is None else before)
+    elsewhere: BoolArray = instance.is_running & ~stays
+    return elsewhere
 
 
 def _check_gangs(instance: PlacementInstance, placement: Placement) -> None:
@@ -63,8 +73,7 @@ def _check_gangs(instance: PlacementInstance, placement: Placement) -> None:
 def _check_running(instance: PlacementInstance, placement: Placement) -> None:
     if (pod := first_true(instance.is_running & (placement.node == NOWHERE))) is not None:
         raise VerifyError(f"pod {instance.pod_name(pod)} runs and is refused; pods that run stay or move.")
-    moved = (placement.node != instance.running_node) | (placement.gpus != instance.running_gpus)
-    if (pod := first_true(instance.is_running & moved & ~instance.movable)) is not None:
+    if (pod := first_true(moved(instance, placement) & ~instance.movable)) is not None:
         raise VerifyError(
             f"pod {instance.pod_name(pod)} moved from node {instance.node_name(int(instance.running_node[pod]))}; it may not."
         )

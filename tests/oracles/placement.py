@@ -33,12 +33,16 @@ class _Search:
         self.classes = instance.pod2class.tolist()
         self.free = [list(map(int, instance.capacity[t])) for t in instance.node2type]
         self.left = [[1000] * int(instance.num_gpus[t]) for t in instance.node2type]
+        self.taken = [[0] * int(instance.num_gpus[t]) for t in instance.node2type]
+        self.sizes = [0] * len(instance.class_names) if instance.slices is None else instance.slices.tolist()
         for pod in stay:
             node, c = int(instance.running_node[pod]), self.classes[pod]
             self.free[node] = [has - int(d) for has, d in zip(self.free[node], instance.demand[c], strict=True)]
             for g in range(len(self.left[node])):
                 if instance.running_gpus[pod] >> g & 1:
                     self.left[node][g] -= int(instance.gpu_milli[c])
+                    if self.sizes[c]:
+                        self.taken[node][g] |= ((1 << self.sizes[c]) - 1) << int(instance.running_start[pod])
         arriving: dict[int, list[int]] = {}
         for pod in np.flatnonzero(~instance.is_running).tolist():
             gang = int(instance.gang[pod])
@@ -58,7 +62,8 @@ class _Search:
             return
         types = self.instance.node2type.tolist()
         nodes = sorted(
-            (t, tuple(free), tuple(sorted(left))) for t, free, left in zip(types, self.free, self.left, strict=True)
+            (t, tuple(free), tuple(sorted(zip(left, taken, strict=True))))
+            for t, free, left, taken in zip(types, self.free, self.left, self.taken, strict=True)
         )
         state = index, lost, tuple(nodes)
         if state in self.known:
@@ -78,20 +83,28 @@ class _Search:
         demand, k, milli = instance.demand[c].tolist(), int(instance.gpus[c]), int(instance.gpu_milli[c])
         seen = set()
         for node, t in enumerate(instance.node2type.tolist()):
-            free, left = self.free[node], self.left[node]
-            like = t, tuple(free), tuple(sorted(left))
+            free, left, taken = self.free[node], self.left[node], self.taken[node]
+            like = t, tuple(free), tuple(sorted(zip(left, taken, strict=True)))
             if like in seen or not instance.admits[c, t] or any(d > f for d, f in zip(demand, free, strict=True)):
                 continue
             seen.add(like)
+            size, has = self.sizes[c], 0 if instance.gpu_slices is None else int(instance.gpu_slices[t])
+            # Slices are taken of divided GPUs, all else of others.
+            if k and (size > 0) != (has > 0):
+                continue
+            starts = [s for s in range(has - size + 1) if instance.starts[c] >> s & 1] if size else [0]
             for chosen in {
-                tuple(sorted(left[g] for g in some)): some for some in combinations(range(len(left)), k)
+                tuple(sorted((left[g], taken[g]) for g in some)): some for some in combinations(range(len(left)), k)
             }.values():
-                if all(left[g] >= milli for g in chosen):
-                    self._change(node, demand, chosen, milli, -1)
-                    self._each(pods[1:], then)
-                    self._change(node, demand, chosen, milli, 1)
+                for start in starts:
+                    bits = ((1 << size) - 1) << start
+                    if all(left[g] >= milli and not taken[g] & bits for g in chosen):
+                        self._change(node, demand, chosen, milli, -1, bits)
+                        self._each(pods[1:], then)
+                        self._change(node, demand, chosen, milli, 1, bits)
 
-    def _change(self, node, demand, gpus, milli, sign):
+    def _change(self, node, demand, gpus, milli, sign, bits):
         self.free[node] = [has + sign * d for has, d in zip(self.free[node], demand, strict=True)]
         for g in gpus:
             self.left[node][g] += sign * milli
+            self.taken[node][g] ^= bits

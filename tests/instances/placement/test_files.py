@@ -54,7 +54,7 @@ def test_numbers_are_read_as_people_write_them(tmp_path):
     ("change", "message"),
     [
         ({"pods": {"class": ["web", "more"]}}, "'more'; the instance has half, train, web"),
-        ({"pods": {"class": ["web"], "gpus": [[1, 1]]}}, r"gpus.0 is \[1, 1\]; give each GPU once"),
+        ({"pods": {"class": ["web"], "gpus": [[1, 1]]}}, r"gpus.0 is \[1, 1\]; give each once"),
         ({"pod_classes": [{"name": "odd", "demand": [1, 1], "gpus": 1.5}]}, "odd takes 1.5 GPUs; give whole GPUs"),
         ({"pod_classes": [{"name": "odd", "demand": [1, 1], "types": ["b"]}]}, "may run on node type 'b'; there are a100, cpu"),
     ],
@@ -69,11 +69,11 @@ def test_what_is_wrong_is_said(tmp_path, change, message):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("inline", [np.inf, -1])
 def test_what_is_written_is_read(tmp_path, seed, inline):
-    instance = random_pods(seed=seed, pods=20, running=0.5, moves=2, gangs=True, unit="value")
+    instance = random_pods(seed=seed, pods=20, running=0.5, moves=2, gangs=True, unit="value", divided=seed % 2 == 1)
     with inline_up_to(inline):
         write_instance(instance, tmp_path / "a.json")
         assert read_instance(tmp_path / "a.json").digest == instance.digest
-    stays = Placement(instance.running_node, instance.running_gpus)
+    stays = Placement(instance.running_node, instance.running_gpus, instance.running_start)
     write_solution(instance, stays, tmp_path / "s.json")
     assert verify(instance, read_solution(instance, tmp_path / "s.json")) == verify(instance, stays)
 

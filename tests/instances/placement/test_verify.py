@@ -2,38 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError, VerifyError
-from schedgap.instances.placement import Placement, PlacementInstance, moves, verify
-
-
-def two_nodes(**changes):
-    """Node 0 and 1 have 8 cores, 16 GiB and 2 GPUs each. Classes: 0.5 GPU, 2 GPUs, no GPU; all take 4 cores and 4 GiB.
-
-    Pods: 0.5, 0.5, 2, none. Values are GPUs: 0.5, 0.5, 2 and 0.
-    """
-    gib = 1024
-    fields = {
-        "name": "two-nodes",
-        "unit": "GPUs",
-        "resources": ("cpu", "ram_gib"),
-        "type_names": ("big",),
-        "capacity": [[8000, 16 * gib]],
-        "num_gpus": [2],
-        "gpu_model": ("G2",),
-        "node2type": [0, 0],
-        "class_names": ("half", "two", "none"),
-        "demand": [[4000, 4 * gib]] * 3,
-        "gpus": [1, 2, 0],
-        "gpu_milli": [500, 1000, 0],
-        "value": [500, 2000, 0],
-        "admits": np.ones((3, 1), np.bool_),
-        "expected": [0, 0, 0],
-        "pod2class": [0, 0, 1, 2],
-        "gang": [-1] * 4,
-        "running_node": [-1] * 4,
-        "running_gpus": [0] * 4,
-        "movable": [True] * 4,
-    }
-    return PlacementInstance(**{**fields, **changes})
+from schedgap.instances.placement import Placement, moves, verify
 
 
 @pytest.mark.parametrize(
@@ -46,7 +15,7 @@ def two_nodes(**changes):
         ([-1] * 4, [0] * 4, 3000),
     ],
 )
-def test_objective_is_the_value_of_the_refused_pods(node, gpus, refused):
+def test_objective_is_the_value_of_the_refused_pods(two_nodes, node, gpus, refused):
     assert verify(two_nodes(), Placement(node, gpus)) == refused
 
 
@@ -64,12 +33,12 @@ def test_objective_is_the_value_of_the_refused_pods(node, gpus, refused):
         ([0, 0, 1, 1], [1, -1, 3, 0], "pod-1 has GPUs"),
     ],
 )
-def test_the_first_violation_is_named(node, gpus, message):
+def test_the_first_violation_is_named(two_nodes, node, gpus, message):
     with pytest.raises(VerifyError, match=message):
         verify(two_nodes(), Placement(node, gpus))
 
 
-def test_a_node_type_that_does_not_admit_a_class():
+def test_a_node_type_that_does_not_admit_a_class(two_nodes):
     instance = two_nodes(
         type_names=("big", "other"), capacity=[[8000, 16384]] * 2, num_gpus=[2, 2], gpu_model=("G2", "T4"),
         node2type=[0, 1], admits=[[True, False], [True, True], [True, True]],
@@ -78,14 +47,14 @@ def test_a_node_type_that_does_not_admit_a_class():
         verify(instance, Placement([1, -1, -1, -1], [1, 0, 0, 0]))
 
 
-def test_a_gang_is_all_or_nothing():
+def test_a_gang_is_all_or_nothing(two_nodes):
     instance = two_nodes(gang=[-1, 0, 0, -1])
     assert verify(instance, Placement([0, 0, 1, 1], [1, 1, 3, 0])) == 0
     with pytest.raises(VerifyError, match="of gang 0, 1 of 2 pods are placed"):
         verify(instance, Placement([0, -1, 1, 1], [1, 0, 3, 0]))
 
 
-def test_what_runs_stays_or_moves():
+def test_what_runs_stays_or_moves(two_nodes):
     """Halves run on GPUs 0 and 1 of node 0: one must move to the other GPU or node for the pod of two to fit there."""
     runs = {"running_node": [0, 1, -1, -1], "running_gpus": [1, 1, 0, 0]}
     moved = Placement([0, 0, 1, 1], [1, 1, 3, 0])
@@ -116,6 +85,77 @@ def test_what_runs_stays_or_moves():
         ({"max_moves": -2}, "max_moves is -2"),
     ],
 )  # fmt: skip
-def test_what_is_inconsistent_is_refused(changes, message):
+def test_what_is_inconsistent_is_refused(two_nodes, changes, message):
     with pytest.raises(InstanceError, match=message):
         two_nodes(**changes)
+
+
+@pytest.fixture
+def divided(two_nodes):
+    """Node 0 has 2 GPUs of 8 slices, node 1 two whole ones. Classes: 1 slice anywhere up to 6, 4 slices at 0 or 4, one GPU."""
+    return two_nodes(
+        type_names=("mig", "whole"),
+        capacity=[[8000, 16384]] * 2,
+        num_gpus=[2, 2],
+        gpu_model=("A100", "A100"),
+        node2type=[0, 1],
+        class_names=("1g", "3g", "gpu"),
+        demand=np.zeros((3, 2), np.int64),
+        gpus=[1, 1, 1],
+        gpu_milli=[125, 500, 1000],
+        value=[125, 500, 1000],
+        admits=np.ones((3, 2), np.bool_),
+        pod2class=[0, 0, 1, 2],
+        gpu_slices=[8, 0],
+        slices=[1, 4, 0],
+        starts=[0b1111111, 0b10001, 0],
+    )
+
+
+def test_slices_of_a_gpu(divided):
+    assert divided.fits().tolist() == [[True, False], [True, False], [False, True]]
+    assert verify(divided, Placement([0, 0, 0, 1], [1, 1, 1, 1], [4, 6, 0, 0])) == 0
+
+
+@pytest.mark.parametrize(
+    ("node", "gpus", "start", "message"),
+    [
+        ([0, 0, 0, 1], [1, 1, 1, 1], [4, 4, 0, 0], "slice 4 of GPU 0 of node node-0 is taken 2 times"),
+        ([0, 0, 0, 1], [1, 1, 1, 1], [3, 6, 0, 0], "slice 3 of GPU 0 of node node-0 is taken 2 times"),
+        ([0, 0, 0, 1], [1, 1, 1, 1], [4, 7, 0, 0], "pod-1 takes 1 slices from slice 7 on of a GPU of 8 slices"),
+        ([0, 0, 0, 1], [1, 1, 1, 1], [4, 6, 2, 0], "pod-2 takes 4 slices from slice 2 on"),
+        ([1, 0, 0, 1], [1, 1, 1, 2], [0, 6, 0, 0], "pod-0 takes 1 slices from slice 0 on of a GPU of 0 slices"),
+        ([0, 0, 0, 0], [1, 1, 1, 2], [4, 6, 0, 0], "pod-3 takes 0 slices"),
+        ([0, 0, 0, 1], [1, 1, 1, 1], [4, 6, 0, 1], "pod-3 takes 0 slices from slice 1 on"),
+        ([0, 0, 0, 1], [1, 1, 1, 1], [-1, 6, 0, 0], "pod-0 takes 1 slices from slice -1 on"),
+    ],
+)
+def test_slices_that_may_not_be_there(divided, node, gpus, start, message):
+    with pytest.raises(VerifyError, match=message):
+        verify(divided, Placement(node, gpus, start))
+
+
+def test_another_slice_is_a_move(divided):
+    runs = divided.replace(running_node=[0, -1, -1, -1], running_gpus=[1, 0, 0, 0], running_start=[3, 0, 0, 0])
+    assert moves(runs, Placement([0, -1, -1, -1], [1, 0, 0, 0], [3, 0, 0, 0])) == 0
+    assert moves(runs, Placement([0, -1, -1, -1], [1, 0, 0, 0], [4, 0, 0, 0])) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"gpu_slices": [17, 0]}, "node type mig has 17 slices a GPU; give 0 to 16"),
+        ({"starts": [0, 1, 0]}, "class 1g takes 1 slices of 1 GPUs, starting at 0b0"),
+        ({"gpus": [1, 2, 1], "gpu_milli": [125, 1000, 1000]}, "class 3g takes 4 slices of 2 GPUs"),
+    ],
+)
+def test_slices_that_make_no_sense(divided, changes, message):
+    with pytest.raises(InstanceError, match=message):
+        divided.replace(**changes)
+
+
+def test_fields_of_slices_are_left_out_where_nothing_is_divided(divided, two_nodes):
+    whole = two_nodes().replace(slices=[0, 0, 0], starts=[0, 0, 0], gpu_slices=[0], running_start=[0] * 4)
+    assert whole.slices is None
+    assert whole.digest == two_nodes().digest
+    assert divided.running_start.tolist() == [0] * 4

@@ -4,6 +4,8 @@ Prices are those of the reports, or AWS's list (us-east-1) where they name none,
 memory in MiB.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import cluster_autoscaler
@@ -93,6 +95,35 @@ def test_several_nodes_short_of_memory_become_one_with_more(make):
     assert consolidated(instance) == (["c6a.2xlarge", "r6a.4xlarge"], 1_343_520)
 
 
+def test_a_node_is_replaced_by_a_cheaper_one_though_every_pod_moves(make):
+    """kubernetes-sigs/karpenter 684: c5.9xlarge (1.53) for 30 pods, c5.12xlarge (2.04) for 40; replacing cannot be switched off.
+
+    Two c5.12xlarge with 20 pods each: one is deleted. With 30 and 40, the one with 30 is replaced, and all 30 pods move.
+    """
+    types = {"c5.9xlarge": (1_530_000, [36_000, 72 * GIB]), "c5.12xlarge": (2_040_000, [48_000, 96 * GIB])}
+    size = [1200, 2 * GIB]
+    deleted = make(types, [(size, 40)], [("c5.12xlarge", [20])] * 2, resources=RESOURCES)
+    assert consolidated(deleted) == (["c5.12xlarge"], 2_040_000)
+    replaced = make(types, [(size, 70)], [("c5.12xlarge", [30]), ("c5.12xlarge", [40])], resources=RESOURCES)
+    assert consolidated(replaced) == (["c5.12xlarge", "c5.9xlarge"], 3_570_000)
+    assert consolidated(replaced.replace(max_moves=29)) == (["c5.12xlarge"] * 2, 4_080_000)
+
+
+def test_a_fee_for_each_node_makes_one_large_node_cheaper(make):
+    """kubernetes-sigs/karpenter 1664: 16 "large" for 0.04 cost 0.64, an "8xlarge" 0.65; with 0.03 a node, 1.12 and 0.68.
+
+    With the fee in the price all stay, too: the search tests the first eight nodes, 8 x 0.07 < 0.68, and then fewer. With a fee
+    of 0.06 they cost 0.80 > 0.71, and it goes on to all.
+    """
+    types = {"large": (40_000, [2000, 4 * GIB]), "8xlarge": (650_000, [32_000, 64 * GIB])}
+    instance = make(types, [([1900, GIB], 16)], [("large", [1])] * 16, resources=RESOURCES)
+    assert consolidated(instance) == (["large"] * 16, 640_000)
+    paid = instance.replace(price=[70_000, 680_000], fee=[30_000] * 2)
+    assert consolidated(paid) == (["large"] * 16, 1_120_000)
+    assert machines(paid, Provisioning.from_patterns([1], [1], [[16]])) == (["8xlarge"], 680_000)
+    assert consolidated(instance.replace(price=[100_000, 710_000], fee=[60_000] * 2)) == (["8xlarge"], 710_000)
+
+
 def test_the_dearer_group_wastes_less(make):
     """kubernetes/autoscaler 1821: of i3.2xlarge and r5.2xlarge, eight cores each, it always adds i3, though r5 is cheaper.
 
@@ -116,3 +147,19 @@ def test_a_small_node_above_the_threshold_stays_beside_idle_large_ones(make):
     instance = make(types, tasks, nodes, resources=RESOURCES)
     assert autoscaled(instance) == (["large", "small"], 427_500)
     assert autoscaled(instance, utilisation_percent=70) == (["large"], 380_000)
+
+
+def test_a_threshold_of_nothing_lets_nodes_with_daemon_sets_alone_go(make):
+    """kubernetes/autoscaler 6791: --scale-down-utilization-threshold=0 and --ignore-daemonsets-utilization=true.
+
+    A node with DaemonSets alone (0.2 of 2 CPUs) is used to 0%, not above 0%, and goes, since pull request 8975; the reporter's
+    version had "0 >= 0" and kept it. The node with a pod stays, whatever else has room. Without the flag all stay.
+    """
+    types = {"m5.large": (96_000, [1800, 7 * GIB])}
+    nodes = [("m5.large", [0]), ("m5.large", [1]), ("m5.large", [1])]
+    instance = make(types, [([100, 256], 2)], nodes, resources=RESOURCES)
+    daemons = {"whole": [[2000, 8 * GIB]] * 3, "reserved": [[200, GIB]] * 3}
+    instance = instance.replace(running=replace(instance.running, **daemons))
+    asked = {"utilisation_percent": 0}
+    assert autoscaled(instance, ignore_daemonsets=True, **asked) == (["m5.large"] * 2, 192_000)
+    assert autoscaled(instance, **asked) == (["m5.large"] * 3, 288_000)
