@@ -66,7 +66,7 @@ class SingleGpus:
         return certificate(instance, self.packing, self.bound, self.scale, self.prices, ())
 
 
-@method("bound-gpu-cutting-stock", family=FAMILY, bounds=True, handles=("running", "gangs"))
+@method("bound-gpu-cutting-stock", family=FAMILY, bounds=True, handles=("running", "gangs", "slices"))
 def bound_gpu_cutting_stock(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
     """Which shares fit one GPU: a cutting-stock program over all GPUs, proven by a knapsack; nodes are left out."""
     packing = packing_of(instance)

@@ -65,9 +65,9 @@ def _details(instance: PlacementInstance, solved: Solved) -> dict[str, Any]:
     return details
 
 
-@method("bound-node-patterns", family=FAMILY, bounds=True, handles=("running", "gangs"))
+@method("bound-node-patterns", family=FAMILY, bounds=True, handles=("running", "gangs", "slices"))
 def bound_node_patterns(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
-    """Contents of whole nodes, priced exactly: the strongest bound; gangs are left out, moves are free."""
+    """Contents of whole nodes, priced exactly: the strongest bound; gangs and slices are left out, moves are free."""
     solved = relaxed(instance, packing_of(instance), np.inf if time_limit_s is None else time_limit_s)
     return Outcome(bound=solved.bound, details=_details(instance, solved), certificate=solved.proof)
 

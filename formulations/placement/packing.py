@@ -10,8 +10,8 @@ than any content of a node of kind k is worth,
     refused value >= sum_c counts[c] w[c] - sum_k numbers[k] z[k]
 
 for every placement: what is placed is worth no more than the z of all nodes, what is refused no more than its value. Prices are
-whole numbers at a scale, so this is a sum that anyone can check. Gangs are left out, and that pods which may move do so at
-most so often: both only add to what is refused.
+whole numbers at a scale, so this is a sum that anyone can check. Left out are gangs, that pods which may move do so at
+most so often, and where slices of divided GPUs may start: all of these only add to what is refused.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ def packing_of(instance: PlacementInstance, *, stay: bool = False) -> Packing:
     must = np.repeat((False, True), [np.count_nonzero(some) for some in counts])
     free, left = alike[:, 1 : 1 + resources], alike[:, 1 + resources :]
     demand, gpus, milli = instance.demand[which], instance.gpus[which], instance.gpu_milli[which]
-    fits = instance.admits[np.ix_(which, alike[:, 0])] & (
+    admits = instance.admits & instance.divides_as_asked()
+    fits = admits[np.ix_(which, alike[:, 0])] & (
         (left[None] >= np.maximum(milli, 1)[:, None, None]).sum(axis=2) >= gpus[:, None]
     )
     for r in range(resources):

@@ -89,9 +89,9 @@ class Totals:
         return packing.bounded(prices, worth, SCALE), prices, [row[:-1] for row in whole]
 
 
-@method("bound-resources", family=FAMILY, bounds=True, handles=("running", "gangs"))
+@method("bound-resources", family=FAMILY, bounds=True, handles=("running", "gangs", "slices"))
 def bound_resources(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
-    """Prices on each type's CPU, memory and GPUs: a bound proven by a sum; gangs are left out, moves are free.
+    """Prices on each type's CPU, memory and GPUs: a bound proven by a sum; gangs and slices are left out, moves are free.
 
     The detail `kept_allocated_percent` bounds placements that refuse no pod without a GPU, as one that may not refuse what fits,
     and never runs out of room for these, has it. It is no bound on all placements, so it is not the method's.
