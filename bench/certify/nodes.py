@@ -21,14 +21,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.bench.certify.problem import MALFORMED, PARTS, exact, read_node
-from schedgap.bench.certify.proof import ProofFinding
+from schedgap.bench.certify.problem import MALFORMED, PARTS, exact, read_node, read_problem
+from schedgap.bench.certify.proof import ProofFinding, check
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import InstanceError, SolutionError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from schedgap.bench.certify.problem import Problem
 
 GPU = 1000
 # Contents that are tried for one kind of node.
@@ -66,6 +68,21 @@ class Nodes:
     kinds: Mapping[Kind, int]
 
 
+def check_file(path: Path, certificate: Mapping[str, Any]) -> tuple[Problem | Nodes, ProofFinding]:
+    """Check a certificate, as `read_certificate` gives it, against the instance in a file; return that, too.
+
+    Raises
+    ------
+    InstanceError, SolutionError
+        for a file that cannot be read as the instance of such a proof, and a proof that is malformed.
+    """
+    if "pod_prices" in certificate["proof"]:
+        nodes = read_nodes(path)
+        return nodes, check_nodes(nodes, certificate)
+    problem = read_problem(path)
+    return problem, check(problem, certificate)
+
+
 def read_nodes(path: Path) -> Nodes:
     """Read a `schedgap/placement/1`.
 
@@ -86,7 +103,8 @@ def read_nodes(path: Path) -> Nodes:
 def _of_document(given: dict[str, Any], path: Path) -> Nodes:
     parts = [next((PARTS[e] for e in PARTS if resource.endswith(e)), 1000) for resource in given["resources"]]
     names = [each["name"] for each in given["node_types"]]
-    pods = tuple(_pod(each, given["unit"], parts, names) for each in given["pod_classes"])
+    slices = [each.get("gpu_slices", 0) for each in given["node_types"]]
+    pods = tuple(_pod(each, given["unit"], parts, names, slices) for each in given["pod_classes"])
     node_types = _column(given, path, "nodes", "type", "node2type", names)
     classes = _column(given, path, "pods", "class", "pod2class", [each["name"] for each in given["pod_classes"]])
     where = _column(given, path, "pods", "node", "running_node", None) or [-1] * len(classes)
@@ -113,13 +131,17 @@ def _of_document(given: dict[str, Any], path: Path) -> Nodes:
     return Nodes(given["name"], pods, tuple(arriving), tuple(running), kinds)
 
 
-def _pod(given: dict[str, Any], unit: str, parts: Sequence[int], types: Sequence[str]) -> Pod:
+def _pod(given: dict[str, Any], unit: str, parts: Sequence[int], types: Sequence[str], slices: Sequence[int]) -> Pod:
     milli = int(exact(given.get("gpus", 0), GPU) * GPU)
     if milli > GPU and milli % GPU:
         raise ValueError(f"{milli} thousandths of GPUs are no whole GPUs")
     counted = {"GPUs": milli, "pods": 1000}.get(unit, 0)
     value = int(exact(given["value"], 1000) * 1000) if "value" in given else counted
     admitted = frozenset(types.index(name) for name in given.get("types", types))
+    if milli:
+        # Slices are taken of GPUs that are divided into enough of them, all else of GPUs that are not divided.
+        last = min(given.get("starts", [0])) + given["slices"] if given.get("slices", 0) else 0
+        admitted &= {t for t, has in enumerate(slices) if (last <= has if last else not has)}
     return Pod(_amounts(given["demand"], parts), -(-milli // GPU), min(milli, GPU), value, admitted)
 
 

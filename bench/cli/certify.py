@@ -11,9 +11,8 @@ from typing import Annotated
 
 import typer
 
-from schedgap.bench.certify.nodes import Nodes, check_nodes, read_nodes
-from schedgap.bench.certify.problem import Problem, read_certificate, read_problem
-from schedgap.bench.certify.proof import check
+from schedgap.bench.certify.nodes import Nodes, check_file
+from schedgap.bench.certify.problem import read_certificate
 from schedgap.bench.cli.options import AsJson
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.suites.source import Source
@@ -38,14 +37,7 @@ def certify(
     given = read_certificate(certificate)
     file = instance or _beside(certificate, given["instance"])
     start = perf_counter()
-    is_placement = "pod_prices" in given["proof"]
-    problem: Problem | Nodes
-    if is_placement:
-        problem = read_nodes(file)
-        finding = check_nodes(problem, given)
-    else:
-        problem = read_problem(file)
-        finding = check(problem, given)
+    problem, finding = check_file(file, given)
     seconds = perf_counter() - start
     if "digest" not in given:
         # A packing set's file has no name of its own.
@@ -54,7 +46,7 @@ def certify(
                 f"{certificate.name}: is of instance '{given['instance']:.60}', {file.name} is '{problem.name!s:.60}'; give "
                 "the instance that it was made for."
             )
-    elif given["digest"] != (found := _digest(file, PLACEMENT if is_placement else DEFAULT_FAMILY)):
+    elif given["digest"] != (found := _digest(file, PLACEMENT if isinstance(problem, Nodes) else DEFAULT_FAMILY)):
         raise SolutionError(
             f"{certificate.name}: is of an instance with digest {given['digest'][:12]}..., {file.name} has "
             f"{found[:12]}...; give the instance that it was made for."

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 # Parts of the time limit for the first bound, and for columns where a placement is asked for, too.
 FIRST, COLUMNS = 0.2, 0.5
-# Rounds of packing parts again without a time limit, and seconds that are left for the end.
-ROUNDS, LAST_S = 20_000, 0.3
+# Seconds that are left for the end.
+LAST_S = 0.3
 
 
 class Solved(NamedTuple):
@@ -88,8 +88,7 @@ def node_patterns(instance: PlacementInstance, time_limit_s: float | None = None
     best = placed(instance, packer)
     found(best, solved.bound)
     spare_s = LAST_S + 1.5 * (time.perf_counter() - now)
-    most, enough = ROUNDS if np.isinf(seconds) else np.inf, packer.relaxation.bound
-    rounds = packer.improve(deadline - spare_s, np.random.default_rng(0), enough, most)
+    rounds = packer.improve(deadline - spare_s, np.random.default_rng(0), packer.relaxation.bound)
     if rounds:
         best = min((best, placed(instance, packer)), key=lambda placement: verify(instance, placement))
     details = _details(instance, solved) | {"rounds": rounds}

@@ -90,8 +90,9 @@ def test_what_is_wrong_is_said(reason, proof, message):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_what_methods_prove_is_proven(tmp_path, seed):
+    unit = ("GPUs", "pods", "value")[seed // 3 % 3]
     instance = random_pods(
-        seed=seed, running=0.4 * (seed % 2), moves=(-1, 0, 1)[seed % 3], unit=("GPUs", "pods", "value")[seed // 3 % 3]
+        seed=seed, running=0.4 * (seed % 2), moves=(-1, 0, 1)[seed % 3], divided=seed % 5 == 0, unit=unit
     )
     with inline_up_to(-1 if seed % 4 == 0 else 10_000):
         write_instance(instance, tmp_path / "i.json")

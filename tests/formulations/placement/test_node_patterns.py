@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.placement import node_patterns as module
+from schedgap.formulations.placement import packer
 from schedgap.formulations.placement.node_patterns import node_patterns
 from schedgap.instances.placement import openb_like, verify
 from schedgap.instances.placement.model import features, use
 
 
 def test_placements_are_between_bound_and_nothing_placed(tiny, monkeypatch):
-    monkeypatch.setattr(module, "ROUNDS", 50)
+    monkeypatch.setattr(packer, "PATIENCE", 0)
     optimal = 0
     supported = [case for case in tiny[:150] if features(case[0]) <= {"running"}]
     for instance, optimum in supported:
@@ -24,7 +24,7 @@ def test_placements_are_between_bound_and_nothing_placed(tiny, monkeypatch):
 
 
 def test_a_cluster_like_the_trace_is_packed_to_a_hundredth(monkeypatch):
-    monkeypatch.setattr(module, "ROUNDS", 300)
+    monkeypatch.setattr(packer, "A_NODE", 2)
     instance = openb_like(nodes=60, arrived=110, seed=1)
     told = []
     outcome = node_patterns(instance, found=lambda solution, bound: told.append((verify(instance, solution), bound)))
