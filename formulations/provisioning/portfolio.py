@@ -11,8 +11,9 @@ and solution meet or the time is over:
 6. where all machines are of one type, `branch-cut-and-price`, for most of the time;
 7. `column-generation`, from the best solution and bound so far, for the rest of the time.
 
-With a stock or a limit on moves: `consolidation-ilp` where it is small, the heuristics that know the limits, and
-`consolidation`. There the bound of the instance without limits is one, too, and its solution is taken where it keeps to them.
+With a stock or a limit on moves: `consolidation-ilp` where it is small, the heuristics that know the limits, `bound-pooled` and
+machines exchanged as in `pooled` where any number of tasks may move, and `consolidation`. There the bound of the instance
+without limits is one, too, and its solution is taken where it keeps to them.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ MAX_ONE_BY_ONE = 20_000
 MAX_PATTERNS = 20_000
 # Share of the time for `pooled` where machines have stocks.
 RENTING_SHARE = 0.9
+# Shares of the time where machines of all types have stocks: for the bound by whole machines, and of what is left then for
+# exchanging machines.
+BOUNDING_SHARE, EXCHANGE_SHARE = 0.1, 0.6
 # Tasks a machine from which on packing machines that are rented for all together is better than choosing contents.
 MANY = 8
 # The quick bounds, and another that is quick for bins; the share of the time limit for each that takes time.
@@ -62,7 +66,7 @@ PATIENCE = 10
 
 @method(
     "portfolio",
-    version=4,
+    version=5,
     family=FAMILY,
     supports=without_interference,
     bounds=True,
@@ -205,7 +209,22 @@ class Portfolio(Search):
                 self._keep(cand, f"{free.solver} without limits")
             except VerifyError:
                 self.parts.append("its solution breaks the limits")
-        self._ask_each(("consolidation-ilp", *LIMITED_HEURISTICS, "consolidation"))
+        self._ask_each(("consolidation-ilp", *LIMITED_HEURISTICS))
+        if self.instance.max_moves is None:
+            self._exchange()
+        self._ask_each(("consolidation",))
+
+    def _exchange(self) -> None:
+        """Bound by whole machines, and exchange machines of the best solution, where any number of tasks may move."""
+        self._take("bound-pooled", self._ask("bound-pooled", self.instance, BOUNDING_SHARE * self.limit_s))
+        if not self.is_open or self.best is None:
+            return
+        before, hear = time.perf_counter(), self._hearing("pooled", lambda solution: solution)
+        search = Renting(anew(self.instance), before, self.left_s, self.threads, hear)
+        search.raise_bound(self.bound)
+        search.improve(*self.best.machines(self.instance.num_classes))
+        search.exchange(before + EXCHANGE_SHARE * self.left_s)
+        self.parts.append(f"pooled {time.perf_counter() - before:.1f} s")
 
     def _ask_each(self, names: Iterable[str]) -> None:
         """Run methods that know stocks and limits on moves, on the instance as it is."""

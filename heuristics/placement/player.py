@@ -52,7 +52,8 @@ class Player:
     family: ClassVar[str] = FAMILY
     knowledge: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, tuple[str | None, ...]]] = {}
-    document: ClassVar[Any] = Whole | tuple[Whole, list[Whole]] | None
+    # A node, or a node and GPUs: msgspec 0.22 crashes on a union with the tuple that is meant.
+    document: ClassVar[Any] = Whole | list[Whole | list[Whole]] | None
 
     def __init__(self, instance: PlacementInstance, knows: frozenset[str] = frozenset()) -> None:
         """Begin before the first pod."""
@@ -95,7 +96,7 @@ class Player:
     @staticmethod
     def read(document: Any) -> Any:
         """Return the actions that a document means."""
-        return document
+        return tuple(document) if isinstance(document, list) else document
 
     def act(self, actions: object) -> None:
         """Put the pod on the node that the policy answered with, or refuse it and its gang.

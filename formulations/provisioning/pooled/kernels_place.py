@@ -1,15 +1,16 @@
 """Placing tasks one class after the other on given machines with room left.
 
-The cheapest machines of each total size, one machine more at a time.
+The cheapest machines of each total size, one machine more at a time. A few machines with much room, drawn at random.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from schedgap.instances.jit import kernel
+from schedgap.instances.kernels.random_numbers import xorshift_below
 from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
@@ -83,3 +84,60 @@ def add_machine(size: IntArray, price: IntArray, before: IntArray, after: IntArr
             for k in range(price.shape[0]):
                 more_a, more_b = min(last_a, a + size[k, 0]), min(last_b, b + size[k, 1])
                 after[more_a, more_b] = min(after[more_a, more_b], paid + price[k])
+
+
+@kernel
+def draw_machines(
+    need: IntArray,
+    budget: int,
+    price: IntArray,
+    capacity: IntArray,
+    stock: IntArray,
+    fits: BoolArray,
+    tries: int,
+    random: Any,
+    chosen: IntArray,
+) -> float:
+    """Draw the types `chosen` (N,) of N machines within a budget, and return what share of the need they have to spare.
+
+    need : (R,), of all tasks together. price : (K,). capacity : (K, R). stock : (K,), how many of a type can be had. fits :
+    (K, P), of the task classes, each of which fits one of the machines. random : (1,) uint64, not 0, in and out. Of each try
+    all types but the last are drawn, that one leaves the most to spare; of all tries the best. Negative if all were in vain,
+    `chosen` is as it was. O(tries K (R + N P)).
+    """
+    num_types, num_resources = capacity.shape
+    last = chosen.shape[0] - 1
+    cand, total = np.empty_like(chosen), np.empty(num_resources, np.int64)
+    best = -1.0
+    for _ in range(tries):
+        total[:] = 0
+        left = np.int64(budget)
+        for j in range(last):
+            k = xorshift_below(random, num_types)
+            left = left - price[k] if (cand[:j] == k).sum() < stock[k] else np.int64(-1)
+            if left < 0:
+                break
+            cand[j] = k
+            total += capacity[k]
+        for k in range(num_types if left >= 0 else 0):
+            if price[k] > left or (cand[:last] == k).sum() >= stock[k]:
+                continue
+            spare = np.inf
+            for r in range(num_resources):
+                if need[r] > 0:
+                    spare = min(spare, (total[r] + capacity[k, r] - need[r]) / need[r])
+            if spare < 0 or spare <= best:
+                continue
+            cand[last] = k
+            is_whole = True
+            for c in range(fits.shape[1]):
+                is_placed = False
+                for m in cand:
+                    is_placed |= fits[m, c]
+                if not is_placed:
+                    is_whole = False
+                    break
+            if is_whole:
+                best = spare
+                chosen[:] = cand
+    return best

@@ -127,10 +127,8 @@ def without_dominated(instance: ProvisioningInstance) -> Offered:
     return Offered(fewer, order)
 
 
-# Tasks, and classes of which only so many may share a machine, up to which tasks are settled by annealing; its moves for a
-# task, and in a second, about. Temperatures: what is beyond capacity counts in mean machines.
-MOST_SETTLED, MOST_CROWDED, SETTLING, SETTLED_A_SECOND = 5_000, 12, 5_000, 4_000_000
-HOT, COLD = 0.03, 5e-5
+# Most tasks that settle by annealing, and its moves for each. Temperatures: what is beyond capacity counts in mean machines.
+MOST_SETTLED, SETTLING, HOT, COLD = 5_000, 1_000, 0.03, 5e-5
 # Shares of tasks on machines up to which the program is solved whole, and above which types take the machines' place.
 WHOLE_SHARES, MAX_SHARES = 600, 40_000
 
@@ -157,35 +155,26 @@ def pack(instance: ProvisioningInstance, machine_type: IntArray, time_limit_s: f
     return content
 
 
-def can_settle(instance: ProvisioningInstance) -> bool:
-    """Return whether tasks are not too many, nor of too many classes of which only so many may share a machine."""
-    crowded = int((instance.counts > instance.most_together).sum())
-    return instance.num_tasks <= MOST_SETTLED and crowded <= MOST_CROWDED
-
-
 def settle(
-    instance: ProvisioningInstance, machine_type: IntArray, content: IntArray, time_limit_s: float, random: Any
+    instance: ProvisioningInstance, machine_type: IntArray, fits: BoolArray, counts: IntArray, random: Any
 ) -> IntArray | None:
-    """(M, C) int64: all tasks on machines of given types (M,), by annealing from what is packed (M, C); None if in vain.
+    """(M, C) int64: tasks (C,) of each class all on machines of given types (M,), by annealing; None if in vain.
 
-    random : (1,) uint64, not 0.
+    fits : (M, C), whether a task fits the machine. random : (1,) uint64, not 0, in and out.
     """
-    task_class = np.repeat(np.arange(instance.num_classes), instance.counts)
-    fits = instance.fits()[machine_type]
-    if not can_settle(instance) or not fits.any(axis=0).all():
+    if counts.sum() > MOST_SETTLED:
         return None
-    machine = np.empty(task_class.size, np.int64)
-    first = np.cumsum(instance.counts) - instance.counts
-    for c in range(instance.num_classes):
-        places = np.repeat(np.arange(machine_type.size), content[:, c])
-        # What found no room begins on machines that it fits alone, one after the other.
-        more = np.resize(np.flatnonzero(fits[:, c]), instance.counts[c] - places.size)
-        machine[first[c] : first[c] + instance.counts[c]] = np.concatenate((places, more))
-    fleet = fleet_of(instance, machine_type, task_class, instance.counts)
-    moves = min(SETTLING * task_class.size, int(SETTLED_A_SECOND * time_limit_s))
-    if not anneal(fleet, machine, HOT, COLD, moves, random):
+    task_class = np.repeat(np.arange(instance.num_classes), counts)
+    number = fits.sum(axis=0)
+    if not number[task_class].all():
         return None
-    settled = np.zeros_like(content)
+    # Tasks of a class begin on machines that they fit alone, one after the other.
+    places = np.argsort(~fits, axis=0, kind="stable")
+    machine = places[np.arange(task_class.size) % number[task_class], task_class]
+    fleet = fleet_of(instance, machine_type, task_class, counts)
+    if not anneal(fleet, machine, HOT, COLD, SETTLING * task_class.size, random):
+        return None
+    settled = np.zeros(fits.shape, np.int64)
     np.add.at(settled, (machine, task_class), 1)
     return settled
 

@@ -6,8 +6,10 @@
 3. Machines are filled one after the other, as the program's relaxation shares the tasks (`diving`).
 4. For the tasks that are left to less than a machine of any type the program proposes machines, on which they are packed
    (`packing`), with a little of each machine spared, by halves between what was too little and what was enough. What finds
-   no room there is settled by annealing (`settle`), or is a smaller instance, treated alike.
-5. Machines that cost more than their tasks are worth are taken apart, and 3 and 4 repeated for their tasks.
+   no room there is a smaller instance, treated alike.
+5. Where tasks are many, machines that cost more than their tasks are worth are taken apart, and 3 and 4 repeated for theirs;
+   where they are few, whole tasks are placed by the program (`place`).
+6. A few machines at a time are exchanged for others that are drawn, on which their tasks settle by annealing (`exchange`).
 
 Where tasks are of a few kinds only, whole tasks leave much of a machine free, which neither bound nor packing sees; contents of
 machines are soon generated there, and come before all else.
@@ -31,7 +33,8 @@ from schedgap.formulations.backends import solve
 from schedgap.formulations.linear_model import Rows
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.limits import too_expensive, without_interference
-from schedgap.formulations.provisioning.pooled.packing import can_settle, is_small, pack, place, reduced, settle
+from schedgap.formulations.provisioning.pooled.kernels_place import draw_machines
+from schedgap.formulations.provisioning.pooled.packing import is_small, pack, place, reduced, settle
 from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, Rented, spread
 from schedgap.formulations.provisioning.search import Search, restoring
 from schedgap.instances.errors import BackendError
@@ -41,6 +44,7 @@ from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.units import NEVER
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import FloatArray, IntArray
@@ -129,13 +133,14 @@ FIRST_S = 0.3
 FIRST_SHARE, PART_SHARE, LAST_SHARE = 0.2, 0.05, 0.85
 # Least seconds for what a dive leaves, and the share of the time that is left which a dive may take.
 LEAST_S, DIVE_SHARE = 1.2, 0.6
-# Share of the time limit for placing whole tasks once, and how much of it goes to machines rented by types with a little to
-# spare, where tasks may not run on all machines; for placing again for those of machines that were taken apart, seconds at least,
-# in such a part of all tries, with so many machines at most.
-PLACING_SHARE, WIDENING_SHARE = 0.5, 0.12
-AGAIN_SHARE, AGAIN_S, AGAIN, MOST_AGAIN = 0.02, 0.5, 0.85, 7
+# Shares of the time limit for placing whole tasks twice, and before for exchanging machines; the share of the time for both that
+# large instances take machines apart in.
+PLACING_SHARE, EXCHANGE_SHARE, RUIN_SHARE = 0.35, 0.15, 0.6
 # Machines that are taken apart at once, at most, and the least share of its price that counts as a machine's loss.
 MOST_RUINED, LEAST_LOSS = 25, 1e-4
+# Machines that are exchanged at once, at most; draws of new ones; the part of all tries that must be cheaper; by what share of
+# the best price what is exchanged may cost more than it; and how often in vain for each machine, after which none are any more.
+MOST_EXCHANGED, DRAWS, CHEAPER, MOST_DEARER, IN_VAIN = 10, 200, 0.5, 0.005, 1_000
 # What is spared of each machine first, the least difference that is tried, and the most, in average tasks.
 FIRST_SPARE, LEAST_SPARE, MOST_SPARE = 0.1, 0.02, 30.0
 MAX_DEPTH = 8
@@ -144,8 +149,6 @@ PATIENCE = 10
 MAX_CLASSES = 3_000
 # Task classes up to which contents of machines are generated first, and the share of the time limit for that.
 FEW_KINDS, CONTENTS_SHARE = 6, 0.4
-# Shares of classes on types up to which the program by types is solved as soon as that by families, and rents better.
-FEW_SHARES = 2_000
 
 
 @method("bound-pooled", family=FAMILY, bounds=True, version=2, handles=(STOCK, MOVES, PER_MACHINE))
@@ -165,7 +168,7 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return without_interference(instance)
 
 
-@method("pooled", family=FAMILY, supports=supported, bounds=True, version=3, handles=(STOCK, PER_MACHINE))
+@method("pooled", family=FAMILY, supports=supported, bounds=True, version=4, handles=(STOCK, PER_MACHINE))
 def pooled(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, found: Found = untold
 ) -> Outcome:
@@ -207,7 +210,6 @@ class Renting(Search):
         self.instance, self.threads = instance, threads
         self.programs = 0
         self.random = np.array([1], np.uint64)
-        self.is_settling = False
         self.types = np.zeros(0, np.int64)
         self.content = np.zeros((0, instance.num_classes), np.int64)
 
@@ -225,14 +227,21 @@ class Renting(Search):
         if rented.machines is not None and not self._is_dear(rented):
             self._fill(rented.machines)
         end = self.start + LAST_SHARE * self.limit_s
+        is_one, now = self.instance.num_types == 1, time.perf_counter()
+        is_by_type = not is_one and self.instance.num_types * self.instance.num_classes <= MAX_SHARES
         if is_small(self.instance):
-            self._place_all(families)
-        if self.instance.num_types * self.instance.num_classes <= MAX_SHARES and self.instance.num_types > 1:
-            self._ruin(end)
-            programs = [families, Pooled(self.instance, by_type=True)]
+            if not is_one:
+                self.exchange(now + EXCHANGE_SHARE * self.limit_s)
+            self._place(PLACING_SHARE * self.limit_s)
+        elif is_by_type:
+            self._ruin(now + RUIN_SHARE * (end - now))
         else:
+            self.widen(families, now + RUIN_SHARE * (end - now))
+        if is_one:
             self.widen(families, end)
-            programs = [families]
+        else:
+            self.exchange(end)
+        programs = [families, Pooled(self.instance, by_type=True)] if is_by_type else [families]
         for program in programs:
             if self.is_open:
                 left = self.left_s if program is programs[-1] else self.left_s / 2
@@ -259,18 +268,40 @@ class Renting(Search):
             self.types, self.content = types, content
             self.keep(Provisioning.from_machines(types, content), paid)
 
-    def _place_all(self, families: Pooled) -> None:
-        """Place whole tasks; where tasks may not run on all machines, first rent for them by types with a little to spare.
+    def exchange(self, end: float) -> None:
+        """Take a few machines at a time for others that cost no more, or a little more than the best at most, until `end`.
 
-        There machines of many types are needed, and whole tasks alone are placed too slowly.
+        The new ones are drawn, and the tasks settle on them or not.
         """
-        share = PLACING_SHARE
-        if families.totals is None and self.instance.num_types > 1 and can_settle(self.instance):
-            share -= WIDENING_SHARE
-            self.is_settling = True
-            self.widen(Pooled(self.instance, by_type=True), time.perf_counter() + WIDENING_SHARE * self.limit_s)
-            self.is_settling = False
-        self._place(share * self.limit_s)
+        instance, rng, price = self.instance, np.random.default_rng(0), self.instance.price
+        fits, types, content = instance.fits(), self.types, self.content
+        stock = np.full(price.size, NEVER) if instance.stock is None else instance.stock
+        stock = np.where(stock == ANY_NUMBER, NEVER, stock)
+        least = np.where(instance.demand < 0, NEVER, instance.demand).min(axis=0)
+        idle, known = 0, self.objective
+        while self.is_open and time.perf_counter() < end and self.objective is not None and idle < IN_VAIN * types.size:
+            idle, known = (idle + 1, known) if self.objective == known else (0, self.objective)
+            given = np.zeros(types.size, np.bool_)
+            number = min(types.size, int(rng.integers(2, MOST_EXCHANGED + 1)))
+            given[rng.choice(types.size, number, replace=False)] = True
+            counts = content[given].sum(axis=0)
+            classes = np.flatnonzero(counts)
+            before = int(price[types[given]].sum())
+            dearer = int(self.objective * (1 + MOST_DEARER)) - int(price[types].sum())
+            budget = before - 1 if rng.random() < CHEAPER else before + max(0, dearer)
+            left = stock - np.bincount(types[~given], minlength=price.size)
+            new = np.zeros(max(1, number + int(rng.integers(-1, 2))), np.int64)
+            need = counts[classes] @ least[classes]
+            capacity, suits = instance.capacity, fits[:, classes]
+            spare = draw_machines(need, budget, price, capacity, left, suits, DRAWS, self.random, new)
+            if spare < 0 or np.array_equal(np.sort(new), np.sort(types[given])):
+                continue
+            settled = settle(instance, new, fits[new], counts, self.random)
+            if settled is not None:
+                used = settled.any(axis=1)
+                types = np.concatenate((types[~given], new[used]))
+                content = np.vstack((content[~given], settled[used]))
+                self.improve(types, content)
 
     def _place(self, limit_s: float) -> None:
         """Place whole tasks on machines of each type, from the best solution, and rent again for what finds no room."""
@@ -302,30 +333,21 @@ class Renting(Search):
         relaxed = Pooled(instance, by_type=True).relax(end - time.perf_counter()) if self.is_open else None
         if relaxed is None:
             return
-        is_few = instance.num_types * instance.num_classes <= FEW_SHARES
         # Not from a better start, if there was one: what other methods found is hard to improve by taking machines apart.
-        types, content = self._recreated(instance, rng, FIRST_SHARE * self.limit_s, end, by_type=is_few)
+        types, content = self._recreated(instance, rng, FIRST_SHARE * self.limit_s, end, by_type=False)
         self.improve(types, content)
-        if is_small(instance):
-            types, content = self.types, self.content
         idle, known = 0, self.objective
         while self.is_open and time.perf_counter() < end - LEAST_S and idle < PATIENCE * types.size:
             idle, known = (idle + 1, known) if self.objective == known else (0, self.objective)
             loss = np.maximum(instance.price[types] - content @ relaxed.value, LEAST_LOSS * instance.price[types])
-            most = MOST_AGAIN if is_small(instance) and rng.random() < AGAIN else MOST_RUINED
-            number = int(rng.integers(1, min(most, types.size) + 1))
+            number = int(rng.integers(1, min(MOST_RUINED, types.size) + 1))
             ruined = np.zeros(types.size, np.bool_)
             ruined[rng.choice(types.size, number, replace=False, p=loss / loss.sum())] = True
             counts = content[ruined].sum(axis=0)
             classes = np.flatnonzero(counts)
             part = part_of(instance, classes, counts[classes], types[~ruined])
-            if most == MOST_AGAIN:
-                before = types[ruined], content[np.ix_(ruined, classes)]
-                limit_s = min(max(AGAIN_S, AGAIN_SHARE * self.limit_s), end - time.perf_counter())
-                more_types, more, _ = self._placed(part, limit_s, before)
-            else:
-                by_type = bool(rng.integers(2))
-                more_types, more = self._recreated(part, rng, PART_SHARE * self.limit_s, end, by_type=by_type)
+            by_type = bool(rng.integers(2))
+            more_types, more = self._recreated(part, rng, PART_SHARE * self.limit_s, end, by_type=by_type)
             if instance.price[more_types].sum() <= instance.price[types[ruined]].sum():
                 types = np.concatenate((types[~ruined], more_types))
                 content = np.vstack((content[~ruined], spread(more, classes, instance.num_classes)))
@@ -394,16 +416,7 @@ class Renting(Search):
     ) -> tuple[IntArray, IntArray, bool]:
         """Return types (M,) and contents (M, C) of machines with all tasks, and whether those given were enough."""
         types = np.repeat(np.arange(instance.num_types), machines)
-        limit_s = max(PACKING_S, PACKING_SHARE * self.limit_s)
-        content = pack(instance, types, min(self.left_s, limit_s))
-        if (
-            self.is_settling
-            and depth == MAX_DEPTH
-            and self.left_s > 0
-            and (content.sum(axis=0) < instance.counts).any()
-        ):
-            settled = settle(instance, types, content, min(self.left_s, limit_s), self.random)
-            content = content if settled is None else settled
+        content = pack(instance, types, min(self.left_s, max(PACKING_S, PACKING_SHARE * self.limit_s)))
         used = content.any(axis=1)
         types, content = types[used], content[used]
         left = instance.counts - content.sum(axis=0)

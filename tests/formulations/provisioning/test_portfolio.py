@@ -64,6 +64,19 @@ def test_limits_are_kept(changes, cost):
     assert moves(instance, found.solution) <= changes.get("max_moves", 3)
 
 
+def test_machines_that_all_have_stocks_are_exchanged():
+    """Seven tasks of 3, three a large machine for $9, one a small one for $6: 2 x 9 + 6, or with one large one 9 + 4 x 6."""
+    instance = cluster(counts=[7], stock=[9, 4])
+    search = Portfolio(instance, time.perf_counter(), 20.0, 1)
+    search.keep(Provisioning.from_patterns([0], [7], [[1]]), 42)
+    search._exchange()
+    assert (verify(instance, search.best), search.bound) == (24, 24)
+    fewer = Portfolio(instance.replace(stock=[9, 1]), time.perf_counter(), 20.0, 1)
+    fewer.keep(Provisioning.from_patterns([0], [7], [[1]]), 42)
+    fewer._exchange()
+    assert verify(fewer.instance, fewer.best) == 33
+
+
 def test_what_no_plan_keeps_to_is_infeasible():
     found = portfolio(cluster(stock=[4, 0]), time_limit_s=20.0)
     assert (found.status, found.solution) == (Status.INFEASIBLE, None)

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.pooled.kernels_place import place_best
+from schedgap.formulations.provisioning.pooled.kernels_place import draw_machines, place_best
 
+BOTH_DRAW = pytest.mark.parametrize("kernel", [draw_machines, draw_machines.py_func], ids=["compiled", "python"])
 KERNELS = pytest.mark.parametrize("kernel", [place_best, place_best.py_func], ids=["compiled", "python"])
 
 
@@ -67,3 +68,39 @@ def test_compiled_and_plain_agree_and_leave_nothing_that_fits(seed):
     assert (after >= 0).all()
     for m, c in np.argwhere(fits & (left > 0)):
         assert (demand[family[m], c] > after[m]).any()
+
+
+def drawn(kernel, need, budget, price, capacity, number, stock=None, fits=None):
+    chosen = np.full(number, -1)
+    stock = np.full(len(price), 9) if stock is None else np.array(stock)
+    fits = np.ones((len(price), 1), np.bool_) if fits is None else np.array(fits)
+    given = np.array(need), budget, np.array(price), np.array(capacity), stock, fits, 200
+    spare = kernel(*given, np.array([1], np.uint64), chosen)
+    return spare, sorted(chosen.tolist())
+
+
+@BOTH_DRAW
+def test_machines_are_drawn_that_have_the_most_to_spare_for_their_price(kernel):
+    # For 10 at most: 6 + 4 give (8, 8), two of 4 (8, 4); 6 + 6 are too dear. Of a need of (5, 4) 3/5 are to spare.
+    price, capacity = [4, 6], [[4, 2], [4, 6]]
+    assert drawn(kernel, [5, 4], 10, price, capacity, 2) == (pytest.approx(3 / 5), [0, 1])
+    assert drawn(kernel, [9, 4], 10, price, capacity, 2) == (-1, [-1, -1])
+
+
+@BOTH_DRAW
+def test_no_more_machines_are_drawn_than_there_are_and_each_class_has_one(kernel):
+    price, capacity = [1, 1], [[5], [4]]
+    assert drawn(kernel, [8], 9, price, capacity, 2) == (pytest.approx(2 / 8), [0, 0])
+    assert drawn(kernel, [8], 9, price, capacity, 2, stock=[1, 9]) == (pytest.approx(1 / 8), [0, 1])
+    assert drawn(kernel, [8], 9, price, capacity, 2, stock=[0, 1])[0] < 0
+    assert drawn(kernel, [8], 9, price, capacity, 2, fits=[[True, False], [False, True]]) == (
+        pytest.approx(1 / 8),
+        [0, 1],
+    )
+
+
+@BOTH_DRAW
+def test_no_resource_is_needed_of_machines_without_tasks(kernel):
+    spare, chosen = drawn(kernel, [0], 3, [5, 2], [[5], [4]], 1)
+    assert np.isinf(spare)
+    assert chosen == [1]

@@ -71,24 +71,26 @@ def tight(per_machine=None):
     return ProvisioningInstance("tight", *names, [0], [[100, 100]], [1], size, [1] * size.shape[1], **limits)
 
 
-def settled(instance, machines, seconds=10.0):
+def settled(instance, machines):
     types = np.zeros(machines, np.int64)
-    nothing = np.zeros((machines, instance.num_classes), np.int64)
-    return types, settle(instance, types, nothing, seconds, np.array([1], np.uint64))
+    return types, settle(instance, types, instance.fits()[types], instance.counts, np.array([1], np.uint64))
 
 
 def test_tasks_settle_where_packing_leaves_some():
-    instance = tight()
-    types, content = settled(instance.replace(capacity=[[103, 103]]), 3)
-    check(instance.replace(capacity=[[103, 103]]), types, content)
+    instance = tight().replace(capacity=[[103, 103]])
+    types, content = settled(instance, 3)
+    check(instance, types, content)
     assert content.sum() == 30
-    packed = pack(instance.replace(capacity=[[103, 103]]), types, 0.0)
-    assert packed.sum() < 30
+    assert pack(instance, types, 0.0).sum() < 30
 
 
 def test_what_has_no_room_or_no_machine_does_not_settle():
     assert settled(tight(), 2)[1] is None
-    assert settled(tight(), 3, seconds=0.0)[1] is None
+    nowhere = ProvisioningInstance(
+        "nowhere", ("cpu",), ("f", "g"), ("t", "u"), [0, 1], [[6], [6]], [1, 1], [[[1]], [[-1]]], [1]
+    )
+    u = np.array([1])
+    assert settle(nowhere, u, nowhere.fits()[u], nowhere.counts, np.array([1], np.uint64)) is None
 
 
 def test_no_more_of_a_class_settle_on_a_machine_than_may():

@@ -1,10 +1,12 @@
 """Renting for all tasks together, against the best solutions of small instances."""
 
+import time
+
 import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.provisioning.pooled.pooled import bound_pooled, pooled, supported
+from schedgap.formulations.provisioning.pooled.pooled import Renting, bound_pooled, pooled, supported
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning import ProvisioningInstance, Running, verify
 
@@ -99,3 +101,27 @@ def test_stocks_end_and_what_is_rented_for_parts_counts():
     assert (verify(instance, found.solution), found.bound) == (19, 19)
     none = instance.replace(stock=np.array([3, 4]))
     assert "of which any number can be had" in supported(none)
+
+
+def exchanged(instance, types, content):
+    search = Renting(instance, time.perf_counter(), 60.0, 1)
+    search.improve(np.array(types), np.array(content))
+    search.raise_bound(patterns(instance).bound)
+    search.exchange(search.start + 60.0)
+    return search.objective, verify(instance, search.best)
+
+
+def test_machines_are_exchanged_until_nothing_is_cheaper():
+    """Four tasks of 3 and 1 are cheapest on a machine of 8 each with two of both, 2 x 10; they begin alone on 4 x 6."""
+    instance = ProvisioningInstance(
+        "exchange", ("cpu",), ("f",), ("t", "u"), [0, 0], [[4], [8]], [6, 10], [[[3], [1]]], [4, 4]
+    )
+    assert exchanged(instance, [0, 0, 0, 0], [[1, 1]] * 4) == (20, 20)
+
+
+def test_no_more_machines_are_exchanged_for_than_there_are():
+    """Two of three machines of 6, $7 each, could become one of 12 for $9, but one of that type is all there is: 9 + 7."""
+    instance = ProvisioningInstance(
+        "few", ("cpu",), ("f",), ("t", "u"), [0, 0], [[6], [12]], [7, 9], [[[3]]], [6], stock=np.array([-1, 1])
+    )
+    assert exchanged(instance, [0, 0, 0], [[2]] * 3) == (16, 16)
