@@ -21,6 +21,7 @@ from schedgap.bench.records.runs import FAILED
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.placement import FAMILY, moves, stranded
+from schedgap.instances.placement.model import ANY
 from schedgap.instances.placement.plan import steps
 from schedgap.instances.units import resource_scales
 
@@ -229,15 +230,17 @@ def capacity(
 ) -> Capacity:
     """Say what a cluster could hold.
 
-    shape : the class of which more pods are asked for; by default the largest that runs. max_moves : how many pods that run
-    may move; None for any number. time_limit_s : for all runs together. on_first : gets what arithmetic knows, before runs
-    start. on_progress : how many questions are done, and what is new.
+    shape : the class of which more pods are asked for; by default the largest that runs or waits. max_moves : how many pods
+    that run may move; None for what the instance says. time_limit_s : for all runs, one after another. on_first : gets what
+    arithmetic knows, before runs start. on_progress : how many questions are done, and what is new.
 
     Raises
     ------
     InstanceError
         for an instance of another family.
     """
+    if max_moves is None and instance.max_moves != ANY:
+        max_moves = instance.max_moves
     known = _first(instance, shape, max_moves)
     if on_first is not None:
         on_first(known)
@@ -399,7 +402,7 @@ class _Search:
         if limit_s < LEAST_S or not self.methods:
             return
         assert question.instance is not None
-        limited = question.instance.replace(max_moves=-1 if most is None else most)
+        limited = question.instance.replace(max_moves=ANY if most is None else most)
         family = find_family(FAMILY)
         with TemporaryDirectory(prefix="schedgap-capacity-") as folder:
             result = gap(limited, self.methods, solutions=Path(folder), time_limit_s=limit_s, family=FAMILY, **self.how)
