@@ -45,7 +45,10 @@ def capacity(
         str, typer.Option("--pod", help="A pod of which more are asked for: cpu=4,gpu=1,memory=16Gi,model=A100.")
     ] = "",
     moves: Annotated[
-        int | None, typer.Option("--moves", min=0, help="So many pods that run may move; by default any number.")
+        int | None,
+        typer.Option(
+            "--moves", min=0, help="So many pods that run may move; by default as the file says, else any number."
+        ),
     ] = None,
     time_limit: Annotated[
         float,
